@@ -1,0 +1,62 @@
+# Two commands for a fresh clone with Python 3.11 or newer: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= auto
+EXAMPLES ?= 10000
+SHARDS ?= 50
+BUDGET ?= 8000
+
+.PHONY: demo test lint types contracts bare tests conformance test-deep bench quality report clean
+
+demo: $(VENV)/.installed ## fit a recorded conversation to a budget and show what became of each message
+	@$(BIN)/python examples/demo.py --budget $(BUDGET)
+
+test: lint types contracts bare tests ## all that stands between a change and main
+
+$(VENV)/.python:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+contracts: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+bare: $(VENV)/.dev ## in an environment with nothing but Python
+	@rm -rf .venv-bare && $(PYTHON) -m venv --without-pip .venv-bare
+	$(BIN)/python -m pip --python .venv-bare/bin/python install --quiet --disable-pip-version-check --no-deps .
+	.venv-bare/bin/python -W error tests/without_dependencies.py
+	@rm -rf .venv-bare
+
+tests: $(VENV)/.dev
+	HOLDFAST_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS)
+
+conformance: $(VENV)/.dev ## HOLDFAST_CASES=FILE make conformance
+	$(BIN)/python -m tests.conformance $(HOLDFAST_CASES)
+
+test-deep: $(VENV)/.dev ## a million generated conversations, in shards of 20,000 that can run apart: SHARD=7
+	$(BIN)/python -m tests.properties $(if $(SHARD),--shard $(SHARD),--shards $(SHARDS))
+
+bench: $(VENV)/.dev ## DATA=FILE, else the recorded examples strung together
+	$(BIN)/python -m benchmarks.speed $(if $(DATA),--data $(DATA))
+
+quality: $(VENV)/.dev ## SHARED=DIR that holds bench/
+	$(BIN)/python -m benchmarks.quality $(SHARED)
+
+clean:
+	rm -rf $(VENV) .venv-bare .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

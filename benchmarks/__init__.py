@@ -1,0 +1,1 @@
+"""Speed and quality, each figure beside a named peer or limit."""

@@ -1,0 +1,1 @@
+"""Speed, as ratios of what was measured side by side in one run."""

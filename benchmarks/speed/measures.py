@@ -1,0 +1,134 @@
+"""What is measured; each gives rows of (what, figure, bound or empty)."""
+
+import json
+import statistics
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from time import perf_counter
+
+import holdfast
+from benchmarks.speed.conversation import Messages, unseen
+from benchmarks.speed.peers import PEERS
+from holdfast.kernel.budget import CountMemo
+from holdfast.profiles import profile_names
+from holdfast.tokens import counter_for
+
+CALLS = 520
+PEER_EVERY = 20  # a peer is measured at every twentieth call, against what we took for those very calls
+BUDGET = 16_000
+Row = tuple[str, str, str]
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Seconds that the call takes."""
+    started = perf_counter()
+    call()
+    return perf_counter() - started
+
+
+def stops(length: int) -> list[int]:
+    """How long the conversation is at each call of the growing loop."""
+    return [max(1, round((n + 1) * length / CALLS)) for n in range(CALLS)]
+
+
+def fitted(found: Messages, stop: int, **options: object) -> holdfast.CompressionResult:
+    """One stateless call with the first ``stop`` messages."""
+    return holdfast.compress(found[:stop], BUDGET, format="openai", **options)
+
+
+def growing_loop(found: Messages) -> Iterator[Row]:
+    """The loop of 520 calls, ours and a plain recount in turn, and the peers at some of the calls."""
+    encode = _plain()
+    count = lambda text: len(encode(text))  # noqa: E731 - a function with one name for all contenders
+    peers, missing = {}, []
+    for name, prepare in PEERS.items():
+        try:
+            peers[name] = prepare(found, BUDGET, count)
+        except ImportError:
+            missing.append(name)
+    fast = balanced = plain = 0.0
+    ours_then, theirs = 0.0, dict.fromkeys(peers, 0.0)
+    for n, stop in enumerate(stops(len(found))):
+        plain += timed(lambda: sum(len(encode(m["content"] or "")) for m in found[:stop]))  # noqa: B023
+        seconds = timed(lambda: fitted(found, stop, profile="fast"))  # noqa: B023
+        fast += seconds
+        balanced += timed(lambda: fitted(found, stop))  # noqa: B023
+        if n % PEER_EVERY == 0:
+            ours_then += seconds
+            for name, fit in peers.items():
+                theirs[name] += timed(lambda: fit(stop))  # noqa: B023
+    yield f"growing loop, {CALLS} calls, fast / plain recount", f"{fast / plain:.3f}", "at most 0.35"
+    yield "growing loop, default profile / plain recount", f"{balanced / plain:.3f}", ""
+    for name, seconds in theirs.items():
+        bound = "at least 20" if name.startswith("LangChain") else ""
+        yield f"growing loop, {name} / fast", f"{seconds / ours_then:.1f}", bound
+    for name in missing:
+        yield f"growing loop, {name}", "not installed, not measured", ""
+
+
+def cold_call(found: Messages) -> Iterator[Row]:
+    """One call with texts that were never counted, against the plain count of the same texts."""
+    encode = _plain()
+    for profile in ("fast", "balanced"):
+        ratios = []
+        for copy in range(9):
+            texts = unseen(found, f"{profile} {copy}")  # type: ignore[arg-type]
+            ours = timed(lambda: fitted(texts, len(texts), profile=profile))  # noqa: B023
+            plain = timed(lambda: sum(len(encode(m["content"] or "")) for m in texts))  # noqa: B023
+            ratios.append(ours / plain)
+        bound = "at most 2" if profile == "fast" else ""
+        yield f"cold call, {profile} / plain count (median of 9)", f"{statistics.median(ratios):.2f}", bound
+
+
+def shared_prefix(found: Messages) -> Iterator[Row]:
+    """How often the previous result is the beginning of the next one, with steps of a tenth of the budget."""
+    for profile in profile_names():
+        kept, before = 0, None
+        for stop in stops(len(found)):
+            messages = fitted(found, stop, profile=profile, step=0.1).messages
+            kept += before is not None and messages[: len(before)] == before
+            before = messages
+        bound = "at least 90 %"
+        yield f"previous result is a prefix, step=0.1, {profile}", f"{100 * kept / (CALLS - 1):.1f} %", bound
+
+
+def import_time() -> Iterator[Row]:
+    """A fresh process that imports the package, less one that imports nothing: medians of 15."""
+
+    def process(code: str) -> float:
+        times = [timed(lambda: subprocess.run([sys.executable, "-c", code], check=True)) for _ in range(15)]
+        return statistics.median(times)
+
+    milliseconds = 1000 * (process("import holdfast") - process("pass"))
+    yield "import holdfast", f"{milliseconds:.0f} ms", "at most 60 ms"
+
+
+def memo_memory() -> Iterator[Row]:
+    """Three times as much text as the memo may hold goes through it."""
+    bound = 4_000_000
+    memo = CountMemo(counter_for("floor4"), characters=bound)
+    tracemalloc.start()
+    for n in range(3_000):
+        memo(f"{n} " + "x" * 4_000)
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    yield (
+        "count memo after 12 MB of text",
+        f"{memo.characters:,} characters, {held:,} bytes",
+        f"at most {bound:,} characters",
+    )
+
+
+def _plain() -> Callable[[str], list[int]]:
+    """The bare tokenizer, its vocabulary loaded."""
+    counter = counter_for("o200k_base")
+    counter.count("loaded")
+    return counter.encoding.encode_ordinary  # type: ignore[attr-defined]
+
+
+def described(found: Messages) -> str:
+    """How long the measured conversation is."""
+    size = holdfast.count(found, format="openai").total
+    return json.dumps({"messages": len(found), "tokens": size, "budget": BUDGET})

@@ -1,0 +1,96 @@
+"""Holdfast fits any LLM conversation to a token budget, keeps it valid, and holds fast to all it takes out.
+
+Names are loaded when first used, so that ``import holdfast`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.api import ContextCompressor, TokenBreakdown, compress, count
+    from holdfast.asynchronous import acompress
+    from holdfast.in_place import Pruned, prune_old_tool_outputs
+    from holdfast.kernel.budget import Budget
+    from holdfast.kernel.errors import (
+        BudgetError,
+        ConfigError,
+        CorruptError,
+        FormatError,
+        HoldfastError,
+        InputError,
+        IntegrityError,
+        MissingExtraError,
+        ModelError,
+        NotFoundError,
+        StoreError,
+        StrategyError,
+    )
+    from holdfast.kernel.integrity import Violation
+    from holdfast.mending import repair, validate
+    from holdfast.recalling import RecallTool, recall, recall_tool
+    from holdfast.reports import report
+    from holdfast.result import CompressionMetrics, CompressionResult, Step, restore
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Budget",
+    "BudgetError",
+    "CompressionMetrics",
+    "CompressionResult",
+    "ConfigError",
+    "ContextCompressor",
+    "CorruptError",
+    "FormatError",
+    "HoldfastError",
+    "InputError",
+    "IntegrityError",
+    "MissingExtraError",
+    "ModelError",
+    "NotFoundError",
+    "Pruned",
+    "RecallTool",
+    "Step",
+    "StoreError",
+    "StrategyError",
+    "TokenBreakdown",
+    "Violation",
+    "acompress",
+    "compress",
+    "count",
+    "prune_old_tool_outputs",
+    "recall",
+    "recall_tool",
+    "repair",
+    "report",
+    "restore",
+    "validate",
+]
+
+_HOMES = {
+    "api": ("ContextCompressor", "TokenBreakdown", "compress", "count"),
+    "asynchronous": ("acompress",),
+    "in_place": ("Pruned", "prune_old_tool_outputs"),
+    "kernel.budget": ("Budget",),
+    "kernel.integrity": ("Violation",),
+    "result": ("CompressionMetrics", "CompressionResult", "Step", "restore"),
+    "mending": ("repair", "validate"),
+    "recalling": ("RecallTool", "recall", "recall_tool"),
+    "reports": ("report",),
+}
+
+
+def __getattr__(name: str) -> object:
+    """The public name, from the module that it lives in."""
+    if name not in __all__:
+        raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+    home = next((module for module, names in _HOMES.items() if name in names), "kernel.errors")
+    value: object = getattr(import_module(f"holdfast.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,134 @@
+"""The path of a conversation, read from top to bottom: prepare, plan, finish, deliver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
+from holdfast.formats import detect
+from holdfast.kernel.budget import Budget
+from holdfast.kernel.messages import Message
+from holdfast.kernel.ports import Accuracy, KeyValueStore
+from holdfast.metering import Counter, meter_for
+from holdfast.outcome import delivered, finished
+from holdfast.result import CompressionResult
+from holdfast.tracing import traced
+
+_PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
+
+
+def compress(
+    messages: Any,
+    budget: int | Budget,
+    *,
+    model: str | None = None,
+    format: str | None = None,  # noqa: A002 - the name that users know for it
+    profile: str = "balanced",
+    strategy: Strategy = None,
+    query: str | None = None,
+    tools: object = None,
+    pin: Pin = None,
+    step: float | None = None,
+    store: str | KeyValueStore | None = None,
+    counter: Counter = None,
+    on_failure: OnFailure = "degrade",
+) -> CompressionResult:
+    """Fit a conversation to a budget of tokens; the same kind of messages comes back, untouched ones as they are.
+
+    ``messages``: a list, or a request body with its system prompt and tools, which are counted too. ``model``
+    names the vocabulary to count with, ``counter`` another one (a preset, an object or a callable), ``format``
+    the wire where it cannot be seen, ``tools`` schemas to count. ``strategy`` (a name, an object, or a list of
+    them) stands in the place of the ``profile``. ``query`` is the question in view, by default the newest user
+    message. ``pin`` (positions, or a predicate over messages) names what never leaves. ``step`` is the budget's.
+    ``store`` (a URL or an object) keeps what is cut out of a text, and the text names the key.
+
+    Raises InputError for what cannot be read, BudgetError for a hard budget that cannot be met, and
+    StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next one.
+    """
+    settings = Settings(model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure)
+    return _compress(messages, budget, settings)
+
+
+def _compress(messages: Any, budget: int | Budget, settings: Settings) -> CompressionResult:
+    with traced("compress_messages") as results:
+        job = prepare(messages, budget, settings)
+        plan = None if job.fits else job.runtime.plan(job.attempt)
+        results.append(finished(job, plan))
+    return delivered(job, plan, results[0])
+
+
+class ContextCompressor:
+    """A compressor that is set once: the two-method form. The options are those of ``compress``."""
+
+    def __init__(
+        self,
+        *,
+        strategy: Strategy = None,
+        model: str | None = None,
+        format: str | None = None,  # noqa: A002 - the name that users know for it
+        profile: str = "balanced",
+        query: str | None = None,
+        tools: object = None,
+        pin: Pin = None,
+        step: float | None = None,
+        store: str | KeyValueStore | None = None,
+        counter: Counter = None,
+        on_failure: OnFailure = "degrade",
+    ) -> None:
+        self.settings = Settings(
+            model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure
+        )
+
+    def compress(self, messages: Any, max_tokens: int | Budget) -> Any:
+        """The messages alone."""
+        return self.compress_with_metrics(messages, max_tokens).messages
+
+    def compress_with_metrics(self, messages: Any, max_tokens: int | Budget) -> CompressionResult:
+        """The whole result."""
+        return _compress(messages, max_tokens, self.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageTokens:
+    """One message of a breakdown: ``preview`` is its first 50 characters."""
+
+    role: str
+    tokens: int
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBreakdown:
+    """Where the tokens are: ``overhead`` is what stands beside the messages, such as a body's tools."""
+
+    total: int
+    overhead: int
+    messages: tuple[MessageTokens, ...]
+    counter: str
+    accuracy: Accuracy
+
+
+def count(
+    messages: Any,
+    *,
+    model: str | None = None,
+    format: str | None = None,  # noqa: A002 - the name that users know for it
+    tools: object = None,
+    counter: Counter = None,
+) -> TokenBreakdown:
+    """Count the tokens of a conversation, message by message. Raises InputError for what cannot be read."""
+    meter = meter_for(model, counter)
+    transcript = detect(messages, format).read(messages, tools)
+    sizes = meter.sizes(transcript)
+    overhead = meter.overhead(transcript.envelope)
+    rows = tuple(
+        MessageTokens(message.role, size, _preview(message))
+        for message, size in zip(transcript.messages, sizes, strict=True)
+    )
+    return TokenBreakdown(sum(sizes) + overhead, overhead, rows, meter.counter.name, meter.counter.accuracy)
+
+
+def _preview(message: Message) -> str:
+    text = message.content_text or " ".join(f"{call.name}({call.arguments})" for call in message.calls)
+    return text[:_PREVIEW]

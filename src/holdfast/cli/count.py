@@ -1,0 +1,52 @@
+"""``holdfast count``: where the tokens are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TextIO, cast
+
+import click
+
+from holdfast.api import TokenBreakdown, count
+
+from .counting import counting_options, read_tools
+from .reading import read_conversation, within
+from .summary import printed
+from .terminal import SCREENS, say, waiting
+
+
+@click.command("count", short_help="Count the tokens of a conversation, message by message.")
+@click.argument("file", metavar="FILE|-")
+@counting_options
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def command(
+    file: str, model: str | None, counter: str | None, form: str | None, tools: str | None, *, as_json: bool
+) -> int:
+    r"""Count the tokens of the conversation in FILE (- is standard input), message by message.
+
+    \b
+    holdfast count chat.json --model gpt-4o
+    """
+    document = read_conversation(file)
+    schemas = read_tools(tools)
+    with waiting(len(document.text)), within(file, tools):
+        counted = count(document.payload, model=model, counter=counter, format=form, tools=schemas)
+    if as_json:
+        say(printed(_facts(counted)))
+    else:
+        draw = cast("Callable[[TokenBreakdown, TextIO], str]", SCREENS.load("breakdown"))
+        say(draw(counted, sys.stdout))
+    return 0
+
+
+def _facts(counted: TokenBreakdown) -> dict[str, object]:
+    messages = [{"index": i, **asdict(message)} for i, message in enumerate(counted.messages)]
+    return {
+        "total": counted.total,
+        "overhead": counted.overhead,
+        "counter": counted.counter,
+        "accuracy": asdict(counted.accuracy),
+        "messages": messages,
+    }

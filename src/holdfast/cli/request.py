@@ -1,0 +1,152 @@
+"""What ``compress`` and ``explain`` are asked: the options that both have, and the run that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import update_wrapper
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from holdfast.api import compress
+from holdfast.compressors import COMPRESSORS
+from holdfast.kernel.budget import Budget
+from holdfast.kernel.errors import BudgetError, ConfigError
+from holdfast.profiles import load_profile, profile_names
+from holdfast.reports import Account, account, written
+from holdfast.result import CompressionResult
+
+from .counting import counting_options, read_tools
+from .reading import Document, read_conversation, within
+from .terminal import waiting
+from .values import known, positions, share, tokens
+
+_FORMS = {".html": "html", ".htm": "html", ".txt": "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One conversation, one budget, and how it is to be met."""
+
+    file: str
+    budget: int | None
+    window: int | None
+    reserve: int
+    headroom: float
+    step: float | None
+    soft: bool
+    profile: str | None
+    strategy: tuple[str, ...]
+    query: str | None
+    pin: list[int]
+    store: str | None
+    model: str | None
+    counter: str | None
+    form: str | None
+    tools: str | None
+
+    def run(self, *, rehearsal: bool = False) -> tuple[Document, CompressionResult]:
+        """Read, and fit; in a rehearsal nothing is put into the store.
+
+        A budget that cannot be met is the caller's to refuse, with ``refuse_over``.
+        """
+        if self.profile and self.strategy:
+            advice = "give the one or the other"
+            raise ConfigError("a profile and strategies exclude each other", place="profile", advice=advice)
+        budget = Budget(self.budget, self.window, reserve=self.reserve, headroom=self.headroom)
+        document = read_conversation(self.file)
+        tools = read_tools(self.tools)
+        with waiting(len(document.text)), within(self.file, self.tools):
+            result = compress(
+                document.payload,
+                budget,
+                model=self.model,
+                counter=self.counter,
+                format=self.form,
+                profile=self.profile or "balanced",
+                strategy=self.strategy or None,
+                query=self.query,
+                tools=tools,
+                pin=self.pin,
+                step=self.step,
+                store="memory://" if self.store and rehearsal else self.store,
+            )
+        return document, result
+
+    def accepts(self, result: CompressionResult) -> bool:
+        """Whether the result fits, or need not."""
+        return self.soft or result.budget_met
+
+    def refuse_over(self, result: CompressionResult) -> None:
+        """Raise BudgetError for a result that is not accepted."""
+        if not self.accepts(result):
+            tokens, smallest = result.metrics.tokens_before, result.smallest or result.usage.tokens
+            raise BudgetError(limit=result.usage.limit, tokens=tokens, smallest=smallest, reason=result.detail)
+
+    def account(self, result: CompressionResult) -> Account:
+        """The result message by message, counted as it was."""
+        return account(result, model=self.model, counter=self.counter)
+
+    def report(self, result: CompressionResult, form: str) -> str:
+        """The report in this form."""
+        return written(self.account(result), form)
+
+
+def request_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a request; its first argument is the Request."""
+
+    def asked(**given: Any) -> int:
+        own = {field.name: given.pop(field.name) for field in fields(Request)}
+        return command(Request(**own), **given)
+
+    # click keeps what the options of the command itself have left on its function
+    decorated = counting_options(cast("Callable[..., int]", update_wrapper(asked, command)))
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
+
+
+def report_form(file: str | None) -> str:
+    """The form of report that the name of a file asks for. Raises ConfigError for a name that asks for none."""
+    suffix = Path(file).suffix.lower() if file else ".txt"
+    if suffix not in _FORMS:
+        advice = f"let its name end in {' or '.join(_FORMS)}"
+        raise ConfigError("the name says no form of report", place=f"--report {file}", advice=advice)
+    return _FORMS[suffix]
+
+
+_OPTIONS = (
+    click.argument("file", metavar="FILE|-"),
+    click.option("-b", "--budget", callback=tokens, metavar="N", help="Tokens that the conversation may take."),
+    click.option(
+        "--window", callback=tokens, metavar="N", help="The model's context window, instead of --budget."
+    ),
+    click.option(
+        "--reserve", default="0", callback=tokens, metavar="N", help="Of the window, kept for the answer."
+    ),
+    click.option(
+        "--headroom", default="0", callback=share, metavar="X", help="Share kept free for counting errors."
+    ),
+    click.option("--step", callback=share, metavar="X", help="Let go in steps of this share: prompt caches hold."),
+    click.option("--soft", is_flag=True, help="Come as near as possible to a budget that cannot be met."),
+    click.option(
+        "--profile",
+        callback=known(load_profile),
+        metavar="P",
+        help=f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
+    ),
+    click.option(
+        "--strategy",
+        callback=known(COMPRESSORS.load),
+        multiple=True,
+        metavar="S",
+        help=f"Instead of a profile; again for the next ({', '.join(COMPRESSORS.table)}).",
+    ),
+    click.option("--query", metavar="Q", help="The question in view.  [default: the newest user message]"),
+    click.option(
+        "--pin", multiple=True, callback=positions, metavar="I", help="Messages that never leave: 0,3,-1."
+    ),
+    click.option("--store", metavar="URL", help="Keep what is cut out of a text there: sqlite:///FILE."),
+)

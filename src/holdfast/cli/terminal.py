@@ -1,0 +1,88 @@
+"""What is said: results on standard output, everything else on standard error; colour and motion on a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from shutil import get_terminal_size
+from typing import TextIO, cast
+
+from holdfast.kernel.registry import Registry
+from holdfast.reports.text import WIDTH
+from holdfast.reports.visible import visible
+
+SCREENS = Registry(
+    "screen",
+    "screens",
+    {
+        "coloured": "holdfast.cli.screen:coloured",
+        "breakdown": "holdfast.cli.screen:breakdown",
+        "waiting": "holdfast.cli.screen:waiting",
+    },
+)
+"""What rich draws: it takes 60 ms to load, and most runs draw nothing."""
+
+_LONG_WORK = 2_000_000  # characters of input: some seconds of counting
+
+
+class PipeClosed(Exception):  # noqa: N818 - nothing is wrong: the reader has seen enough
+    """Whoever read the output has gone."""
+
+
+def say(content: str | bytes) -> None:
+    """Write to standard output. Raises PipeClosed if nobody reads it any more."""
+    try:
+        if isinstance(content, bytes):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content)
+        else:
+            sys.stdout.write(_encodable(content, sys.stdout))
+        sys.stdout.flush()
+    except BrokenPipeError as fault:
+        # what is left in the buffer would be written, and fail again, when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise PipeClosed from fault
+
+
+def tell(line: str) -> None:
+    """Write one line to standard error."""
+    text = visible(line).replace("\n", "\\n")
+    sys.stderr.write(_encodable(f"{text}\n", sys.stderr))
+
+
+def show(text: str) -> None:
+    """Write a report to standard output, in colour on a terminal."""
+    say(_drawn(text, sys.stdout))
+
+
+def width() -> int:
+    """How wide a report may be: as the terminal, or as paper."""
+    return get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+
+
+def mention(text: str) -> None:
+    """Write a report to standard error, in colour on a terminal."""
+    sys.stderr.write(_encodable(_drawn(text, sys.stderr), sys.stderr))
+
+
+def _drawn(text: str, stream: TextIO) -> str:
+    if not stream.isatty():
+        return text
+    draw = cast("Callable[[str, TextIO], str]", SCREENS.load("coloured"))
+    return draw(text, stream)
+
+
+def waiting(size: int) -> AbstractContextManager[object]:
+    """A sign of life on standard error while a large input is worked on, if that is a terminal."""
+    if size < _LONG_WORK or not sys.stderr.isatty():
+        return nullcontext()
+    wait = cast("Callable[[str], AbstractContextManager[object]]", SCREENS.load("waiting"))
+    return wait(f"working on {size / 1_000_000:,.1f} million characters")
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """The text with a question mark for each character that the stream cannot write."""
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding, "replace")

@@ -1,0 +1,95 @@
+"""``holdfast validate``: what the provider would refuse, and the least that mends it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+import click
+
+from holdfast.formats import FORMATS, detect
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.integrity import Violation
+from holdfast.mending import repair, validate
+from holdfast.reports.text import steps
+from holdfast.reports.visible import amount
+from holdfast.result import CompressionResult
+
+from .complaint import DONE, UNMET
+from .reading import Document, read_conversation, within
+from .summary import printed, steps_of
+from .terminal import mention, say, show
+from .values import known
+from .writing import STDOUT, check_targets, like, text_bytes, write_all
+
+
+@click.command("validate", short_help="Say what the provider would refuse, or mend it.")
+@click.argument("file", metavar="FILE|-")
+@click.option(
+    "--provider",
+    callback=known(FORMATS.load),
+    metavar="P",
+    help=f"Whose rules hold ({', '.join(FORMATS.table)}).  [default: detected]",
+)
+@click.option("--repair", "mend", is_flag=True, help="Mend what is broken with as little change as can be.")
+@click.option("-o", "--output", metavar="FILE|-", help="Where the mended messages go; needs --repair.")
+@click.option("--result", "kept", metavar="FILE", help="Keep what --repair took out, for `holdfast restore`.")
+@click.option("--json", "as_json", is_flag=True, help="Print the violations as JSON.")
+def command(
+    file: str, provider: str | None, output: str | None, kept: str | None, *, mend: bool, as_json: bool
+) -> int:
+    r"""Say what the provider would refuse in the conversation in FILE (- is standard input).
+
+    The exit code is 0 if nothing is, 1 if something is (with --repair: if something could not be mended). With
+    --repair the messages go to the file of -o, else to standard output unless that is a terminal.
+
+    \b
+    holdfast validate chat.json --provider anthropic
+    holdfast validate chat.json --repair -o chat.json --result before.json
+    """
+    if (output or kept) and not mend:
+        raise ConfigError("nothing is written without --repair", place="--result" if kept else "-o")
+    if as_json and output == STDOUT:
+        advice = "name a file for the messages"
+        raise ConfigError("--json and the messages both want standard output", place="-o", advice=advice)
+    check_targets({"-o": output, "--result": kept}, file, onto_source="-o")
+    document = read_conversation(file)
+    with within(file):
+        name = detect(document.payload, provider).name
+        left = validate(document.payload, provider)
+        facts: dict[str, object] = {"provider": name}
+        if mend:
+            result = repair(document.payload, provider)
+            left = validate(result.messages, provider)
+            facts["repaired"] = steps_of(result)
+            _write(document, result, output, kept, to_pipe=not as_json)
+            mention("".join(f"{line}\n" for line in steps(result)))
+    if as_json:
+        say(printed(facts | {"valid": not left, "violations": [asdict(violation) for violation in left]}))
+    else:
+        (mention if mend else show)("".join(f"{line}\n" for line in _verdict(name, document, left)))
+    return UNMET if left else DONE
+
+
+def _write(
+    document: Document, result: CompressionResult, output: str | None, kept: str | None, *, to_pipe: bool
+) -> None:
+    """Put the mended messages, and what was taken out of them, where they are wanted."""
+    messages = like(document, result.messages)
+    files = {output: messages} if output is not None and output != STDOUT else {}
+    if kept is not None:
+        files[kept] = text_bytes(f"{result.to_json()}\n")
+    write_all(files)
+    if output == STDOUT or (output is None and to_pipe and not sys.stdout.isatty()):
+        say(messages)
+
+
+def _verdict(provider: str, document: Document, left: Sequence[Violation]) -> Iterator[str]:
+    """A line for each violation with the place of its message, and one that counts them."""
+    for violation in left:
+        yield f"{document.name}: messages[{violation.index}]: {violation.problem} ({violation.rule})"
+    if left:
+        yield f"{provider} would refuse this conversation: {amount(len(left), 'violation')}."
+    else:
+        yield f"{provider} would take this conversation."

@@ -1,0 +1,71 @@
+"""Values on the command line, read with a complaint that says what to give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import click
+
+from holdfast.kernel.errors import ConfigError
+
+_TOKENS = re.compile(r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15})(k|m)?", re.ASCII | re.IGNORECASE)
+_SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
+
+Named = str | tuple[str, ...] | None
+
+
+def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """A number of tokens: ``8000``, ``8_000``, ``8,000`` or ``8k``."""
+    del ctx
+    if value is None:
+        return None
+    found = _TOKENS.fullmatch(value.strip())
+    if not found:
+        advice = "give one such as 8000"
+        raise ConfigError(f"{value!r} is not a positive number of tokens", place=param.opts[-1], advice=advice)
+    return int(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()]
+
+
+def share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """A share in [0, 1): ``0.05`` or ``5%``."""
+    del ctx
+    if value is None:
+        return None
+    try:
+        found = float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1:
+        advice = "give one such as 0.05"
+        raise ConfigError(f"{value!r} is not a share in [0, 1)", place=param.opts[-1], advice=advice)
+    return found
+
+
+def positions(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> list[int]:
+    """Positions of messages: ``0``, ``-1`` or ``0,3,-1``, and more from each further use of the option."""
+    del ctx
+    found: list[int] = []
+    for given in value:
+        try:
+            found += [int(number) for number in given.split(",")]
+        except ValueError as fault:
+            advice = "give a position such as 0, or several such as 0,3,-1"
+            raise ConfigError(f"{given!r} names no messages", place=param.opts[-1], advice=advice) from fault
+    return found
+
+
+def known(look_up: Callable[[str], object]) -> Callable[[click.Context, click.Parameter, Named], Named]:
+    """One name, or several, that ``look_up`` knows; its complaint names the known ones."""
+
+    def checked(ctx: click.Context, param: click.Parameter, value: Named) -> Named:
+        del ctx
+        for name in (value,) if isinstance(value, str) else value or ():
+            try:
+                look_up(name)
+            except ConfigError as fault:
+                place = f"{param.opts[-1]}: {fault.place}" if fault.place else param.opts[-1]
+                raise ConfigError(fault.problem, place=place, advice=fault.advice) from fault
+        return value
+
+    return checked

@@ -1,0 +1,68 @@
+"""The knobs of a strategy are what its annotations say: a wrong one is named before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+from holdfast.kernel.compressor import Compressor
+from holdfast.kernel.errors import ConfigError
+
+_UNIONS = (Union, UnionType)
+_WORDS: dict[object, str] = {
+    int: "a whole number of 0 or more",
+    float: "a number of 0 or more",
+    str: "text",
+    bool: "true or false",
+    Compressor: "a strategy, which has a name and a method plan(transcript, allowance)",
+}
+_SHARE = "a number of tokens or a share in [0, 1]"
+
+
+def check_knobs(strategy: object) -> None:
+    """Raise ConfigError for a knob that is not of its type; no number is negative, and no share above 1.
+
+    For the ``__post_init__`` of a strategy that is a dataclass.
+    """
+    for name, hint in _hints(cast("Hashable", type(strategy))).items():
+        value = getattr(strategy, name)
+        if not _is(value, hint):
+            place = f"{type(strategy).__name__}.{name}"
+            raise ConfigError(f"{value!r} does not belong here", place=place, advice=f"give {_words(hint)}")
+
+
+@cache
+def _hints(strategy: Hashable) -> dict[str, Any]:
+    kind = cast("Any", strategy)
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def _is(value: object, hint: Any) -> bool:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in _UNIONS:
+        if int in inner and isinstance(value, float):
+            return 0 <= value <= 1
+        return any(_is(value, each) for each in inner)
+    if origin is Literal:
+        return value in inner
+    if origin is tuple:
+        return isinstance(value, list | tuple) and all(_is(item, inner[0]) for item in cast("list[object]", value))
+    if hint in (int, float):
+        return isinstance(value, (int, hint)) and not isinstance(value, bool) and value >= 0
+    if hint is Compressor:
+        plans = not isinstance(value, type) and callable(getattr(value, "plan", None))
+        return plans and isinstance(getattr(value, "name", None), str)
+    return isinstance(value, hint)
+
+
+def _words(hint: Any) -> str:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in _UNIONS:
+        return _SHARE if float in inner and int in inner else " or ".join(_words(h) for h in inner if h in _WORDS)
+    if origin is Literal:
+        return " or ".join(map(repr, inner))
+    return f"a list, each item {_words(inner[0])}" if origin is tuple else _WORDS[hint]

@@ -1,0 +1,78 @@
+"""Strategies in a row: a list and a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from holdfast.compressors.knobs import check_knobs
+from holdfast.kernel.budget import Allowance
+from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan, described, played
+from holdfast.kernel.flow import ask
+from holdfast.kernel.transcript import Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Each strategy in turn, until the target is met.
+
+    A strategy that fails, breaks a rule or saves nothing leaves the conversation as it was, and the next one
+    takes over. When all are done the last state stands, even if it is over the target.
+    """
+
+    steps: tuple[Compressor, ...] = ()
+    """The strategies, cheapest first."""
+
+    name: str = "hybrid"
+
+    def __post_init__(self) -> None:
+        check_knobs(self)
+
+    def describe(self) -> Mapping[str, object]:
+        """The name and every step's own description; that of the step where it stands alone under its own name."""
+        if [step.name for step in self.steps] == [self.name]:
+            return described(self.steps[0])
+        return {"strategy": self.name, "strategies": [described(step) for step in self.steps]}
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
+        """The plans of the steps, one record for each, whether it ran or not."""
+        records: list[tuple[str, Plan]] = []
+        now, tokens = transcript, allowance.meter.total(transcript)
+        for step in self.steps:
+            if tokens <= allowance.target:
+                records.append((step.name, Plan.skip("target_met", "the target was met before it")))
+                continue
+            plan = yield from ask(Attempt(_Settled(step), now, allowance))
+            after = _after(now, plan)
+            left = allowance.meter.total(after) if after is not now else tokens
+            if after is not now and left >= tokens:
+                plan = Plan.skip("no_savings", "what it proposed would not be smaller")
+            else:
+                now, tokens = after, left
+            records.append((step.name, plan))
+        return Plan(steps=tuple(records)) if records else Plan.skip("no_strategies", "there is no strategy in it")
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """A strategy whose plan is applied as soon as it is made: what is wrong with its edits is its own fault."""
+
+    strategy: Compressor
+
+    @property
+    def name(self) -> str:
+        return self.strategy.name
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
+        """The plan with what became of it, so that nobody has to apply it again."""
+        plan = yield from ask(Attempt(self.strategy, transcript, allowance))
+        done = list(played(transcript, self.name, plan))
+        allowance.meter.total(done[-1][2].transcript)  # nor can it bring a message that nobody can read
+        records = tuple((step, replace(inner, applied=applied)) for step, inner, applied in done)
+        return replace(plan, steps=records) if plan.steps else records[0][1]
+
+
+def _after(transcript: Transcript, plan: Plan) -> Transcript:
+    """The transcript after a settled plan."""
+    last = plan.steps[-1][1] if plan.steps else plan
+    return last.applied.transcript if last.applied else transcript

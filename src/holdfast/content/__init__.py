@@ -1,0 +1,67 @@
+"""What kind of text did the tool return, and what may be lost? One file a kind, found in one table."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from holdfast.kernel.ports import Room, Shrunk
+from holdfast.kernel.registry import Registry
+
+if TYPE_CHECKING:
+    from holdfast.kernel.ports import ContentKind
+
+KINDS = Registry(
+    noun="content kind",
+    group="content",
+    table={
+        "binary": "holdfast.content.binary:Binary",
+        "json": "holdfast.content.structured:Json",
+        "markup": "holdfast.content.markup:Markup",
+        "diff": "holdfast.content.diff:Diff",
+        "traceback": "holdfast.content.traceback:Traceback",
+        "testrun": "holdfast.content.testrun:TestRun",
+        "table": "holdfast.content.table:Table",
+        "search": "holdfast.content.search:Search",
+        "listing": "holdfast.content.listing:Listing",
+        "log": "holdfast.content.logs:Log",
+        "code": "holdfast.content.code:Code",
+        "yaml": "holdfast.content.yaml:Yaml",
+        "dense": "holdfast.content.dense:Dense",
+        "prose": "holdfast.content.prose:Prose",
+    },
+)
+"""The most specific kind stands first; the last takes any text. Kinds from outside are asked before all."""
+
+
+@cache
+def kinds() -> tuple[ContentKind, ...]:
+    """Every known kind in the order in which it is asked."""
+    outside = [name for name in KINDS.names() if name not in KINDS.table]
+    return tuple(kind(name) for name in (*outside, *KINDS.table))
+
+
+@cache
+def kind(name: str) -> ContentKind:
+    """The kind of that name. Raises ConfigError, naming the known ones, when there is none."""
+    made = cast("type[ContentKind]", KINDS.load(name))
+    return made()
+
+
+def recognise(text: str) -> ContentKind:
+    """The most specific kind that the text is of."""
+    return next((known for known in kinds() if known.recognises(text)), kind("prose"))
+
+
+def shrink(text: str, room: Room) -> Shrunk:
+    """The text as it fits the room: whole, else in its kind's lossless form, else its most useful reading."""
+    found = recognise(text)
+    if room.count(text) <= room.tokens:
+        return Shrunk(text, found.name, lossless=True)
+    compacted = found.compact(text)
+    if compacted is not None and room.count(compacted) <= room.tokens:
+        return Shrunk(compacted, found.name, lossless=True)
+    return found.shrink(text, room)
+
+
+__all__ = ["KINDS", "kind", "kinds", "recognise", "shrink"]

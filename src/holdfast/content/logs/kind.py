@@ -1,0 +1,57 @@
+"""The content kind ``log``: lines that programs write one after another, with times or levels in front."""
+
+from __future__ import annotations
+
+from holdfast.kernel.ports import Room, Shrunk
+from holdfast.text import fit
+
+from .digest import Digest
+from .layout import Layout
+from .lines import lines_of
+from .repeats import compacted, expanded
+
+_LOOKED_AT = 40_000  # characters that tell whether a text is a log
+_FEWEST = 3  # lines
+_RECORDS = 0.3  # of the lines that begin a record: the others continue it, as stack traces do
+_LEVELLED = 0.8  # of the lines, where only a level tells
+_LATEST_TIME = 4  # column: in a listing the time stands farther to the right
+
+
+class Log:
+    """Lines with a time or a level at their head; what is left is every kind of line with its count."""
+
+    name = "log"
+
+    def recognises(self, text: str) -> bool:
+        """Whether the lines begin with a time, or nearly all with a level."""
+        lines = [line for line in lines_of(text[:_LOOKED_AT]) if line.strip()]
+        if len(text) > _LOOKED_AT and len(lines) > 1:
+            lines.pop()
+        layout = Layout.of(lines)
+        if len(lines) < _FEWEST or not layout.columns:
+            return False
+        records = [line for line in lines if layout.split(line)]
+        if 0 <= layout.time_column <= _LATEST_TIME:
+            return len(records) >= max(_FEWEST, _RECORDS * len(lines))
+        if layout.time_column > _LATEST_TIME or "level" not in layout.columns:
+            return False
+        levelled = sum(head.level != "" for line in lines if (head := layout.split(line)))
+        return levelled >= max(_FEWEST, _LEVELLED * len(lines))
+
+    def compact(self, text: str) -> str | None:
+        """The lines with what they share with the line above said once, or None where that saves little."""
+        return compacted(text)
+
+    def expand(self, compacted: str) -> str:
+        """The lines as they were."""
+        return expanded(compacted)
+
+    def shrink(self, text: str, room: Room) -> Shrunk:
+        """Every kind of line with its count and an example, failures first, and the lines asked for."""
+        if fit.fits(text, room.tokens, room.count):
+            return Shrunk(text, self.name, lossless=True)
+        lines = lines_of(text)
+        told = Digest(lines, room).text()
+        if told is None:
+            told = fit.clip(text, room.tokens, room.count, mark="…")
+        return Shrunk(told, self.name, omitted=f"most of {len(lines):,} lines; each kind with its count")

@@ -1,0 +1,243 @@
+"""How the lines of a log begin: which columns are time, process, level and component, and where the words start.
+
+Nothing is known of any system. A column belongs to the head when it is of one class in nearly every line; the
+head ends after its last telling column (a time, a level, a component, a mark), for numbers and single words
+alone might be the message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+_MOST_COLUMNS = 12
+_SAMPLE = 120  # lines that are looked at
+_LONGEST_HEAD = 600  # characters
+_SHARE = 0.9  # of the lines that must agree on a column
+_RECORDS = 0.3  # of the lines that begin with a time or a level make the others continue them
+_FEW = 12  # distinct words that a column may have and still be a label
+
+# A bracketed field may hold spaces. Possessive: a line is walked once, whatever it holds.
+_FIELD = r"((?>\[[^\]\n]{0,160}+\][^\s|]*+|[^\s|]++))"
+_GAP = r"[\s|]*+"
+_FIELDS = re.compile(_GAP + _FIELD)
+
+_NAMES_OF_DAYS = """
+    jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun
+    january february march april june july august september october november december
+    """
+_CALENDAR = frozenset(_NAMES_OF_DAYS.split())
+_TIME_OF_DAY = re.compile(r"\d:\d\d")
+_CLOCK = re.compile(
+    r"(?<![\d.:])\d{1,2}:\d{2}(?::\d{2})?(?![\d:])"
+    r"|(?<![\d./-])\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?![\d])(?!\1\d)"
+    r"|(?<![\w.])\d{8}[-T_]\d"
+    r"|^\W{0,2}1\d{9}(?:\.?\d{3,9})?\W{0,2}$"  # seconds since 1970
+    r"|^\[ {0,8}\d{1,9}\.\d{3,9}\]$"  # seconds since the start
+)
+_LEVEL = re.compile(
+    r"\W*(?:(?:level|lvl|severity)=)?\W*"
+    r"(?:(?:trace|debug|verbose|fine|finer|finest|config|info|information|notice|log|ok)"
+    r"|(warn|warning|wrn)"
+    r"|(error|err|severe|critical|crit|fatal|alert|emerg|emergency|panic|fail|failure|dpanic))\W*",
+    re.IGNORECASE,
+)
+_LETTER_LEVELS = {"V": 0, "D": 0, "I": 0, "N": 0, "W": 1, "E": 2, "F": 2, "C": 2}
+_DOTTED = re.compile(r"[A-Za-z_][\w-]*+(?:[.:$]{1,2}[\w$-]++)++")
+
+_TELLING = frozenset({"time", "stamp", "level", "tag", "mark"})
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a line begins with, and the message after it."""
+
+    time: str = ""
+    level: str = ""
+    tag: str = ""
+    message: str = ""
+
+
+def severity(level: str) -> int:
+    """0 for what is normal, 1 for a warning, 2 for a failure; a word that is no level is normal."""
+    if level in _LETTER_LEVELS:
+        return _LETTER_LEVELS[level]
+    found = _LEVEL.fullmatch(level[:40])
+    if found is None:
+        return 0
+    return 2 if found[2] else 1 if found[1] else 0
+
+
+class Layout:
+    """The classes of the columns of the head, in order; none where the lines begin with their message."""
+
+    def __init__(self, columns: Sequence[str] = ()) -> None:
+        self.columns = tuple(columns)
+        self._whole = re.compile(_GAP + _GAP.join([_FIELD] * len(columns)) + _GAP) if columns else None
+        self.time_column = self.columns.index("time") if "time" in self.columns else -1
+
+    @classmethod
+    def of(cls, lines: Sequence[str]) -> Layout:
+        """The head that nearly all records share; lines that continue one are not asked where that can be told."""
+        asked = [line for line in lines if line and not line[0].isspace()]
+        step = max(1, len(asked) // _SAMPLE)
+        rows = _records([_FIELDS.findall(line[:_LONGEST_HEAD])[:_MOST_COLUMNS] for line in asked[::step]])
+        columns = [_class_of(column, len(rows)) for column in _columns(rows)]
+        width = next((at for at, name in enumerate(columns) if not name), len(columns))
+        while width and columns[width - 1] not in _TELLING:
+            width -= 1
+        return cls(_with_one_time(columns[:width], rows))
+
+    def split(self, line: str) -> Head | None:
+        """The head and the message of one line; None where the line continues another."""
+        if self._whole is None:
+            return Head(message=line)
+        found = self._whole.match(line)
+        if found is not None:
+            fields = found.groups()
+            if all(map(_conforms, fields, self.columns)):
+                return self._head(fields, line[found.end() :])
+        return self._split_in_part(line)
+
+    def _split_in_part(self, line: str) -> Head | None:
+        """A line whose head is shorter than most: it ends before the first field that does not belong there."""
+        fields: list[str] = []
+        end = 0
+        for name in self.columns:
+            field = _FIELDS.match(line, end)
+            if field is None or not _conforms(field[1], name):
+                break
+            fields.append(field[1])
+            end = field.end()
+        if len(fields) <= self.time_column:
+            return None
+        return self._head(fields, line[end:].lstrip(" \t|"))
+
+    def _head(self, fields: Sequence[str], message: str) -> Head:
+        time = level = tag = ""
+        for field, name in zip(fields, self.columns, strict=False):
+            if name == "time":
+                time = f"{time} {field}" if time else field
+            elif name == "level":
+                level = field
+            elif name == "tag":
+                tag = field
+        return Head(time, level, tag, message)
+
+
+def _records(rows: Sequence[list[str]]) -> list[list[str]]:
+    """The rows that begin as most do: what a stack trace or a wrapped line begins with is no column."""
+    rows = [row for row in rows if row]
+    classes = Counter(_kind_of(row[0]) for row in rows)
+    for name in ("time", "level"):
+        if classes[name] >= _RECORDS * len(rows):
+            return [row for row in rows if _kind_of(row[0]) == name]
+    return rows
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    for at in range(_MOST_COLUMNS):
+        column = [row[at] for row in rows if len(row) > at]
+        if not rows or len(column) < _SHARE * len(rows):
+            return
+        yield column
+
+
+def _class_of(column: Sequence[str], rows: int) -> str:
+    """The class that nearly every line has in this column, or nothing."""
+    fields = Counter(column)
+    classes: Counter[str] = Counter()
+    for field, count in fields.items():
+        classes[_kind_of(field)] += count
+    name, count = classes.most_common(1)[0]
+    if name == "number" and count >= _SHARE * rows:
+        return "time" if _runs_like_a_clock(column) else "number"
+    if name not in {"word", "path"} and count >= _SHARE * rows:
+        return name
+    common = sum(count for _, count in fields.most_common(_FEW))
+    return "label" if max(common, classes["number"] + classes["id"] + classes["tag"]) >= _SHARE * rows else ""
+
+
+def _with_one_time(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The columns with the day between month and clock as time, and with one time where there are several.
+
+    The one with a time of day is kept: people read it; the others are stamps.
+    """
+    named = list(columns)
+    for at in range(1, len(named) - 1):
+        if named[at] == "number" and named[at - 1] == named[at + 1] == "time":
+            named[at] = "time"
+    starts = [at for at, name in enumerate(named) if name == "time" and (at == 0 or named[at - 1] != "time")]
+    runs = [
+        range(at, next((end for end in range(at, len(named)) if named[end] != "time"), len(named)))
+        for at in starts
+    ]
+    if len(runs) > 1:
+        first = rows[0]
+        kept = next(
+            (run for run in runs if any(_TIME_OF_DAY.search(first[at]) for at in run if at < len(first))), runs[0]
+        )
+        named = ["stamp" if name == "time" and at not in kept else name for at, name in enumerate(named)]
+    return named
+
+
+def _kind_of(field: str) -> str:
+    if _CLOCK.search(field) or _is_calendar(field):
+        return "time"
+    if _is_level(field):
+        return "level"
+    if _is_mark(field):
+        return "mark"
+    if _is_tag(field):
+        return "tag"
+    if field.isdecimal():
+        return "number"
+    if field[0] in "/\\\"'" or "://" in field:
+        return "path"
+    return "id" if any(map(str.isdigit, field)) else "word"
+
+
+@lru_cache(maxsize=1 << 12)
+def _conforms(field: str, name: str) -> bool:
+    """Whether one field can stand in a column of that class; asked of lines and of their shapes alike."""
+    if name in {"time", "stamp"}:
+        return any(map(str.isdigit, field)) or _is_calendar(field)
+    if name == "mark":
+        return _is_mark(field)
+    if name in {"level", "tag"}:
+        return _is_level(field) or _is_tag(field)
+    return True
+
+
+def _is_calendar(field: str) -> bool:
+    return field.strip(",[(").lower() in _CALENDAR
+
+
+def _is_level(field: str) -> bool:
+    return field in _LETTER_LEVELS or _LEVEL.fullmatch(field[:40]) is not None
+
+
+def _is_mark(field: str) -> bool:
+    return not any(map(str.isalnum, field))
+
+
+def _is_tag(field: str) -> bool:
+    if field.endswith(":"):
+        return field[0] != '"'
+    if field[0] == "[":
+        return field.endswith(("]", "],"))
+    return _DOTTED.fullmatch(field[:200]) is not None
+
+
+def _runs_like_a_clock(column: Sequence[str]) -> bool:
+    """Whether bare numbers of one length, six digits or more, nearly always grow: a date or a time of day."""
+    if len({len(field) for field in column}) != 1 or not 6 <= len(column[0]) <= 20:
+        return False
+    if not all(map(str.isdecimal, column)):
+        return False
+    growing = sum(one <= other for one, other in pairwise(column))  # of one length: as numbers, so as texts
+    return growing >= _SHARE * (len(column) - 1)

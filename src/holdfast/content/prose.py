@@ -1,0 +1,79 @@
+"""Prose: whole sentences, the most telling ones, in their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from holdfast.kernel.ports import Room, Shrunk
+from holdfast.text.fit import choose, clip, fits
+from holdfast.text.question import Question
+from holdfast.text.salience import order
+from holdfast.text.sentences import sentences
+
+from .lossy import Lossy
+
+_GAP = "[…]"
+_LONGEST = 600  # characters of a piece; what has no end by then is cut at white space
+_SHARES = 4  # a piece takes at most one part in so many of the room, so that more than one thing is said
+_SHORTEST = 120  # characters below which no piece is cut for that
+_CHARACTERS_A_TOKEN = 4
+_TOKENS_A_PIECE = 6  # the fewest that a chosen piece is expected to take
+_SAMPLE = 4_000  # characters by which a text is recognised
+_LETTERS = 0.6  # share of letters and spaces in written language
+_LONGEST_WORD = 14.0  # characters a word, on average; more is not written language
+
+
+class Prose(Lossy):
+    """Written language, and the kind of any text that is of no other kind."""
+
+    name = "prose"
+
+    def recognises(self, text: str) -> bool:
+        """Whether the text consists of words, for the most part."""
+        sample = text[:_SAMPLE]
+        plain = sum(map(len, re.findall(r"[^\W\d_]+|\s+", sample)))
+        runs = sample.split()
+        return bool(runs) and plain >= _LETTERS * len(sample) and len(sample) <= _LONGEST_WORD * len(runs)
+
+    def shrink(self, text: str, room: Room) -> Shrunk:
+        """The sentences that say most, above all to the question; ``[…]`` stands where any is left out."""
+        if fits(text, room.tokens, room.count):
+            return Shrunk(text, self.name, lossless=True)
+        limit = max(_SHORTEST, min(_LONGEST, room.tokens * _CHARACTERS_A_TOKEN // _SHARES))
+        pieces = [part for sentence in sentences(text) for part in _parts(sentence, limit)]
+        ranked = order(pieces, Question.of(room.question), room.tokens // _TOKENS_A_PIECE + 1)
+        sizes = [len(piece) for piece in pieces]
+        choice = choose(ranked, sizes, lambda chosen: _written(pieces, chosen), room.tokens, room.count)
+        if choice is not None:
+            left_out = len(pieces) - len(choice.pieces)
+            return Shrunk(choice.text, self.name, f"{left_out:,} of {len(pieces):,} sentences")
+        best = clip(pieces[ranked[0]].strip(), room.tokens, room.count, mark="…")
+        return Shrunk(best, self.name, f"all but the beginning of one of {len(pieces):,} sentences")
+
+
+def _parts(sentence: str, limit: int) -> list[str]:
+    """The sentence, in parts if it is far too long to be one."""
+    if len(sentence) <= limit:
+        return [sentence]
+    return [part.group() for part in re.finditer(rf"(?s).{{1,{limit}}}(?:(?<=\s)|\Z)|\S{{{limit}}}|.", sentence)]
+
+
+def _written(pieces: Sequence[str], chosen: Sequence[int]) -> str:
+    """The chosen pieces with a mark in each gap, and a last line that says how many are left out."""
+    lines: list[str] = []
+    following = 0
+    for place in chosen:
+        if place > following:
+            lines.append(_GAP + _white(pieces[place - 1]))
+        lines.append(pieces[place])
+        following = place + 1
+    left_out = len(pieces) - len(chosen)
+    written = "".join(lines).rstrip()
+    return f"{written}\n[… {left_out:,} of {len(pieces):,} sentences left out]" if left_out else written
+
+
+def _white(piece: str) -> str:
+    """The white space with which the piece ends, so that paragraphs stay apart across a gap."""
+    space = piece[len(piece.rstrip()) :]
+    return "\n" if "\n" in space else " "

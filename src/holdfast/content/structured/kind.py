@@ -1,0 +1,60 @@
+"""JSON, and JSON lines: how it is recognised, made shorter without loss, and made smaller with."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from holdfast.kernel.ports import Room, Shrunk
+from holdfast.text import fit
+
+from .document import expanded, written
+from .shrink import shrunk
+from .tables import tables
+from .values import dump, is_json, minified, parse
+from .write import ROW_END
+
+_STARTS = ("{", "[")
+_ENDS = ("}", "]")
+_LONGEST_TOKEN = 10  # characters on average: what has more for each token of the room does not fit uncounted
+_WORTH = 0.95  # of the minified text's length: a table form that is not shorter than that is not worth its header
+
+
+class Json:
+    """One JSON object or array, or several one behind the other."""
+
+    name: ClassVar[str] = "json"
+
+    def recognises(self, text: str) -> bool:
+        """Whether the whole text is JSON, and more than a scalar."""
+        bare = text.removeprefix("\ufeff").strip()
+        return bare.startswith(_STARTS) and bare.endswith(_ENDS) and is_json(bare)
+
+    def compact(self, text: str) -> str | None:
+        """Records as a table with their keys once, everything else minified; None where nothing is gained."""
+        try:
+            documents = parse(text)
+        except ValueError:
+            return None
+        lines = len(documents) > 1
+        plain = ROW_END.join(map(dump, documents)) if lines else minified(text)
+        form = written(documents, factor=True) if tables(documents)[1] else plain
+        best = form if len(form) < _WORTH * len(plain) else plain
+        return best if len(best) < len(text) else None
+
+    def expand(self, compacted: str) -> str:
+        """The JSON text whose compact form this is, minified."""
+        try:
+            return expanded(compacted)
+        except ValueError:
+            return compacted
+
+    def shrink(self, text: str, room: Room) -> Shrunk:
+        """Whole where it fits, else a lossless form, else the records and the columns that say most."""
+        if len(text) <= room.tokens * _LONGEST_TOKEN and room.count(text) <= room.tokens:
+            return Shrunk(text, self.name, lossless=True)
+        try:
+            documents = parse(text)
+        except ValueError:
+            cut = fit.head_tail(text, room.tokens, room.count)
+            return Shrunk(cut, self.name, omitted="the middle")
+        return shrunk(documents, room, self.name)

@@ -1,0 +1,138 @@
+"""The tables in a JSON value: arrays of records, objects of records, JSON lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import inf
+from typing import Literal, TypeAlias, cast
+
+from .columns import Record, entries, from_entries, infer_table
+from .values import DECODER, KEY, VALUE, Value, dump, quote
+from .write import ROW_END, render
+
+Noun: TypeAlias = Literal["records", "JSON lines", "entries"]
+Path: TypeAlias = tuple[str | int, ...]
+
+_FEWEST = 3  # records that are worth a header of their own
+_DEEPEST = 16  # levels of nesting above a table
+_DEEPEST_INNER = 4  # levels of nesting in which a record's own lists are looked for
+_WORTH = 0.9  # of the JSON's length: a table longer than that is no gain
+_SAMPLE = 12  # records that show whether a table is a gain
+_PART = re.compile(r'\[(\d+)\]|\.?([^\W\d][\w/@$-]*)|\.?("(?:[^"\\]|\\.)*")')
+HEADER = re.compile(
+    rf"(?:(?P<path>(?:{re.sub(r'[(](?!.:)', '(?:', _PART.pattern)})+): )?"
+    r"(?P<count>\d+) (?P<noun>records|JSON lines|entries), a line each: "
+)
+"""What every table begins with, up to its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Records that stand together: where, what they are called, and themselves."""
+
+    path: Path
+    noun: Noun
+    records: list[Record]
+
+    def text(self, *, factor: bool) -> str:
+        """Header and rows."""
+        spec, rows = render(infer_table(self.records, factor=factor), (ROW_END,))
+        return self.headed(spec, rows)
+
+    def headed(self, spec: str, rows: list[str]) -> str:
+        """The rows under a header that says where they belong, how many they are and what their columns are."""
+        where = f"{path_text(self.path)}: " if self.path else ""
+        columns = spec[1:-1] if spec.startswith("{") else spec
+        return ROW_END.join((f"{where}{len(rows)} {self.noun}, a line each: {columns}", *rows))
+
+    def value(self) -> Value:
+        """What the document holds at the path."""
+        if self.noun != "entries":
+            return list[Value](self.records)
+        return from_entries(self.records)
+
+
+def path_text(path: Path) -> str:
+    """The path as a reader writes it: ``data.items[0].rows``."""
+    parts = [
+        f"[{part}]" if isinstance(part, int) else f".{part if _is_plain(part) else quote(part)}" for part in path
+    ]
+    return "".join(parts).removeprefix(".")
+
+
+def _is_plain(part: str) -> bool:
+    found = _PART.fullmatch(part)
+    return found is not None and found.group(2) == part
+
+
+def path_of(text: str) -> Path:
+    """The path that was written as this text."""
+    parts: list[str | int] = []
+    for index, plain, quoted in _PART.findall(text):
+        parts.append(int(index) if index else plain or cast("str", DECODER.decode(quoted)))
+    return tuple(parts)
+
+
+def tables(documents: list[Value], *, widest: float = inf) -> tuple[Value, list[Table]]:
+    """The value with a short string in the place of each table, and the tables; no value is changed in place.
+
+    Several documents are one table of JSON lines, or none. Records that hold more than ``widest`` records in their
+    own lists, on average, are no table: these lists are.
+    """
+    if len(documents) > 1:
+        lines = _table((), "JSON lines", documents, widest)
+        return "", [lines] if lines else []
+    found: list[Table] = []
+    return _extracted(documents[0], (), found, widest), found
+
+
+def _extracted(value: Value, path: Path, found: list[Table], widest: float) -> Value:
+    if len(path) > _DEEPEST:
+        return value
+    if isinstance(value, dict):
+        return _listed(_map(path, value, widest), found) or {
+            key: _extracted(child, (*path, key), found, widest) for key, child in value.items()
+        }
+    if isinstance(value, list):
+        return _listed(_table(path, "records", value, widest), found) or [
+            _extracted(child, (*path, place), found, widest) for place, child in enumerate(value)
+        ]
+    return value
+
+
+def _listed(table: Table | None, found: list[Table]) -> str:
+    """What stands in the place of the table, which joins the found ones; nothing if there is none."""
+    if table is None:
+        return ""
+    found.append(table)
+    return f"{len(table.records)} {table.noun} below"
+
+
+def _table(path: Path, noun: Noun, values: list[Value], widest: float) -> Table | None:
+    if len(values) < _FEWEST or not all(isinstance(value, dict) for value in values):
+        return None
+    records = cast("list[Record]", values)
+    if noun != "entries" and any(KEY in record for record in records):
+        return None
+    sample = Table(path, noun, records[:: -(-len(records) // _SAMPLE)])
+    if sum(_inner(record, 0) for record in sample.records) > widest * len(sample.records):
+        return None
+    if len(sample.text(factor=True)) > _WORTH * len(dump(sample.value())):
+        return None
+    return Table(path, noun, records)
+
+
+def _inner(value: Value, depth: int) -> int:
+    """How many records stand in the lists of this one."""
+    if depth > _DEEPEST_INNER or not isinstance(value, dict):
+        return 0
+    lists = [child for child in value.values() if isinstance(child, list)]
+    records = sum(isinstance(item, dict) for child in lists for item in child)
+    return records + sum(_inner(child, depth + 1) for child in value.values())
+
+
+def _map(path: Path, value: Record, widest: float) -> Table | None:
+    """An object whose values are records that are alike, as a table with the keys in the first column."""
+    found = entries(value) if len(value) >= _FEWEST else None
+    return _table(path, "entries", list[Value](found), widest) if found and VALUE not in found[0] else None

@@ -1,0 +1,203 @@
+"""Tables of text read into rows of cells: delimited (CSV, TSV), ruled (Markdown, psql, mysql), aligned columns."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Style: TypeAlias = Literal["delimited", "ruled", "aligned"]
+
+_SAMPLE = 200  # lines that decide
+_FEWEST_ROWS = 2
+_FEWEST_ALIGNED = 3  # columns, and rows
+_MOSTLY = 0.8  # of the lines of aligned columns have what marks them
+_REGULAR = 0.95  # of the rows have as many cells as the header
+_SHORT = 60  # characters of a cell of a table, on average, at most: longer pieces are prose with commas
+_DELIMITERS = "\t,;|"
+_RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
+_STROKES = ("--", "==", "──", "━━", "══")
+_BARS = re.compile(r"[|│┃]")
+_FOOT = re.compile(r"\(\d{1,12} rows?\)")
+_GUTTER = re.compile(r"\s{2}")
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A header, the rows under it, and each row as it stood in the text."""
+
+    style: Style
+    header: list[str]
+    rows: list[list[str]]
+    raw: list[str]
+    head: str
+    """The header as it stood."""
+    delimiter: str = ","
+
+
+def grid(text: str) -> Grid | None:
+    """The table that the text is, or None."""
+    lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").strip("\r\n").split("\n")]
+    if _FOOT.fullmatch(lines[-1]):
+        lines.pop()
+    if len(lines) <= _FEWEST_ROWS:
+        return None
+    return _ruled(lines) or _delimited(lines) or _aligned(lines)
+
+
+def _is_rule(line: str) -> bool:
+    return any(stroke in line for stroke in _STROKES) and _RULE.fullmatch(line) is not None
+
+
+def _ruled(lines: Sequence[str]) -> Grid | None:
+    """Cells between bars, with rules that are no rows; the header is what stands above the first inner rule."""
+    sample = [line for line in lines[:_SAMPLE] if line.strip()]
+    if sum(_BARS.search(line) is not None or _is_rule(line) for line in sample) < _REGULAR * len(sample):
+        return None
+    if not any(_is_rule(line) for line in sample[:4]):
+        return None
+    kept = [line for line in lines if _BARS.search(line) and not _is_rule(line)]
+    cells = [_barred(line) for line in kept]
+    if len(cells) <= _FEWEST_ROWS or not _regular(cells):
+        return None
+    return Grid("ruled", cells[0], cells[1:], kept[1:], kept[0])
+
+
+def _barred(line: str) -> list[str]:
+    cells = [cell.strip() for cell in _BARS.split(line.strip())]
+    framed = line.strip()[0] in "|│┃"
+    return cells[1:-1] if framed and len(cells) > 2 and not cells[-1] else cells
+
+
+def _delimited(lines: list[str]) -> Grid | None:
+    sample = [line for line in lines[:_SAMPLE] if line.strip()]
+    for delimiter in _DELIMITERS:
+        if sample[0].count(delimiter) and _plausible(sample, delimiter):
+            found = _read(lines, delimiter)
+            if found:
+                return found
+    return None
+
+
+def _plausible(sample: Sequence[str], delimiter: str) -> bool:
+    """Whether the lines look cut by the delimiter; a comma with a space behind it is more often prose."""
+    counts = Counter(line.count(delimiter) for line in sample if '"' not in line)
+    usual, often = counts.most_common(1)[0] if counts else (sample[0].count(delimiter), len(sample))
+    if usual == 0 or often < 0.8 * counts.total():
+        return False
+    spaced = sum(line.count(delimiter + " ") for line in sample)
+    return delimiter == "\t" or usual > 2 or spaced * 2 < usual * len(sample)
+
+
+def _read(lines: list[str], delimiter: str) -> Grid | None:
+    cells: list[list[str]] = []
+    raw: list[str] = []
+    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
+    start = 0
+    try:
+        for row in reader:
+            if row:
+                cells.append(row)
+                raw.append("\n".join(lines[start : reader.line_num]))
+            start = reader.line_num
+    except csv.Error:
+        return None
+    if len(cells) <= _FEWEST_ROWS or not _regular(cells) or not _is_header(cells[0]):
+        return None
+    return Grid("delimited", cells[0], cells[1:], raw[1:], raw[0], delimiter)
+
+
+def _regular(cells: Sequence[Sequence[str]]) -> bool:
+    width = len(cells[0])
+    sample = cells[:_SAMPLE]
+    same = sum(len(row) == width for row in sample)
+    length = sum(len(cell) for row in sample for cell in row) / max(sum(map(len, sample)), 1)
+    return width > 1 and same >= _REGULAR * len(sample) and length <= _SHORT
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Whether the cells can name columns: none is a number, few are empty, none is there twice."""
+    names = [cell.strip() for cell in cells if cell.strip()]
+    if len(names) < len(cells) - 1 or len(set(names)) < len(names):
+        return False
+    return not any(name[0].isdigit() or len(name) > _SHORT for name in names)
+
+
+def _aligned(lines: list[str]) -> Grid | None:
+    """Columns that only blanks set apart, as ``ps``, ``df`` and ``docker ps`` print them."""
+    lines = [line.expandtabs().rstrip() for line in lines if line.strip() and not _is_rule(line)]
+    sample = lines[:_SAMPLE]
+    if len(lines) <= _FEWEST_ALIGNED or not _mostly(_GUTTER.search(line.lstrip()) is not None for line in sample):
+        return None
+    cells = _by_words(lines, sample) or _by_gaps(lines, sample)
+    head = cells[0]
+    if (
+        len(head) < _FEWEST_ALIGNED
+        or not _is_header(head)
+        or any(map(_repeats, zip(*cells[:_SAMPLE], strict=True)))
+    ):
+        return None
+    return Grid("aligned", head, cells[1:], lines[1:], lines[0])
+
+
+def _mostly(answers: Iterable[bool]) -> bool:
+    known = list(answers)
+    return sum(known) >= _MOSTLY * len(known)
+
+
+def _repeats(column: Sequence[str]) -> bool:
+    """Whether what should be a heading is a value like those under it."""
+    return column[1:].count(column[0]) * 2 > len(column)
+
+
+def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | None:
+    """A word a cell, the rest of the line in the last, if words stand under or end with their headings."""
+    names = list(_WORD.finditer(lines[0]))
+    cells = [line.split(None, len(names) - 1) for line in lines]
+    if any(len(row) != len(names) for row in cells) or not _mostly(_under(names, line) for line in sample):
+        return None
+    return cells
+
+
+def _under(names: Sequence[re.Match[str]], line: str) -> bool:
+    """Whether most words of the line are set left or right under their headings."""
+    words = zip(names, _WORD.finditer(line), strict=False)
+    fitting = sum(name.start() == word.start() or name.end() == word.end() for name, word in words)
+    return fitting * 2 > len(names)
+
+
+def _by_gaps(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]]:
+    """Cells as the blanks cut them that all lines have in common."""
+    cuts = _cuts(sample)
+    cells = [_cut(line, cuts) for line in lines]
+    filled = (sum(map(bool, row)) * 2 > len(row) for row in cells[:_SAMPLE])
+    return cells if cuts and _mostly(filled) else [[]]
+
+
+def _cuts(sample: Sequence[str]) -> list[int]:
+    """Where columns begin; what stands behind the start of the last heading is one column, whatever it holds."""
+    last = max((found.start() for found in _WORD.finditer(sample[0])), default=0)
+    taken = bytearray(last + 1)
+    for line in sample:
+        for found in _WORD.finditer(line[: last + 1]):
+            taken[found.start() : found.end()] = b"\1" * (found.end() - found.start())
+    cuts = [place for place in range(last + 1) if taken[place] and (place == 0 or not taken[place - 1])]
+    spans = list(zip(cuts, [*cuts[1:], None], strict=True))
+    return [cut for cut, end in spans if cut == cuts[0] or _begins_column(sample, cut, end)]
+
+
+def _begins_column(sample: Sequence[str], cut: int, end: int | None) -> bool:
+    """Whether a heading starts at the gap, and no further word of one whose column is empty."""
+    if not sample[0][cut:end].strip():
+        return False
+    apart = not sample[0][cut - 2 : cut].strip()
+    return apart or sum(bool(line[cut:end].strip()) for line in sample[1:]) * 2 >= len(sample) - 1
+
+
+def _cut(line: str, cuts: Sequence[int]) -> list[str]:
+    ends = [*cuts[1:], len(line)]
+    return [line[start:end].strip() for start, end in zip(cuts, ends, strict=True)]

@@ -1,0 +1,174 @@
+"""What is settled before a strategy is asked: whose messages, how many tokens, which strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+from holdfast.compressors import COMPRESSORS
+from holdfast.compressors.pipeline import Pipeline
+from holdfast.compressors.stepwise import Stepwise
+from holdfast.formats import detect
+from holdfast.kernel.budget import Allowance, Budget, tokens_of
+from holdfast.kernel.compressor import Attempt, Compressor
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.transcript import Format, Preference, Transcript
+from holdfast.metering import Counter, meter_for
+from holdfast.profiles import load_profile
+from holdfast.runtime import Runtime, opened
+from holdfast.tokens import window_of
+
+RECALL_TOOL = "recall"
+"""The name of the tool by which a model gets an original back."""
+
+Pin = Collection[int] | Callable[[Any], bool] | None
+Strategy = str | Compressor | Sequence[str | Compressor] | None
+OnFailure = Literal["degrade", "raise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options of a compression, as ``compress`` takes them."""
+
+    model: str | None = None
+    format: str | None = None
+    profile: str = "balanced"
+    strategy: Strategy = None
+    query: str | None = None
+    tools: object = None
+    pin: Pin = None
+    step: float | None = None
+    store: str | KeyValueStore | None = None
+    counter: Counter = None
+    on_failure: OnFailure = "degrade"
+
+    def __post_init__(self) -> None:
+        for name in ("model", "format", "profile", "query"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and (value is not None or name == "profile"):
+                raise ConfigError(f"{value!r} is not text", place=name, advice=f"give a {name} as text")
+        if self.on_failure not in ("degrade", "raise"):
+            advice = 'give "degrade" or "raise"'
+            raise ConfigError(f"{self.on_failure!r} is not a choice", place="on_failure", advice=advice)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything that is settled before a strategy is asked."""
+
+    payload: Any
+    format: Format
+    transcript: Transcript
+    tokens: int
+    trigger: int
+    allowance: Allowance
+    compressor: Compressor
+    runtime: Runtime
+    hard: bool
+    raises: bool
+
+    @property
+    def attempt(self) -> Attempt:
+        """The request for a plan."""
+        return Attempt(self.compressor, self.transcript, self.allowance)
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.tokens <= self.trigger
+
+
+def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
+    """Read, count and choose. Raises InputError where a person's input is wrong."""
+    stated = Budget.of(budget)
+    if settings.step is not None:
+        stated = replace(stated, step=settings.step)
+    meter = meter_for(settings.model, settings.counter)
+    allowed = stated.tokens(window_of(settings.model) if settings.model else None)
+    trigger = min(allowed, allowed if stated.trigger is None else tokens_of(stated.trigger, allowed))
+    target = min(trigger, trigger if stated.target is None else tokens_of(stated.target, allowed))
+    form = detect(messages, settings.format)
+    compressor, prefers, step = chosen(settings)
+    transcript = form.read(messages, settings.tools)
+    transcript = replace(transcript, pinned=_pinned(transcript, settings.pin), prefers=prefers)
+    question = settings.query if settings.query is not None else _newest_question(transcript)
+    return Job(
+        payload=messages,
+        format=form,
+        transcript=transcript,
+        tokens=meter.total(transcript),
+        trigger=trigger,
+        allowance=Allowance(
+            allowed, target, allowed, meter, question, settings.store is not None, _recall_tool(transcript)
+        ),
+        compressor=Stepwise(compressor, stated.step or step) if stated.step or step else compressor,
+        runtime=Runtime(None if settings.store is None else opened(settings.store)),
+        hard=stated.hard,
+        raises=settings.on_failure == "raise",
+    )
+
+
+def _recall_tool(transcript: Transcript) -> str:
+    """The name of the tool by which the model gets originals back, if its tools hold one."""
+    named = f'"name":"{RECALL_TOOL}"'
+    return RECALL_TOOL if any(named in part.text for part in transcript.envelope) else ""
+
+
+def chosen(settings: Settings) -> tuple[Compressor, tuple[Preference, ...], float]:
+    """The strategy, what is preferred to stay, and the step."""
+    if settings.strategy is None:
+        profile = load_profile(settings.profile)
+        return Pipeline(profile.steps, profile.name), profile.prefers, profile.step
+    if isinstance(settings.strategy, str | bytes) or not isinstance(settings.strategy, Sequence):
+        only = strategy_of(settings.strategy)
+        return only if isinstance(only, Pipeline) else Pipeline((only,), only.name), ("newest_user",), 0.0
+    return Pipeline(tuple(strategy_of(each) for each in settings.strategy)), ("newest_user",), 0.0
+
+
+def strategy_of(strategy: str | Compressor) -> Compressor:
+    """A strategy by name, or the object itself. Raises ConfigError for what cannot plan."""
+    found: object = COMPRESSORS.load(strategy) if isinstance(strategy, str) else strategy
+    if callable(found) and (isinstance(found, type) or not hasattr(found, "plan")):
+        try:
+            found = found()
+        except TypeError as fault:
+            advice = "give an object of it, with what it needs"
+            raise ConfigError(
+                f"it cannot be made from nothing ({fault})", place="strategy", advice=advice
+            ) from fault
+    if not callable(getattr(found, "plan", None)) or not isinstance(getattr(found, "name", None), str):
+        advice = "give a name, an object with name and plan(transcript, allowance), or a list of them"
+        raise ConfigError(f"{found!r} is no strategy", place="strategy", advice=advice)
+    return cast("Compressor", found)
+
+
+def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
+    """The positions that a caller pins: given as indices (negative from the end) or by a predicate."""
+    if pin is None:
+        return transcript.pinned
+    if callable(pin):
+        return transcript.pinned.union(i for i, m in enumerate(transcript.messages) if pin(m.original))
+    length, positions = len(transcript), _listed(pin)
+    for i in positions:
+        if not -length <= i < length:
+            advice = f"there are {length} messages, counted from 0"
+            raise ConfigError(f"there is no message {i}", place="pin", advice=advice)
+    return transcript.pinned.union(i % length for i in positions)
+
+
+def _listed(pin: object) -> list[int]:
+    """The positions that were given. Raises ConfigError for anything else."""
+    positions = list(cast("Iterable[object]", pin)) if isinstance(pin, Iterable) else [None]
+    if not all(isinstance(i, int) and not isinstance(i, bool) for i in positions):
+        advice = "give a list of positions, or a function that says of a message whether it stays"
+        raise ConfigError(f"{pin!r} are no positions", place="pin", advice=advice)
+    return cast("list[int]", positions)
+
+
+def _newest_question(transcript: Transcript) -> str:
+    """What the newest user message says: the question where none is given."""
+    if not transcript.user_positions:
+        return ""
+    return transcript.messages[transcript.user_positions[-1]].content_text or ""

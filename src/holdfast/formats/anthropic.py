@@ -1,0 +1,218 @@
+"""Messages of Anthropic's Messages API, on its own door, on Bedrock and on Vertex.
+
+What this format does differently: the system prompt stands beside the messages; tool results are blocks of the
+user's next message, before its words; arguments of a call are an object; thinking is signed and must come back
+as it was. Calls to the vendor's own tools carry their results beside them and are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.kernel.errors import FormatError
+from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.transcript import Transcript
+
+from .paths import Located, Path
+from .payloads import (
+    body_of,
+    fields_of,
+    joined,
+    object_at,
+    objects_at,
+    objects_of,
+    refuse,
+    schemas,
+    text_at,
+)
+from .rules.anthropic_exchanges import AnthropicExchanges, CallsEnd, ResultsInNextMessage, ResultsLead
+from .rules.call_ids import SpelledCallIds, UniqueCallIds
+from .rules.content import FinalTextTrimmed, NotEmpty
+from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
+from .rules.thinking import ThinkingLeads, ThinkingSigned, ThinkingStays
+from .values import compact, is_list, is_object
+from .wire import ObjectWire
+
+_OWN_BLOCKS = (
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "image",
+    "document",
+    "search_result",
+    "server_tool_use",
+    "web_search_tool_result",
+)
+_OWN_BODY_FIELDS = frozenset(
+    {
+        "anthropic_beta",
+        "anthropic_version",
+        "container",
+        "context_management",
+        "mcp_servers",
+        "stop_sequences",
+        "system",
+        "thinking",
+        "top_k",
+    }
+)
+_FOREIGN_FIELDS = frozenset({"tool_calls", "tool_call_id", "function_call"})
+_FOREIGN_ROLES = ("system", "developer", "tool", "function")
+
+
+def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
+    """Where the id of this block stands."""
+    field = "tool_use_id" if message["content"][part]["type"] == "tool_result" else "id"
+    return ("content", part, field)
+
+
+class Anthropic(ObjectWire):
+    """The Messages API."""
+
+    name = "anthropic"
+    carriers = _FOREIGN_FIELDS
+    rules = (
+        AtLeastOne(),
+        KnownRoles("user", "assistant"),
+        ThinkingSigned(),
+        NotEmpty(),
+        CallsEnd(),
+        ThinkingLeads(),
+        AnthropicExchanges(),
+        ResultsInNextMessage(),
+        ResultsLead(),
+        UniqueCallIds(_id_path, everywhere=True),
+        SpelledCallIds(_id_path),
+        ThinkingStays(),
+        FinalTextTrimmed(),
+        FirstIsUser(),
+        RolesAlternate(),
+    )
+
+    def recognises(self, payload: object) -> bool:
+        """Whether a field of the body, a schema or a block of a message is found in the Messages API alone."""
+        messages = objects_of(payload)
+        lists = [content for message in messages if is_list(content := message.get("content"))]
+        blocks = [block for content in lists for block in _blocks(content)]
+        body = body_of(payload)
+        seen = any(block.get("type") in _OWN_BLOCKS for block in blocks)
+        told = (
+            not _OWN_BODY_FIELDS.isdisjoint(body)
+            or any("input_schema" in tool for tool in _blocks(body.get("tools")))
+            or any("cache_control" in block for block in blocks)
+        )
+        if not (seen or told) or not _FOREIGN_FIELDS.isdisjoint(fields_of(messages)):
+            return False
+        return seen or not any(message.get("role") in _FOREIGN_ROLES for message in messages)
+
+    def read(self, payload: object, tools: object = None) -> Transcript:
+        """The transcript of the payload; system prompt and tools of a body are its envelope."""
+        body = body_of(payload)
+        system = tuple(part for part, _ in _content(body, "system", "body", ()))
+        return self.transcript(payload, system + schemas(body.get("tools") if tools is None else tools))
+
+    def located(self, message: Mapping[str, Any], place: str) -> Located:
+        """The blocks in their order; a text alone is one block."""
+        for field in _FOREIGN_FIELDS.intersection(message):
+            if message[field]:
+                advice = "convert the messages first, with holdfast.formats.convert.to_anthropic"
+                raise FormatError("the Messages API has no such field", place=f"{place}.{field}", advice=advice)
+        return _content(message, "content", place, ("content",))
+
+    def compose(self, role: Role, text: str) -> object:
+        """A new message; the words of the system stand in a user message here."""
+        return {"role": "assistant" if role == "assistant" else "user", "content": text}
+
+
+class Bedrock(Anthropic):
+    """The Messages API on Amazon Bedrock, which refuses more: it cannot be seen in the messages, only named."""
+
+    name = "bedrock"
+
+    def recognises(self, payload: object) -> bool:
+        """Never: what it takes looks like Anthropic's."""
+        del payload
+        return False
+
+
+def _blocks(content: object) -> Iterator[Mapping[str, Any]]:
+    if is_list(content):
+        yield from (block for block in content if is_object(block))
+
+
+def _content(holder: Mapping[str, Any], field: str, place: str, path: Path) -> Located:
+    content = holder.get(field)
+    if isinstance(content, str):
+        yield Text(content), path
+        return
+    if content is not None and not is_list(content):
+        refuse(content, f"{place}.{field}", "give text or a list of blocks")
+    for k, block in objects_at(holder, field, place):
+        kind = block.get("type")
+        reader = _READERS.get(kind) if isinstance(kind, str) else None
+        here = (*path, k)
+        yield reader(block, f"{place}.{field}[{k}]", here) if reader else (Opaque(compact(block)), here)
+
+
+def _text(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    return Text(text_at(block, "text", place)), (*path, "text")
+
+
+def _image(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    return _media("image", object_at(block, "source", place), f"{place}.source"), path
+
+
+def _document(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    source = object_at(block, "source", place)
+    if source.get("type") == "text":
+        return Text(text_at(source, "data", f"{place}.source")), (*path, "source", "data")
+    if source.get("type") == "content":
+        return Opaque(compact(block)), path
+    return _media("document", source, f"{place}.source"), path
+
+
+def _media(kind: MediaKind, source: Mapping[str, Any], place: str) -> Media:
+    value = next((text_at(source, field, place) for field in ("data", "url", "file_id") if field in source), "")
+    return Media(kind, text_at(source, "media_type", place), value)
+
+
+def _thinking(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    return Reasoning(text_at(block, "thinking", place), signed=bool(block.get("signature"))), (*path, "thinking")
+
+
+def _redacted(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    return Reasoning(text_at(block, "data", place), signed=True), (*path, "data")
+
+
+def _tool_use(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    given = block.get("input")
+    arguments = given if isinstance(given, str) else compact(given or {})
+    return ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments), (*path, "input")
+
+
+def _tool_result(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    text, media = joined(part for part, _ in _content(block, "content", place, ()))
+    call_id, failed = _id(block, "tool_use_id", place), bool(block.get("is_error"))
+    return ToolResult(call_id, text, media, failed), (*path, "content")
+
+
+def _id(block: Mapping[str, Any], field: str, place: str) -> str:
+    value = text_at(block, field, place)
+    if not value:
+        advice = "a call and its result name the same id"
+        raise FormatError(f'the {block.get("type")} block has no "{field}"', place=place, advice=advice)
+    return value
+
+
+_READERS = {
+    "text": _text,
+    "image": _image,
+    "document": _document,
+    "thinking": _thinking,
+    "redacted_thinking": _redacted,
+    "tool_use": _tool_use,
+    "tool_result": _tool_result,
+}
+"""Types of blocks that are understood; any other is carried along."""

@@ -1,0 +1,233 @@
+"""Messages of OpenAI's Chat Completions, and of everything that speaks them.
+
+What this format does differently: system messages stand among the others; each tool result is a message of its
+own, right after the message that called; arguments of a call are JSON text; ``content`` may be null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from holdfast.kernel.errors import FormatError
+from holdfast.kernel.messages import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.kernel.transcript import Transcript
+
+from .paths import Located, Path
+from .payloads import (
+    ROLES,
+    body_of,
+    fields_of,
+    joined,
+    kinds_of,
+    object_at,
+    objects_at,
+    objects_of,
+    refuse,
+    schemas,
+    text_at,
+)
+from .rules.call_ids import UniqueCallIds
+from .rules.content import CallListNotEmpty, ContentGiven
+from .rules.openai_exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter
+from .rules.order import AtLeastOne, KnownRoles
+from .values import compact, is_list, is_object
+from .wire import ObjectWire
+
+_CARRIERS = frozenset({"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"})
+_REASONING = ("reasoning_content", "reasoning")
+_OWN_FIELDS = _CARRIERS | {"tool_call_id", "annotations"}
+_OWN_ROLES = ("tool", "function", "developer")
+_OWN_BODY_FIELDS = frozenset(
+    {
+        "functions",
+        "function_call",
+        "response_format",
+        "max_completion_tokens",
+        "parallel_tool_calls",
+        "reasoning_effort",
+        "frequency_penalty",
+        "presence_penalty",
+        "logprobs",
+        "logit_bias",
+        "seed",
+        "stop",
+        "n",
+        "store",
+        "user",
+    }
+)
+
+
+def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
+    """Where the id of this part stands: in the tool message, or beside the function of the call."""
+    if message.get("tool_call_id"):
+        return ("tool_call_id",)
+    places = [path for _, path in OpenAIChat().located(message, "message")]
+    return (*places[part][:2], "id") if places[part][0] == "tool_calls" else None
+
+
+class OpenAIChat(ObjectWire):
+    """Chat Completions."""
+
+    name = "openai_chat"
+    carriers = _CARRIERS
+    rules = (
+        AtLeastOne(),
+        KnownRoles("system", "developer", "user", "assistant", "tool", "function"),
+        CallListNotEmpty(),
+        ContentGiven(),
+        OpenAIExchanges(),
+        ResultsRightAfter(),
+        UniqueCallIds(_id_path, everywhere=False),
+    )
+
+    def recognises(self, payload: object) -> bool:
+        """Whether a role or a field is found in Chat Completions alone, or content is a list or null.
+
+        Lists of parts are Anthropic's too: that format is asked before this one.
+        """
+        body = body_of(payload)
+        if not _OWN_BODY_FIELDS.isdisjoint(body) or _function_schemas(body.get("tools")):
+            return True
+        messages = objects_of(payload)
+        if not _OWN_FIELDS.isdisjoint(fields_of(messages)):
+            return True
+        roles = [message.get("role") for message in messages]
+        if any(role in roles for role in _OWN_ROLES):
+            return True
+        return not kinds_of(messages, "content").isdisjoint({list, tuple, type(None)})
+
+    def read(self, payload: object, tools: object = None) -> Transcript:
+        """The transcript of the payload; tools and the schema of the answer of a body are its envelope."""
+        body = body_of(payload)
+        envelope = schemas(body.get("tools") if tools is None else tools)
+        envelope += schemas(body.get("functions"), "functions")
+        if body.get("response_format"):
+            envelope += (Opaque(compact(body["response_format"])),)
+        return self.transcript(payload, envelope)
+
+    def located(self, message: Mapping[str, Any], place: str) -> Located:
+        """Reasoning, content, refusal, sound and calls, in this order; of a tool message its result."""
+        if ROLES.get(message["role"]) == "tool":
+            yield _result(message, place), ("content",)
+            return
+        for field in _REASONING:
+            if message.get(field):
+                yield Reasoning(text_at(message, field, place)), (field,)
+                break
+        yield from _content(message, place)
+        if message.get("refusal"):
+            yield Text(text_at(message, "refusal", place)), ("refusal",)
+        if message.get("audio"):
+            audio = object_at(message, "audio", place)
+            yield Media("audio", source=text_at(audio, "id", f"{place}.audio")), ("audio",)
+        if message.get("function_call"):
+            call = object_at(message, "function_call", place)
+            name, arguments = _function(call, "arguments", f"{place}.function_call")
+            yield ToolCall(FUNCTION_ID + name, name, arguments), ("function_call", "arguments")
+        for k, call in objects_at(message, "tool_calls", place):
+            yield _call(call, f"{place}.tool_calls[{k}]", ("tool_calls", k))
+
+    def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
+        return _usual(message) or super()._parts(message, place)
+
+    def render(self, original: object, texts: Mapping[int, str]) -> object:
+        """A copy that says these texts: for a call the JSON of its arguments, for a result its whole content."""
+        message = cast("Mapping[str, Any]", original)
+        if message["role"] == "tool" and type(message.get("content")) is str:
+            return {**message, "content": texts[0]}
+        return super().render(original, texts)
+
+
+def _usual(message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    """The parts of a result or of calls as most messages have them, without a check a field; None for others.
+
+    A conversation is read anew at each call, and these two shapes are half of an agent's: this reads them in a
+    third of the time.
+    """
+    try:
+        content, calls = message["content"], message.get("tool_calls")
+        if message["role"] == "tool":
+            result = ToolResult(message["tool_call_id"], content)
+            return (result,) if type(content) is str and result.call_id and type(result.call_id) is str else None
+        if not calls or len(_CARRIERS.intersection(message)) > 1:
+            return None
+        functions = [(call["id"], call["function"]) for call in calls]
+        parts = [ToolCall(call_id, function["name"], function["arguments"]) for call_id, function in functions]
+    except (KeyError, TypeError, AttributeError):
+        return None
+    if not all(part.id and type(part.id) is type(part.name) is type(part.arguments) is str for part in parts):
+        return None
+    if content is None:
+        return tuple(parts)
+    return (Text(content), *parts) if type(content) is str else None
+
+
+def _function_schemas(tools: object) -> bool:
+    return is_list(tools) and any(is_object(tool) and "function" in tool for tool in tools)
+
+
+def _result(message: Mapping[str, Any], place: str) -> ToolResult:
+    if message["role"] == "function":
+        call_id = FUNCTION_ID + text_at(message, "name", place)
+    else:
+        call_id = text_at(message, "tool_call_id", place)
+        if not call_id:
+            advice = "give the id of the call that it answers, or format='plain'"
+            raise FormatError('the tool result has no "tool_call_id"', place=place, advice=advice)
+    text, media = joined(part for part, _ in _content(message, place))
+    return ToolResult(call_id, text, media)
+
+
+def _content(message: Mapping[str, Any], place: str) -> Located:
+    content = message.get("content")
+    if content is None:
+        return
+    if isinstance(content, str):
+        yield Text(content), ("content",)
+        return
+    if not is_list(content):
+        refuse(content, f"{place}.content", "give text, null or a list of parts")
+    for k, item in objects_at(message, "content", place):
+        yield _part(item, f"{place}.content[{k}]", ("content", k))
+
+
+def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    kind = item.get("type")
+    if kind == "text":
+        return Text(text_at(item, "text", place)), (*path, "text")
+    if kind == "refusal":
+        return Text(text_at(item, "refusal", place)), (*path, "refusal")
+    if kind == "image_url":
+        image = item.get("image_url")
+        if isinstance(image, str):
+            return Media("image", source=image), path
+        image = object_at(item, "image_url", place)
+        source = text_at(image, "url", f"{place}.image_url")
+        return Media("image", source=source, detail=text_at(image, "detail", f"{place}.image_url")), path
+    if kind == "input_audio":
+        audio = object_at(item, "input_audio", place)
+        media_type = text_at(audio, "format", f"{place}.input_audio")
+        return Media("audio", media_type, text_at(audio, "data", f"{place}.input_audio")), path
+    if kind == "file":
+        file = object_at(item, "file", place)
+        source = text_at(file, "file_data", f"{place}.file") or text_at(file, "file_id", f"{place}.file")
+        return Media("document", source=source), path
+    return Opaque(compact(item)), path
+
+
+def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    call_id = text_at(call, "id", place)
+    if not call_id:
+        raise FormatError('the tool call has no "id"', place=place, advice="give the id that its result names")
+    kind, field = ("custom", "input") if call.get("type") == "custom" else ("function", "arguments")
+    name, arguments = _function(object_at(call, kind, place), field, f"{place}.{kind}")
+    return ToolCall(call_id, name, arguments), (*path, kind, field)
+
+
+def _function(call: Mapping[str, Any], field: str, place: str) -> tuple[str, str]:
+    """Name and arguments: JSON text, or an object, as some clients keep it, read as its JSON."""
+    arguments: object = call.get(field)
+    text = compact(arguments) if is_object(arguments) else text_at(call, field, place)
+    return text_at(call, "name", place), text

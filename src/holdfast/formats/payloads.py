@@ -1,0 +1,140 @@
+"""What a payload of JSON objects is made of, read with care: every error names the place and says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from holdfast.kernel.errors import FormatError
+from holdfast.kernel.messages import Media, Opaque, Part, Role
+
+from .values import compact, is_list, is_object
+
+MESSAGES = "messages"
+
+ROLES: Mapping[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+"""Names of roles, and what they read as. Any other name reads as user; a vendor that refuses it has a rule."""
+
+
+def body_of(payload: object) -> Mapping[str, Any]:
+    """The request body, or nothing where the payload is a bare list."""
+    return payload if is_object(payload) else {}
+
+
+def messages_of(payload: object) -> Sequence[Any]:
+    """The messages of a list or of a request body. Raises FormatError where there are none."""
+    if is_object(payload) and payload.get(MESSAGES) is None:
+        advice = f'give a list of messages, or a request body with its "{MESSAGES}"'
+        raise FormatError(f'an object without "{MESSAGES}" is no conversation', advice=advice)
+    found: object = payload[MESSAGES] if is_object(payload) else payload
+    if is_list(found):
+        return found
+    advice = 'give a list such as [{"role": "user", "content": "..."}]'
+    place = MESSAGES if is_object(payload) else ""
+    raise FormatError(f"{named(found)} is no list of messages", place=place, advice=advice)
+
+
+def objects_of(payload: object) -> list[Mapping[str, Any]]:
+    """The messages that are objects at all: what a format looks at before it says that it knows them."""
+    return [message for message in messages_of(payload) if type(message) is dict or is_object(message)]
+
+
+def fields_of(messages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Every field that one of the messages has."""
+    return frozenset[str]().union(*messages)
+
+
+def kinds_of(messages: Iterable[Mapping[str, Any]], field: str) -> set[type]:
+    """The types of the values that this field has; that of None where one has no such field."""
+    values: list[object] = [message.get(field) for message in messages]
+    return set(map(type, values))
+
+
+def role_of(original: object, place: str) -> Role:
+    """The role of a message. Raises FormatError for what is no message, or has no role."""
+    if not is_object(original):
+        advice = 'give a dictionary with "role" and "content"'
+        raise FormatError(f"{named(original)} is no message", place=place, advice=advice)
+    role = original.get("role")
+    advice = "give a role such as user or assistant"
+    if role is None:
+        raise FormatError('the message has no "role"', place=place, advice=advice)
+    if not isinstance(role, str):
+        raise FormatError(f"{named(role)} is no role", place=f"{place}.role", advice=advice)
+    if not role.strip():
+        raise FormatError("the role is empty", place=f"{place}.role", advice=advice)
+    return ROLES.get(role, "user")
+
+
+def schemas(tools: object, place: str = "tools") -> tuple[Part, ...]:
+    """Tool schemas as they are counted: the compact JSON of each. Raises FormatError for anything but a list."""
+    if tools is None:
+        return ()
+    if not is_list(tools):
+        refuse(tools, place, "give the list of schemas that the request sends")
+    return tuple(Opaque(compact(schema)) for schema in tools)
+
+
+def joined(parts: Iterable[Part]) -> tuple[str, tuple[Media, ...]]:
+    """The parts of a tool result as its text, one part a line, and the media beside it."""
+    texts: list[str] = []
+    media: list[Media] = []
+    for part in parts:
+        if isinstance(part, Media):
+            media.append(part)
+        else:
+            texts.append(part.text)
+    return "\n".join(texts), tuple(media)
+
+
+def text_at(holder: Mapping[str, Any], field: str, place: str) -> str:
+    """The text in this field; missing and null read as empty. Raises FormatError for another type."""
+    value = holder.get(field)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        refuse(value, f"{place}.{field}", "give text")
+    return value
+
+
+def object_at(holder: Mapping[str, Any], field: str, place: str) -> Mapping[str, Any]:
+    """The object in this field. Raises FormatError where there is none."""
+    value = holder.get(field)
+    if not is_object(value):
+        refuse(value, f"{place}.{field}", "give an object")
+    return value
+
+
+def objects_at(holder: Mapping[str, Any], field: str, place: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The objects of the list in this field with their positions; null is an empty list."""
+    value = holder.get(field)
+    if value is None:
+        return
+    if not is_list(value):
+        refuse(value, f"{place}.{field}", "give a list of objects")
+    for k, item in enumerate(value):
+        if not is_object(item):
+            refuse(item, f"{place}.{field}[{k}]", "give an object")
+        yield k, item
+
+
+def refuse(value: object, place: str, advice: str) -> NoReturn:
+    """Raise the FormatError for a value of a type that does not belong there."""
+    raise FormatError(f"{named(value)} does not belong here", place=place, advice=advice)
+
+
+def named(value: object) -> str:
+    """What the value is, in an error."""
+    if value is None:
+        return "null"
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

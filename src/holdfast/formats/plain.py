@@ -1,0 +1,40 @@
+"""Plain messages: a role and a text, and no vendor's rules.
+
+What this format does differently: every role is taken, nothing is refused, and fields beside ``role`` and
+``content`` are carried along uncounted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.kernel.messages import Text
+from holdfast.kernel.transcript import Transcript
+
+from .paths import Located
+from .payloads import kinds_of, messages_of, objects_of, refuse, schemas
+from .wire import ObjectWire
+
+
+class Plain(ObjectWire):
+    """Role and text alone."""
+
+    name = "plain"
+
+    def recognises(self, payload: object) -> bool:
+        """Whether each message has a role and one text. Vendors are asked before: what is theirs is not plain."""
+        messages = objects_of(payload)
+        kinds = kinds_of(messages, "role") | kinds_of(messages, "content")
+        return len(messages) == len(messages_of(payload)) and kinds <= {str}
+
+    def read(self, payload: object, tools: object = None) -> Transcript:
+        """The transcript of the payload."""
+        return self.transcript(payload, schemas(tools))
+
+    def located(self, message: Mapping[str, Any], place: str) -> Located:
+        """The one text."""
+        content = message.get("content")
+        if not isinstance(content, str):
+            refuse(content, f"{place}.content", "give text, or name the format of these messages")
+        yield Text(content), ("content",)

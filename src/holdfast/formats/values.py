@@ -1,0 +1,31 @@
+"""JSON values: what they are, and how they are counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
+
+
+def is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether the value is a JSON object."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether the value is a JSON array."""
+    return isinstance(value, list | tuple)
+
+
+def compact(value: object) -> str:
+    """The value as JSON without white space, as it is counted; what JSON cannot hold is named by ``str``."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def parsed_object(text: str) -> Mapping[str, Any]:
+    """The JSON object that the text is; a text that is none becomes the one value of an object."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    return value if is_object(value) else {"text": text}

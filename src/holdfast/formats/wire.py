@@ -1,0 +1,88 @@
+"""A wire whose messages are JSON objects: a format of this kind says where the parts stand, and no more."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+from holdfast.kernel.integrity import Rule
+from holdfast.kernel.messages import Message, Part, Role
+from holdfast.kernel.transcript import Transcript
+
+from .paths import Located, rewritten
+from .payloads import MESSAGES, ROLES, messages_of, role_of
+from .values import is_list, is_object
+
+
+class ObjectWire(ABC):
+    """Reads and writes messages by the places of their parts.
+
+    ``carriers`` are the fields beside ``content`` that carry parts: a message without them whose content is one
+    text is read no further. ``rules`` are those of every door of the wire.
+    """
+
+    name: str
+    rules: tuple[Rule, ...] = ()
+    carriers: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def located(self, message: Mapping[str, Any], place: str) -> Located:
+        """The parts of a message in its own order, each with the place of its text; ``place`` is for errors."""
+
+    def key(self, payload: object) -> str:
+        """The field of a request body under which its messages stand; empty for a bare list."""
+        return MESSAGES if is_object(payload) else ""
+
+    def parts(self, original: object) -> tuple[Part, ...]:
+        """The parts, in the message's own order."""
+        return self._parts(cast("Mapping[str, Any]", original), "message")
+
+    def render(self, original: object, texts: Mapping[int, str]) -> object:
+        """A copy that says these texts: for a call the JSON of its arguments, for a result its whole content."""
+        message = cast("Mapping[str, Any]", original)
+        places = [path for _, path in self.located(message, "message")]
+        return rewritten(message, {places[index]: text for index, text in texts.items()})
+
+    def compose(self, role: Role, text: str) -> object:
+        """A new message."""
+        return {"role": role, "content": text}
+
+    def is_cached(self, original: object) -> bool:
+        """Whether a block of the content is marked for the provider's prompt cache."""
+        content = cast("Mapping[str, Any]", original).get("content")
+        return is_list(content) and any(is_object(block) and "cache_control" in block for block in content)
+
+    def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
+        """The messages of the payload with this envelope, and the rules that hold at this door."""
+        messages = self._messages(payload)
+        rules = tuple(rule for rule in self.rules if not rule.doors or self.name in rule.doors)
+        return Transcript(messages, self, rules, envelope)
+
+    def _messages(self, payload: object) -> tuple[Message, ...]:
+        messages: list[Message] = []
+        plain = self.carriers.isdisjoint
+        for i, original in enumerate(messages_of(payload)):
+            try:
+                role, content = ROLES[original["role"]], original.get("content")
+            except (KeyError, TypeError, AttributeError, IndexError):
+                role, content = role_of(original, f"{MESSAGES}[{i}]"), original.get("content")
+            if type(content) is not str or (not plain(original) and self._carries(original)):
+                parts = self._parts(original, f"{MESSAGES}[{i}]")
+                messages.append(Message(role, original, self, None, parts))
+            else:
+                if role == "tool" and not _is_id(original.get("tool_call_id")):
+                    self._parts(original, f"{MESSAGES}[{i}]")
+                messages.append(Message(role, original, self, content))
+        return tuple(messages)
+
+    def _carries(self, message: Mapping[str, Any]) -> bool:
+        """Whether there are parts beside the content; a field that is null or empty carries none."""
+        return any(message.get(field) for field in self.carriers.intersection(message))
+
+    def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
+        return tuple([part for part, _ in self.located(message, place)])
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and value != ""

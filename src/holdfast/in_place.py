@@ -1,0 +1,158 @@
+"""Pruning that keeps the caller's list: for agents that hold their history and hand the same list on.
+
+Dict messages: a new dict takes the old one's place in the list, and no dict is changed. Objects with ``parts``
+whose entries have ``part_kind`` and ``content``: the ``content`` of the part is set. Both can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from holdfast.compressors.prune import Prune, tunacode
+from holdfast.formats import detect
+from holdfast.kernel.apply import apply
+from holdfast.kernel.budget import Allowance, Meter
+from holdfast.kernel.edits import Replace
+from holdfast.kernel.errors import FormatError
+from holdfast.kernel.messages import Message, Opaque, Part, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.transcript import Transcript
+from holdfast.metering import Counter, meter_for
+from holdfast.tokens import window_of
+
+_WINDOW = 200_000  # tokens; what shares are taken of where the model's window is not known, as tunacode assumes
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """One output that gave way: ``before`` is the old dict, or the old content of part ``part`` of the object."""
+
+    index: int
+    part: int
+    before: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The same list, and how many tokens it lost; unpacks into these two."""
+
+    messages: list[Any]
+    reclaimed: int
+    cleared: tuple[Cleared, ...] = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.messages, self.reclaimed))
+
+    def undo(self) -> list[Any]:
+        """The list as it was, every content and every dict back in its place."""
+        for each in self.cleared:
+            if isinstance(self.messages[each.index], Mapping):
+                self.messages[each.index] = each.before
+            else:
+                self.messages[each.index].parts[each.part].content = each.before
+        return self.messages
+
+
+def prune_old_tool_outputs(
+    messages: list[Any], model: str | None = None, *, prune: Prune | None = None, counter: Counter = None
+) -> Pruned:
+    """Clear old tool outputs in the list itself; by default with the thresholds of the tunacode design.
+
+    A part that cannot be set is left and counts 0. Raises InputError for messages of no known form.
+    """
+    if not messages:
+        return Pruned(messages, 0)
+    meter = meter_for(model, counter)
+    objects = all(hasattr(message, "parts") for message in messages)
+    transcript = _read_objects(messages) if objects else detect(messages).read(messages)
+    window = (window_of(model) if model else None) or _WINDOW
+    plan = (prune or tunacode()).plan(transcript, Allowance(window, window, window, meter))
+    replaces = [edit for edit in plan.edits if isinstance(edit, Replace)]
+    if objects:
+        return _clear_parts(messages, transcript, replaces, meter)
+    return _replace_dicts(messages, transcript, replaces, meter)
+
+
+def _replace_dicts(
+    messages: list[Any], transcript: Transcript, replaces: Sequence[Replace], meter: Meter
+) -> Pruned:
+    applied = apply(transcript, replaces)
+    before = {i: messages[i] for i in applied.taken}
+    for i in before:
+        messages[i] = applied.transcript.messages[i].original
+    reclaimed = sum(_saved(transcript, edit, meter) for edit in replaces)
+    return Pruned(messages, reclaimed, tuple(Cleared(i, 0, old) for i, old in before.items()))
+
+
+def _clear_parts(messages: list[Any], transcript: Transcript, replaces: Sequence[Replace], meter: Meter) -> Pruned:
+    cleared: list[Cleared] = []
+    reclaimed = 0
+    for edit in replaces:
+        part = messages[edit.index].parts[edit.part]
+        before = part.content
+        try:
+            part.content = edit.text
+        except (
+            AttributeError,
+            TypeError,
+            ValueError,
+        ):  # frozen dataclasses, tuples and models say no in these ways
+            continue
+        cleared.append(Cleared(edit.index, edit.part, before))
+        reclaimed += _saved(transcript, edit, meter)
+    return Pruned(messages, reclaimed, tuple(cleared))
+
+
+def _saved(transcript: Transcript, edit: Replace, meter: Meter) -> int:
+    return max(0, meter.part(transcript.messages[edit.index].parts[edit.part]) - meter.text(edit.text))
+
+
+class _Objects:
+    """Reads objects with parts; they are changed where they stand, and so never rendered."""
+
+    name = "objects"
+
+    def parts(self, original: object) -> tuple[Part, ...]:
+        """One part for each of the object's own."""
+        return tuple(_part(part) for part in cast("Any", original).parts)
+
+    def render(self, original: object, texts: Mapping[int, str]) -> object:
+        """Refuse: an object is changed in place."""
+        del texts
+        raise FormatError(f"a {type(original).__name__} is changed in place, not rendered")
+
+    def compose(self, role: Role, text: str) -> object:
+        """Refuse: nothing is inserted in place."""
+        del text
+        raise FormatError(f"a {role} message cannot be made of this kind of object")
+
+    def is_cached(self, original: object) -> bool:
+        """Objects carry no such mark."""
+        del original
+        return False
+
+
+def _part(part: Any) -> Part:
+    kind, content = getattr(part, "part_kind", ""), getattr(part, "content", None)
+    text = content if isinstance(content, str) else "" if content is None else str(content)
+    if kind == "tool-return" and hasattr(part, "content"):
+        return ToolResult(str(getattr(part, "tool_call_id", "")), text)
+    if kind == "tool-call":
+        name, arguments = getattr(part, "tool_name", ""), getattr(part, "args", "")
+        return ToolCall(str(getattr(part, "tool_call_id", "")), str(name), str(arguments))
+    return Text(text) if kind in ("user-prompt", "system-prompt", "text") else Opaque(text)
+
+
+def _role(message: Any) -> Role:
+    kinds = {getattr(part, "part_kind", "") for part in message.parts}
+    if "user-prompt" in kinds:
+        return "user"
+    if "tool-return" in kinds:
+        return "tool"
+    return "system" if kinds == {"system-prompt"} else "assistant"
+
+
+def _read_objects(messages: Sequence[Any]) -> Transcript:
+    wire = _Objects()
+    return Transcript(tuple(Message(_role(message), message, wire) for message in messages), wire)

@@ -1,0 +1,1 @@
+"""Pure types, protocols and the two mechanisms (edits, flows). Imports nothing else of ours, nor of others."""

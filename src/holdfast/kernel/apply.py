@@ -1,0 +1,169 @@
+"""The one way in which a transcript changes, and the way back."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .edits import Drop, Edit, Insert, Offload, Replace
+from .errors import IntegrityError
+from .integrity import new_violation
+from .messages import Message, Text, ToolCall, ToolResult
+from .transcript import Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A batch of edits that took place: the transcript after it, and the originals that it took out."""
+
+    before: Transcript
+    transcript: Transcript
+    edits: tuple[Edit, ...] = ()
+    taken: Mapping[int, object] = field(default_factory=dict[int, object])
+    """Position in the transcript before -> the caller's object that was dropped or changed there."""
+
+    origins: tuple[int | None, ...] = ()
+    """Position after -> position before, None for an inserted message."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Edits sorted by what they do, checked against the transcript that they speak of."""
+
+    dropped: frozenset[int]
+    texts: Mapping[int, Mapping[int, str]]
+    inserts: Mapping[int, Sequence[Insert]]
+
+    @property
+    def reshapes(self) -> bool:
+        """Whether a rule can mind: a text in the place of another breaks none, unless it is blank."""
+        if self.dropped or self.inserts:
+            return True
+        return any(not text.strip() for texts in self.texts.values() for text in texts.values())
+
+
+def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
+    """The transcript after the edits. Raises IntegrityError, and changes nothing, if one of them breaks a rule."""
+    if not edits:
+        return Applied(transcript, transcript, (), {}, tuple(range(len(transcript))))
+    batch = _sorted(transcript, edits)
+    for i in sorted(batch.dropped & transcript.protected):
+        raise IntegrityError("this message may not be dropped", rule="protected_stays", index=i)
+    applied = _done(transcript, edits, batch)
+    after = applied.transcript.messages
+    broken = (
+        new_violation(transcript.rules, transcript.messages, after, applied.origins) if batch.reshapes else None
+    )
+    if broken:
+        raise IntegrityError(broken.problem, rule=broken.rule, index=broken.index)
+    return applied
+
+
+def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
+    """The transcript after the edits of a repair: one rule's may break another's, which is mended next."""
+    return _done(transcript, edits, _sorted(transcript, edits))
+
+
+def _done(transcript: Transcript, edits: Sequence[Edit], batch: _Batch) -> Applied:
+    before, dropped, texts = transcript.messages, batch.dropped, batch.texts
+    staying = [i for i in range(len(before)) if i not in dropped]
+    messages = [before[i].saying(texts[i]) if i in texts else before[i] for i in staying]
+    origins: list[int | None] = [*staying]
+    for at in sorted(batch.inserts, reverse=True):  # from the end, so that earlier places stay true
+        place = bisect_left(staying, at)
+        made = [_composed(transcript, insert) for insert in batch.inserts[at]]
+        messages[place:place] = made
+        origins[place:place] = [None] * len(made)
+    taken = {i: before[i].original for i in sorted(dropped | texts.keys())}
+    if dropped or batch.inserts:
+        after = _carried(transcript, messages, origins)
+    else:
+        after = transcript.reworded(tuple(messages))
+    return Applied(transcript, after, tuple(edits), taken, tuple(origins))
+
+
+def restored(after: Sequence[object], edits: Sequence[Edit], taken: Mapping[int, object]) -> list[object]:
+    """The inverse of ``apply`` on the callers' objects: what stood there before the edits."""
+    inserts: dict[int, int] = {}
+    dropped: set[int] = set()
+    for edit in edits:
+        if isinstance(edit, Insert):
+            inserts[edit.at] = inserts.get(edit.at, 0) + 1
+        elif isinstance(edit, Drop):
+            dropped.update(edit.indices)
+    length = len(after) - sum(inserts.values()) + len(dropped)
+    before: list[object] = []
+    position = 0
+    for i in range(length):
+        position += inserts.get(i, 0)
+        if i in dropped:
+            before.append(taken[i])
+            continue
+        before.append(taken.get(i, after[position]))
+        position += 1
+    return before
+
+
+def _composed(transcript: Transcript, insert: Insert) -> Message:
+    original = insert.original
+    if original is None:
+        original = transcript.wire.compose(insert.role, insert.text)
+    return Message(insert.role, original, transcript.wire)
+
+
+def _sorted(transcript: Transcript, edits: Sequence[Edit]) -> _Batch:
+    dropped: set[int] = set()
+    texts: dict[int, dict[int, str]] = {}
+    inserts: dict[int, list[Insert]] = {}
+    for edit in edits:
+        if isinstance(edit, Drop):
+            dropped.update(edit.indices)
+        elif isinstance(edit, Insert):
+            _within(edit.at, len(transcript) + 1)
+            inserts.setdefault(edit.at, []).append(edit)
+        else:
+            _check_text(transcript, edit)
+            texts.setdefault(edit.index, {})[edit.part] = edit.text
+    for i in dropped:
+        _within(i, len(transcript))
+    if dropped & texts.keys():
+        both = min(dropped & texts.keys())
+        raise IntegrityError("one edit drops it and another changes it", rule="one_edit_a_message", index=both)
+    return _Batch(frozenset(dropped), texts, inserts)
+
+
+def _within(index: int, stop: int) -> None:
+    if not 0 <= index < stop:
+        raise IntegrityError("there is no such message", rule="positions_exist", index=index)
+
+
+def _check_text(transcript: Transcript, edit: Replace | Offload) -> None:
+    """Only tool calls, tool results and the assistant's own text may say something else, unless asked."""
+    _within(edit.index, len(transcript))
+    message = transcript.messages[edit.index]
+    if not 0 <= edit.part < len(message.parts):
+        raise IntegrityError(f"it has no part {edit.part}", rule="positions_exist", index=edit.index)
+    part = message.parts[edit.part]
+    if isinstance(part, ToolCall | ToolResult):
+        return
+    asked = isinstance(edit, Replace) and edit.asked
+    if isinstance(part, Text) and (asked or message.role in ("assistant", "tool")):
+        return
+    problem = f"the text of a {message.role} message is never reworded"
+    if not isinstance(part, Text):
+        problem = f"a part of type {type(part).__name__} is never changed"
+    raise IntegrityError(problem, rule="words_are_kept", index=edit.index)
+
+
+def _carried(transcript: Transcript, messages: list[Message], origins: list[int | None]) -> Transcript:
+    """The new run of messages, with the pins moved to where their messages stand now."""
+    pinned = [now for now, old in enumerate(origins) if old in transcript.pinned] if transcript.pinned else ()
+    return Transcript(
+        tuple(messages),
+        transcript.wire,
+        transcript.rules,
+        transcript.envelope,
+        pinned=frozenset(pinned),
+        prefers=transcript.prefers,
+    )

@@ -1,0 +1,215 @@
+"""How much there is, and how much a message takes.
+
+``Budget`` is what a caller states; ``Allowance`` is what a strategy may spend; ``Meter`` counts, each text once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import cast
+
+from .errors import ConfigError
+from .messages import Media, Message, Part, ToolCall, ToolResult
+from .ports import Tariff, TokenCounter
+from .transcript import Transcript
+
+Share = int | float
+"""An int is tokens; a float from 0 to 1 is a share of what it is set against."""
+
+
+def tokens_of(share: Share, whole: int) -> int:
+    """The share in tokens; a float is rounded down."""
+    return share if isinstance(share, int) else int(whole * share)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the conversation may take, in tokens: ``limit`` or a model's ``window``, less ``reserve`` and headroom.
+
+    ``reserve`` is kept for the model's answer; ``headroom`` is a share in [0, 1) kept free for counting errors.
+    Compression starts when the conversation is larger than ``trigger`` and aims at ``target`` (tokens, or a
+    share of the budget); by default both are the budget itself. With ``step`` (a share of the budget) what goes,
+    goes in steps of that size, so that successive results share their beginning and the provider's prompt cache
+    holds. ``hard``: a result that does not fit raises BudgetError instead of saying so.
+    """
+
+    limit: int | None = None
+    window: int | None = None
+    reserve: int = 0
+    headroom: float = 0.0
+    trigger: Share | None = None
+    target: Share | None = None
+    step: float = 0.0
+    hard: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("limit", "window"):
+            value = getattr(self, name)
+            if value is not None and (not _is_int(value) or value <= 0):
+                raise ConfigError(f"{value!r} is not a positive number of tokens", place=name)
+        if not _is_int(self.reserve) or self.reserve < 0:
+            raise ConfigError(f"{self.reserve!r} is not a number of tokens", place="reserve")
+        for name in ("headroom", "step"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 <= value < 1:
+                raise ConfigError(f"{value!r} is not a share in [0, 1)", place=name)
+        for name in ("trigger", "target"):
+            _check_share(name, getattr(self, name))
+
+    @classmethod
+    def of(cls, budget: Budget | int) -> Budget:
+        """``8_000`` is ``Budget(limit=8_000)``. Raises ConfigError for anything else."""
+        if isinstance(budget, Budget):
+            return budget
+        if not _is_int(budget):
+            advice = "give a number of tokens or a holdfast.Budget"
+            raise ConfigError(f"{budget!r} is no budget", place="budget", advice=advice)
+        if budget <= 0:
+            raise ConfigError(f"{budget!r} is not a positive number of tokens", place="budget")
+        return cls(limit=budget)
+
+    def tokens(self, window: int | None = None) -> int:
+        """What the conversation may take; ``window`` is the model's own, for a budget that states neither."""
+        whole = min((n for n in (self.limit, self.window) if n is not None), default=window)
+        if whole is None:
+            advice = "give limit= or window=, or name a model whose window is known"
+            raise ConfigError("neither a limit nor a window is given", place="budget", advice=advice)
+        left = int((whole - self.reserve) * (1 - self.headroom))
+        if left <= 0:
+            problem = f"reserve and headroom leave nothing of {whole:,} tokens"
+            raise ConfigError(problem, place="budget", advice="lower reserve= or headroom=")
+        return left
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_share(name: str, value: Share | None) -> None:
+    if value is None or (_is_int(value) and value >= 0):
+        return
+    if isinstance(value, bool) or not isinstance(value, float) or not 0 <= value <= 1:
+        raise ConfigError(f"{value!r} is neither tokens nor a share in [0, 1]", place=name)
+
+
+class CountMemo:
+    """Counts of texts by the text itself: two generations, so that what is in use stays and the rest leaves.
+
+    ``characters`` bounds the text that is held. Reading takes no lock: a dict look-up is atomic.
+    """
+
+    def __init__(self, counter: TokenCounter, characters: int = 64_000_000) -> None:
+        self._count = counter.count
+        self._half = characters // 2
+        self._young: dict[str, int] = {}
+        self._old: dict[str, int] = {}
+        self._held = 0
+        self._lock = Lock()
+
+    def __call__(self, text: str) -> int:
+        """Tokens of the text."""
+        tokens = self._young.get(text)
+        if tokens is not None:
+            return tokens
+        tokens = self._old.get(text)
+        if tokens is None:
+            tokens = self._count(text)
+        with self._lock:
+            if self._held + len(text) > self._half:
+                self._old, self._young, self._held = self._young, {}, 0
+            self._young[text] = tokens
+            self._held += len(text)
+        return tokens
+
+    @property
+    def characters(self) -> int:
+        """Characters of text that the memo holds now, both generations."""
+        return sum(map(len, list(self._young))) + sum(map(len, list(self._old)))
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """Tokens of texts, messages and transcripts, by one counter and one tariff.
+
+    ``media`` gives the tokens of an image or a document; ``text`` is the memoised count of a text; ``whole``
+    counts a message in a way of its own and stands in the place of parts and tariff.
+    """
+
+    counter: TokenCounter
+    text: Callable[[str], int]
+    media: Callable[[Media], int]
+    tariff: Tariff = field(default_factory=Tariff)
+    whole: Callable[[Message], int] | None = None
+
+    def part(self, part: Part) -> int:
+        """Tokens of one part, its overhead included."""
+        if isinstance(part, ToolCall):
+            return self.text(part.name) + self.text(part.arguments) + self.tariff.call
+        if isinstance(part, ToolResult):
+            named = self.text(f"tool_call_id:{part.call_id}") if self.tariff.result_id else 0
+            return self.text(part.text) + sum(map(self.media, part.media)) + named
+        if isinstance(part, Media):
+            return self.media(part)
+        return self.text(part.text)
+
+    def message(self, message: Message) -> int:
+        """Tokens of one message with everything that it carries."""
+        known = message.measured
+        if known is not None and known[0] is self:
+            return known[1]
+        if self.whole is not None:
+            tokens = self.whole(message)
+        else:
+            tokens = self.tariff.message + sum([self.part(part) for part in message.parts])
+        message.measured = (self, tokens)
+        return tokens
+
+    def sizes(self, transcript: Transcript) -> Sequence[int]:
+        """Tokens of each message, kept with the transcript: one look-up where a message is one text."""
+        known = transcript.__dict__.get("sizes")
+        if known is None or known[0] is not self:
+            known = transcript.__dict__["sizes"] = (self, self._sizes(transcript.messages))
+        return cast("Sequence[int]", known[1])
+
+    def _sizes(self, messages: Sequence[Message]) -> list[int]:
+        if self.whole is not None:
+            return list(map(self.message, messages))
+        text, whole, each = self.text, self.message, self.tariff.message
+        quick = not self.tariff.result_id
+        return [
+            text(message.plain) + each
+            if message.plain is not None and (quick or message.role != "tool")
+            else whole(message)
+            for message in messages
+        ]
+
+    def overhead(self, envelope: Iterable[Part]) -> int:
+        """Tokens beside the messages: the conversation itself, the system prompt and schemas of a body."""
+        return self.tariff.conversation + sum(map(self.part, envelope))
+
+    def total(self, transcript: Transcript) -> int:
+        """Tokens of the whole transcript."""
+        return sum(self.sizes(transcript)) + self.overhead(transcript.envelope)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a strategy may spend: it aims at ``target`` and must not need more than ``limit``, both in tokens.
+
+    ``window`` is what shares are taken of: the budget as the caller stated it, whatever a step may get of it.
+    ``stored``: originals can be saved; ``recall_tool`` names the model's tool that gives them back, if it has one.
+    """
+
+    limit: int
+    target: int
+    window: int
+    meter: Meter
+    question: str = ""
+    stored: bool = False
+    recall_tool: str = ""
+
+    def share(self, share: Share) -> int:
+        """Tokens of a share of the window."""
+        return tokens_of(share, self.window)

@@ -1,0 +1,118 @@
+"""What a strategy is, what it plans, and how it describes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal, Protocol, cast, runtime_checkable
+
+from .apply import Applied, apply
+from .budget import Allowance
+from .edits import Edit
+from .ports import Ask
+from .transcript import Transcript
+
+Status = Literal["compacted", "skipped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The edits of a strategy; for a pipeline, the plans of its steps, each made after the ones before it.
+
+    ``reason`` is a short code (``within_budget``, ``strategy_failed``), ``detail`` a sentence for people.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    status: Status = "compacted"
+    reason: str = ""
+    detail: str = ""
+    steps: tuple[tuple[str, Plan], ...] = ()
+    fault: Exception | None = field(default=None, compare=False, repr=False)
+    applied: Applied | None = field(default=None, compare=False, repr=False)
+    """What became of the edits, where whoever asked for the plan has applied it already."""
+
+    @classmethod
+    def skip(cls, reason: str, detail: str = "") -> Plan:
+        """Nothing to do, and why."""
+        return cls(status="skipped", reason=reason, detail=detail)
+
+    @classmethod
+    def fail(cls, fault: Exception) -> Plan:
+        """Nothing done, because of a fault."""
+        detail = f"{type(fault).__name__}: {fault}"
+        return cls(status="failed", reason="strategy_failed", detail=detail, fault=fault)
+
+
+Flow = Generator[Ask[object], Any, Plan]
+"""A plan in the making: yields asks, is sent the answers, returns the plan."""
+
+
+class Compressor(Protocol):
+    """A strategy: looks at a transcript and an allowance, and returns edits. It changes nothing itself."""
+
+    @property
+    def name(self) -> str:
+        """The name in results and logs, such as ``sliding_window``."""
+        ...
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
+        """What should go. A strategy that needs no outside world returns the plan itself."""
+        ...
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A strategy that can say how it is set."""
+
+    def describe(self) -> Mapping[str, object]:
+        """``{"strategy": name, knob: value, ...}``, as JSON has it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt(Ask[Plan]):
+    """A wrapping strategy asks for the plan of another; a fault of that one comes back as a failed plan."""
+
+    compressor: Compressor
+    transcript: Transcript
+    allowance: Allowance
+
+
+def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str, Plan, Applied]]:
+    """Every plan without steps of its own, under the name of its strategy, applied in turn.
+
+    Raises IntegrityError at the first that breaks a rule.
+    """
+    if not plan.steps:
+        done = plan.applied
+        yield name, plan, done if done and done.before is transcript else apply(transcript, plan.edits)
+        return
+    for step, inner in plan.steps:
+        for record in played(transcript, step, inner):
+            transcript = record[2].transcript
+            yield record
+
+
+def described(compressor: Compressor) -> dict[str, object]:
+    """The description of a strategy that is a dataclass: its name and its knobs, as JSON has them."""
+    describe = getattr(compressor, "describe", None)  # a check against the protocol takes thirty times as long
+    if describe is not None:
+        return dict(cast("Describes", compressor).describe())
+    return {"strategy": compressor.name, **knobs(compressor)}
+
+
+def knobs(compressor: object) -> dict[str, object]:
+    """The fields of a dataclass, tuples as lists, strategies by their own description."""
+    if not is_dataclass(compressor):
+        return {}
+    return {f.name: _plain(getattr(compressor, f.name)) for f in fields(compressor) if f.repr}
+
+
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in cast("list[object]", value)]
+    if hasattr(value, "describe"):
+        return dict(cast("Describes", value).describe())
+    return knobs(value) or str(value)

@@ -1,0 +1,117 @@
+"""Drivers: one implementation of a strategy serves ``run`` (sync), ``arun`` (async) and ``run_batch`` (lockstep).
+
+This is the mechanism that shields a caller from a strategy: the one place in which any fault of one is caught.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from typing import Any, TypeVar
+
+from .compressor import Attempt, Flow, Plan
+from .ports import Ask
+
+T = TypeVar("T")
+
+
+def ask(request: Ask[T]) -> Generator[Ask[T], Any, T]:
+    """Yielded from, it gives the answer with the type that the request promises."""
+    answer: T = yield request
+    return answer
+
+
+class Lane:
+    """One strategy under way: a stack of flows, since a strategy may attempt others."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._stack: list[Flow] = []
+        self.plan: Plan | None = None
+        self.asking = self._begin(attempt)
+
+    def answer(self, value: object) -> None:
+        """Send the answer to what the lane is asking; a HoldfastError is thrown instead."""
+        self.asking = self._advance(value)
+
+    def close(self) -> None:
+        """Close what is still open, innermost first."""
+        while self._stack:
+            self._stack.pop().close()
+
+    def _begin(self, attempt: Attempt) -> Ask[object] | None:
+        started = self._guarded(lambda: attempt.compressor.plan(attempt.transcript, attempt.allowance))
+        if isinstance(started, Generator):
+            self._stack.append(started)
+            return self._advance(None)
+        return self._finished(started)
+
+    def _advance(self, value: object) -> Ask[object] | None:
+        flow = self._stack[-1]
+
+        def step() -> Ask[object] | Plan:
+            try:
+                return flow.throw(value) if isinstance(value, Exception) else flow.send(value)
+            except StopIteration as stop:
+                return stop.value if isinstance(stop.value, Plan) else _no_plan(stop.value)
+
+        outcome = self._guarded(step)
+        if isinstance(outcome, Attempt):
+            return self._begin(outcome)
+        if isinstance(outcome, Ask):
+            return outcome
+        self._stack.pop().close()
+        return self._finished(outcome)
+
+    def _finished(self, outcome: object) -> Ask[object] | None:
+        plan = outcome if isinstance(outcome, Plan) else _no_plan(outcome)
+        if self._stack:
+            return self._advance(plan)
+        self.plan = plan
+        return None
+
+    def _guarded(self, call: Callable[[], T]) -> T | Plan:
+        try:
+            return call()
+        except Exception as fault:  # noqa: BLE001 - a strategy may be anyone's: its fault becomes a failed plan
+            return Plan.fail(fault)
+
+
+def _no_plan(value: object) -> Plan:
+    return Plan.fail(TypeError(f"a strategy returns a Plan, not {type(value).__name__}"))
+
+
+def run(attempt: Attempt, answer: Callable[[Ask[object]], object]) -> Plan:
+    """The plan, each ask answered by ``answer``, which returns a HoldfastError where it has none."""
+    lane = Lane(attempt)
+    try:
+        while lane.asking is not None:
+            lane.answer(answer(lane.asking))
+    finally:
+        lane.close()
+    return lane.plan or Plan()
+
+
+async def arun(attempt: Attempt, answer: Callable[[Ask[object]], Awaitable[object]]) -> Plan:
+    """As ``run``, the answers awaited; a cancellation closes the flow and goes on to the caller."""
+    lane = Lane(attempt)
+    try:
+        while lane.asking is not None:
+            lane.answer(await answer(lane.asking))
+    finally:
+        lane.close()
+    return lane.plan or Plan()
+
+
+def run_batch(
+    attempts: Sequence[Attempt], answer: Callable[[Sequence[Ask[object]]], Sequence[object]]
+) -> list[Plan]:
+    """Many strategies in lockstep: each round, ``answer`` gets what all of them ask and gives all the answers."""
+    lanes = [Lane(attempt) for attempt in attempts]
+    try:
+        while waiting := [lane for lane in lanes if lane.asking is not None]:
+            answers = answer([lane.asking for lane in waiting if lane.asking is not None])
+            for lane, value in zip(waiting, answers, strict=True):
+                lane.answer(value)
+    finally:
+        for lane in lanes:
+            lane.close()
+    return [lane.plan or Plan() for lane in lanes]

@@ -1,0 +1,143 @@
+"""What keeps a conversation valid: the protocol of a rule, and the rule that holds on every wire.
+
+A format hands its vendor's rules to the transcript; ``apply``, the validator and the repair all run that list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from .edits import Edit
+from .messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule that is broken: by which message, and in what way."""
+
+    rule: str
+    index: int
+    problem: str
+
+
+class Rule(Protocol):
+    """One reason for which a provider refuses a request. A rule overrides only what it has to say.
+
+    ``name`` is a few words joined by underscores, as they stand in reports; ``doors`` are the APIs that enforce
+    it, empty where every one of the wire does.
+    """
+
+    name: ClassVar[str]
+    doors: ClassVar[tuple[str, ...]] = ()
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """Every place where the rule is broken."""
+        ...
+
+    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+        """Positions before which no cut is legal: ``i`` welds message i to message i - 1."""
+        del messages
+        return ()
+
+    def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
+        """Positions that may not be dropped, because what stays needs them."""
+        del messages
+        return ()
+
+    def may_follow(self, before: Message | None, message: Message) -> bool:
+        """Whether ``message`` may stand right after ``before``; None is the start (system messages aside)."""
+        del before, message
+        return True
+
+    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+        """The least destructive edits after which the rule holds; none where it does, or where none can help."""
+        del messages
+        return ()
+
+
+def welds(rules: Sequence[Rule], messages: Sequence[Message]) -> set[int]:
+    """Every position before which some rule forbids a cut."""
+    return {i for rule in rules for i in rule.welds(messages)}
+
+
+def keeps(rules: Sequence[Rule], messages: Sequence[Message]) -> set[int]:
+    """Every position that some rule keeps."""
+    return {i for rule in rules for i in rule.keeps(messages)}
+
+
+def violations(rules: Sequence[Rule], messages: Sequence[Message]) -> list[Violation]:
+    """What is broken, in order of the messages."""
+    found = [violation for rule in rules for violation in rule.violations(messages)]
+    return sorted(found, key=lambda violation: violation.index)
+
+
+def may_follow(rules: Sequence[Rule], before: Message | None, message: Message) -> bool:
+    """Whether no rule objects to these two standing next to each other."""
+    return all(rule.may_follow(before, message) for rule in rules)
+
+
+def new_violation(
+    rules: Sequence[Rule],
+    before: Sequence[Message],
+    after: Sequence[Message],
+    origins: Sequence[int | None],
+) -> Violation | None:
+    """The first rule that ``after`` breaks at a message that did not break it in ``before``.
+
+    ``origins`` gives, for each message of ``after``, its position in ``before``, None for a new one.
+    What was broken already is the caller's own and stays.
+    """
+    broken = violations(rules, after)
+    if not broken:
+        return None
+    names = {violation.rule for violation in broken}
+    asked = [rule for rule in rules if rule.name in names]
+    known = {(old.rule, old.index) for old in violations(asked, before)}
+    for violation in broken:
+        origin = origins[violation.index] if origins else None
+        if (violation.rule, origin) not in known:
+            return violation
+    return None
+
+
+class ToolExchanges(Rule):
+    """A call and all its results are one unit: no result without its call before it, no call unanswered.
+
+    A call is open from its message until its result; any message but a result or the system's ends the exchange.
+    """
+
+    name = "tool_exchange_whole"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """Results whose call is not open, and calls that are still open when the exchange is over."""
+        waiting: dict[str, int] = {}
+        for i, message in enumerate(messages):
+            results = () if message.is_speech else message.results
+            for result in results:
+                if waiting.pop(result.call_id, None) is None:
+                    yield Violation(self.name, i, f"tool result {result.call_id!r} has no call before it")
+            if not results and message.role != "system":
+                if waiting:
+                    yield from self._unanswered(waiting)
+                waiting = {} if message.is_speech else {call.id: i for call in message.calls}
+        yield from self._unanswered(waiting)
+
+    def _unanswered(self, waiting: dict[str, int]) -> Iterator[Violation]:
+        for call_id, index in waiting.items():
+            yield Violation(self.name, index, f"tool call {call_id!r} has no result")
+
+    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+        """From a call to the last of its results."""
+        waiting: dict[str, int] = {}
+        for i, message in enumerate(messages):
+            if message.is_speech:
+                waiting = waiting if message.role == "system" else {}
+                continue
+            results = message.results
+            starts = [waiting.pop(result.call_id) for result in results if result.call_id in waiting]
+            if starts:
+                yield from range(min(starts) + 1, i + 1)
+            if not results:
+                waiting = {call.id: i for call in message.calls}

@@ -1,0 +1,186 @@
+"""One message of a conversation and its parts.
+
+A message keeps the caller's object by reference and is read through its wire: parts are made when first asked
+for, and an untouched message is written back as the very object that came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Role = Literal["system", "user", "assistant", "tool"]
+"""The four roles of every wire; ``developer`` reads as system, ``human`` as user, ``function`` as tool."""
+
+MediaKind = Literal["image", "document", "audio", "video"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words of the message's author."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that the model makes; ``arguments`` is JSON text, as the wire has it or would have it."""
+
+    id: str
+    name: str
+    arguments: str
+
+    @property
+    def text(self) -> str:
+        """What is counted: the name and its arguments in one run, as providers render them."""
+        return self.name + self.arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image, a document, a sound or a film: ``source`` is base64 data, a data URL, an address or a file id.
+
+    ``detail`` is the wire's own hint on resolution (``low``, ``high``), empty where there is none.
+    """
+
+    kind: MediaKind
+    media_type: str = ""
+    source: str = ""
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        """Media have no words."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gave back for the call ``call_id``: its text, and media that came with it."""
+
+    call_id: str
+    text: str
+    media: tuple[Media, ...] = ()
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """Thinking of the model; ``signed`` thinking is refused by its vendor when a letter of it changes."""
+
+    text: str
+    signed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A part of unknown type, carried along untouched; ``text`` is its JSON, for counting alone."""
+
+    text: str
+
+
+Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
+
+
+class Wire(Protocol):
+    """How one vendor's messages are read and written, one message at a time."""
+
+    @property
+    def name(self) -> str:
+        """The name in ``formats/``."""
+        ...
+
+    def parts(self, original: object) -> tuple[Part, ...]:
+        """The parts of one message of the payload, in its own order."""
+        ...
+
+    def render(self, original: object, texts: Mapping[int, str]) -> object:
+        """A copy of the message in which the parts at these indices say these texts; nothing else differs.
+
+        The content of a tool result becomes the text alone: media inside it are gone.
+        """
+        ...
+
+    def compose(self, role: Role, text: str) -> object:
+        """A new message of this wire."""
+        ...
+
+    def is_cached(self, original: object) -> bool:
+        """Whether the caller marked the message as an end of what the provider keeps in its prompt cache."""
+        ...
+
+
+class Message:
+    """One message: its role, the caller's object, and the wire that reads it. Never changed once made.
+
+    ``plain`` is the whole content where that is one text and the message carries nothing else that is counted
+    (a result's ``tool_call_id`` aside), else None. ``is_speech``: it is one text of a system, a user or an
+    assistant, without calls and results. ``measured`` is the meter that counted it last, and what it found.
+
+    Not a frozen dataclass: that would cost a quarter of the time of reading a conversation.
+    """
+
+    __slots__ = ("_calls", "_parts", "_results", "is_speech", "measured", "original", "plain", "role", "wire")
+
+    def __init__(
+        self,
+        role: Role,
+        original: object,
+        wire: Wire,
+        plain: str | None = None,
+        parts: tuple[Part, ...] | None = None,
+    ) -> None:
+        self.role: Role = role
+        self.original = original
+        self.wire = wire
+        self.plain = plain
+        self.is_speech = plain is not None and role != "tool"
+        self.measured: tuple[object, int] | None = None
+        self._parts = parts
+        self._calls: tuple[ToolCall, ...] | None = None
+        self._results: tuple[ToolResult, ...] | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts, read from the original when first asked for."""
+        parts = self._parts
+        if parts is None:
+            parts = self._parts = self.wire.parts(self.original)
+        return parts
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls that it makes."""
+        if self.is_speech or self.role != "assistant":
+            return ()
+        calls = self._calls
+        if calls is None:
+            calls = self._calls = tuple([part for part in self.parts if isinstance(part, ToolCall)])
+        return calls
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """The tool results that it brings."""
+        if self.is_speech or self.role == "assistant":
+            return ()
+        results = self._results
+        if results is None:
+            results = self._results = tuple([part for part in self.parts if isinstance(part, ToolResult)])
+        return results
+
+    @property
+    def content_text(self) -> str | None:
+        """Texts and results joined by newlines; None where the message has neither."""
+        if self.plain is not None:
+            return self.plain
+        texts = [part.text for part in self.parts if isinstance(part, Text | ToolResult)]
+        return "\n".join(texts) if texts else None
+
+    def saying(self, texts: Mapping[int, str]) -> Message:
+        """The message with other texts in the parts at these indices."""
+        original = self.wire.render(self.original, texts)
+        plain = None
+        if self.plain is not None and len(self.parts) == 1 and 0 in texts:
+            plain = texts[0]
+        return Message(self.role, original, self.wire, plain)

@@ -1,0 +1,211 @@
+"""The protocols through which the outside world is reached: one a shelf, and one-method protocols beside them.
+
+An object may answer at once or with an awaitable: the runtime adapts both. A capability that not every
+implementation has (bytes, listing, batches, expiry, put-if-absent) is a protocol of its own, used where present.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar, runtime_checkable
+
+if TYPE_CHECKING:
+    from .messages import Message
+
+T_co = TypeVar("T_co", covariant=True)
+
+AccuracyKind = Literal["exact", "approximate", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How far a count can be trusted: ``error`` is its usual relative error (0.2 is 20 %), None if unknown."""
+
+    kind: AccuracyKind
+    error: float | None = None
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """How long a text is, in tokens of one vocabulary."""
+
+    @property
+    def name(self) -> str:
+        """The vocabulary or formula, such as ``o200k_base``."""
+        ...
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """How far the count can be trusted for the model it was chosen for."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Tokens of the text alone, without the overhead of a message. Never negative; any str is taken."""
+        ...
+
+
+@runtime_checkable
+class MessageCounter(Protocol):
+    """A counter with a formula of its own for a whole message, overhead included."""
+
+    def count_message(self, message: Message) -> int:
+        """Tokens of the message with everything that it carries."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """What a provider adds to the texts, in tokens.
+
+    The defaults are llm4s's documented 4 a message, 10 a tool call, 10 a conversation: a little above what
+    OpenAI's published 3 + 3 comes to, so that a result that fits here fits there.
+    """
+
+    message: int = 4
+    call: int = 10
+    conversation: int = 10
+    result_id: bool = False
+    """Whether ``tool_call_id:<id>`` of a tool result is counted as text."""
+
+
+@runtime_checkable
+class Priced(Protocol):
+    """A counter that brings a tariff of its own."""
+
+    @property
+    def tariff(self) -> Tariff:
+        """What is added to the texts."""
+        ...
+
+
+@runtime_checkable
+class KeyValueStore(Protocol):
+    """Text by key: these three methods are a complete store. ``get`` of what is not there is None."""
+
+    def get(self, key: str) -> str | Awaitable[str | None] | None:
+        """The value, or None."""
+        ...
+
+    def set(self, key: str, value: str) -> object | Awaitable[object]:
+        """Keep the value; replaces an earlier one."""
+        ...
+
+    def delete(self, key: str) -> object | Awaitable[object]:
+        """Forget the key; a key that is not there is no error."""
+        ...
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Completes text."""
+
+    def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> str | Awaitable[str]:
+        """The model's reply to the prompt, at most ``max_tokens`` long."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors of one length."""
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
+        """One vector a text, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a shrunk text may take: ``tokens`` as ``count`` measures them, with the question in view."""
+
+    tokens: int
+    count: Callable[[str], int]
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """A text made smaller by its kind.
+
+    ``omitted`` says in a few words what is left out ("1,950 of 2,000 lines; every error kind kept"), empty if
+    nothing is: then ``lossless`` is true and the kind's ``expand`` gives the equal value back.
+    """
+
+    text: str
+    kind: str
+    omitted: str = ""
+    lossless: bool = False
+
+
+@runtime_checkable
+class ContentKind(Protocol):
+    """One kind of text that tools return: how it is recognised and how it becomes smaller.
+
+    No method raises on any str, none is slower than linear in the text. Text in, text out: the result must be
+    good reading for a model and a person, and says in itself what is left out.
+    """
+
+    @property
+    def name(self) -> str:
+        """One word, as it stands in references: ``json``, ``log``, ``diff``."""
+        ...
+
+    def recognises(self, text: str) -> bool:
+        """Whether the text is of this kind, by its structure and not by a stray word."""
+        ...
+
+    def compact(self, text: str) -> str | None:
+        """A shorter form from which ``expand`` gives the same value back, or None where there is none."""
+        ...
+
+    def expand(self, compacted: str) -> str:
+        """The inverse of ``compact``: an equal value (white space between tokens of the form aside)."""
+        ...
+
+    def shrink(self, text: str, room: Room) -> Shrunk:
+        """The most useful reading of the text that fits the room; any room of 1 token or more is met."""
+        ...
+
+
+class Ask(Generic[T_co]):
+    """What a strategy wants of the outside world; T is the type of the answer. Yielded, never called."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Ask[str | None]):
+    """The text that the store keeps under the key, or None."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Save(Ask[str]):
+    """Keep the text as an artifact of this kind; the answer is the key that gives it back."""
+
+    text: str
+    kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Complete(Ask[str]):
+    """The model's reply."""
+
+    prompt: str
+    system: str = ""
+    max_tokens: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Embed(Ask[Sequence[Sequence[float]]]):
+    """One vector a text, in order."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class All(Ask[Sequence[object]]):
+    """Several asks at once; the answers in order, each an answer or the HoldfastError that met it."""
+
+    asks: tuple[Ask[object], ...]

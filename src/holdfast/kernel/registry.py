@@ -1,0 +1,55 @@
+"""Names that stand for classes: one lazy table a shelf, and entry points for outside packages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from .errors import ConfigError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """``noun`` says what the names are names of; ``table`` maps a name to ``"module:Attribute"``.
+
+    An outside package adds a name through the entry point group ``holdfast.<group>``; a built-in name wins.
+    """
+
+    noun: str
+    group: str
+    table: Mapping[str, str] = field(default_factory=dict[str, str])
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def load(self, name: str) -> object:
+        """What the name stands for. Raises ConfigError, naming the known ones, when nothing does."""
+        target = self.table.get(self.aliases.get(name, name))
+        if target is not None:
+            module, _, attribute = target.partition(":")
+            return getattr(import_module(module), attribute)
+        for point in self._outside():
+            if point.name == name:
+                return point.load()
+        raise ConfigError(f"there is no {self.noun} named {name!r}", advice=self._advice(name))
+
+    def names(self) -> list[str]:
+        """Every known name, built in or brought by an installed package."""
+        outside = {point.name for point in self._outside()}
+        return sorted(self.table.keys() | outside)
+
+    def _outside(self) -> EntryPoints:
+        """What installed packages bring; looked for when first needed, for it takes a third of an import."""
+        from importlib.metadata import entry_points
+
+        return entry_points(group=f"holdfast.{self.group}")
+
+    def _advice(self, name: str) -> str:
+        known = self.names()
+        near = get_close_matches(name, known + list(self.aliases), n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        return f"{hint}known are {', '.join(known)}"

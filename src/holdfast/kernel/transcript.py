@@ -1,0 +1,132 @@
+"""An immutable run of messages: ids are positions. Knows its turns, its units and what may not leave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, Protocol
+
+from .integrity import Rule, keeps, welds
+from .messages import Message, Part, Wire
+
+_SHAPE = ("units", "newest", "protected", "preferred", "turns", "user_positions")
+
+Preference = Literal["task", "newest_user"]
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Messages in order, the wire and the rules that they came with, and what is pinned.
+
+    ``envelope`` is counted and never edited: the system prompt and the tool schemas of a request body.
+    ``pinned`` may never leave. What ``prefers`` names stays while it fits: the first message of a user (the
+    task), the newest one.
+    """
+
+    messages: tuple[Message, ...]
+    wire: Wire
+    rules: tuple[Rule, ...] = ()
+    envelope: tuple[Part, ...] = ()
+    pinned: frozenset[int] = field(default_factory=frozenset[int])
+    prefers: tuple[Preference, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def head(self, stop: int) -> Transcript:
+        """The first ``stop`` messages, with the pins among them."""
+        return replace(
+            self,
+            messages=self.messages[:stop],
+            pinned=frozenset(i for i in self.pinned if i < stop),
+        )
+
+    def reworded(self, messages: tuple[Message, ...]) -> Transcript:
+        """The same conversation with other texts in the same places: what follows from its shape is kept."""
+        after = replace(self, messages=messages)
+        after.__dict__.update({name: self.__dict__[name] for name in _SHAPE if name in self.__dict__})
+        return after
+
+    @cached_property
+    def units(self) -> tuple[range, ...]:
+        """The positions in spans that stay or go whole: a call with all its results, or one message alone."""
+        joined = welds(self.rules, self.messages)
+        spans: list[range] = []
+        start = 0
+        for stop in range(1, len(self.messages) + 1):
+            if stop not in joined:
+                spans.append(range(start, stop))
+                start = stop
+        return tuple(spans)
+
+    @cached_property
+    def newest(self) -> range:
+        """The newest message (system messages aside) with its open exchange; empty if there is none."""
+        for unit in reversed(self.units):
+            if any(self.messages[i].role != "system" for i in unit):
+                return unit
+        return range(0)
+
+    @cached_property
+    def protected(self) -> frozenset[int]:
+        """What no edit may drop: system messages, pins, the newest with its open exchange, what a rule keeps."""
+        system = (i for i, message in enumerate(self.messages) if message.role == "system")
+        return self.pinned.union(system, self.newest, keeps(self.rules, self.messages))
+
+    @cached_property
+    def preferred(self) -> frozenset[int]:
+        """Positions of what is to stay while it fits."""
+        users = self.user_positions
+        places = {"task": users[:1], "newest_user": users[-1:]}
+        return frozenset(i for name in self.prefers for i in places[name])
+
+    @cached_property
+    def cached_prefix(self) -> int:
+        """How many leading messages the caller marked for the provider's prompt cache."""
+        marked = (i for i, message in enumerate(self.messages, 1) if self.wire.is_cached(message.original))
+        return max(marked, default=0)
+
+    @cached_property
+    def turns(self) -> tuple[range, ...]:
+        """From each message in which a user speaks to the next; what stands before the first is a turn too."""
+        starts = [i for i, message in enumerate(self.messages) if speaks(message)]
+        if not starts or starts[0] > 0:
+            starts.insert(0, 0)
+        stops = [*starts[1:], len(self.messages)]
+        return tuple(range(a, b) for a, b in zip(starts, stops, strict=True) if a < b)
+
+    @cached_property
+    def user_positions(self) -> tuple[int, ...]:
+        """Where a user speaks: messages that only bring tool results are not among them."""
+        return tuple(i for i, message in enumerate(self.messages) if speaks(message))
+
+
+def speaks(message: Message) -> bool:
+    """Whether a user speaks here; a wire may carry tool results under the user's role."""
+    return message.role == "user" and (message.plain is not None or not only_results(message))
+
+
+def only_results(message: Message) -> bool:
+    """Whether the message brings tool results and nothing else."""
+    return bool(message.results) and len(message.results) == len(message.parts)
+
+
+class Format(Wire, Protocol):
+    """Whose messages these are: one file a vendor, and the rules that its API enforces."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """What the vendor refuses; ``read`` hands them to the transcript."""
+        ...
+
+    def recognises(self, payload: object) -> bool:
+        """Whether a list of messages or a request body is of this form: by the facts that only it has."""
+        ...
+
+    def key(self, payload: object) -> str:
+        """The field of a request body under which its messages stand; empty for a bare list."""
+        ...
+
+    def read(self, payload: object, tools: object = None) -> Transcript:
+        """The transcript of the payload. Raises FormatError or InputError, naming the message and the field."""
+        ...

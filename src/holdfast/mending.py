@@ -1,0 +1,94 @@
+"""What a provider would refuse in a conversation, and the least that makes it valid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.formats import detect
+from holdfast.kernel.apply import Applied, mend
+from holdfast.kernel.budget import Meter
+from holdfast.kernel.integrity import Violation, violations
+from holdfast.kernel.transcript import Transcript
+from holdfast.metering import Counter, meter_for
+from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
+
+_ROUNDS = 8  # mending one rule may break another; generated conversations never needed more than 3
+
+
+def validate(messages: Any, provider: str | None = None) -> list[Violation]:
+    """What the provider would refuse, in order of the messages; empty where nothing is.
+
+    ``provider`` is a name of ``formats/``, by default the format that the messages show.
+    """
+    transcript = detect(messages, provider).read(messages)
+    return violations(transcript.rules, transcript.messages)
+
+
+def repair(
+    messages: Any, provider: str | None = None, *, model: str | None = None, counter: Counter = None
+) -> CompressionResult:
+    """The conversation made valid for the provider, with as little change as can be; ``restore`` undoes it.
+
+    Each rule that had to be mended is a step of the result. Nothing that was said is reworded; what could not
+    be mended stays, is named in ``detail``, and ``validate`` finds it in the result.
+    """
+    form = detect(messages, provider)
+    transcript = form.read(messages)
+    meter = meter_for(model, counter)
+    mended = list(_mended(transcript))
+    after = mended[-1][1].transcript if mended else transcript
+    left = violations(after.rules, after.messages)
+    before, now = meter.total(transcript), meter.total(after)
+    key = form.key(messages)
+    return CompressionResult(
+        messages=_wrapped(messages, key, after) if mended else messages,
+        metrics=CompressionMetrics(before, now, len(transcript), len(after)),
+        usage=TokenUsage(now, now),
+        strategy_name="repair",
+        format=form.name,
+        steps=tuple(_step(rule, applied, meter) for rule, applied in mended),
+        status="compacted" if mended else "skipped",
+        reason="cannot_be_mended" if left else "repaired" if mended else "valid",
+        detail="; ".join(f"message {v.index}: {v.problem} ({v.rule})" for v in left),
+        accuracy=meter.counter.accuracy,
+        strategy={"strategy": "repair", "provider": form.name},
+        key=key,
+    )
+
+
+def _mended(transcript: Transcript) -> Iterator[tuple[str, Applied]]:
+    """Each rule that was mended, with what was done, until all hold or nothing helps."""
+    for _ in range(_ROUNDS):
+        unchanged = transcript
+        for rule in transcript.rules:
+            if not any(rule.violations(transcript.messages)):
+                continue
+            edits = rule.repair(transcript.messages)
+            if edits:
+                applied = mend(transcript, edits)
+                transcript = applied.transcript
+                yield rule.name, applied
+        if transcript is unchanged:
+            return
+
+
+def _step(rule: str, applied: Applied, meter: Meter) -> Step:
+    return Step(
+        name=rule,
+        before=meter.total(applied.before),
+        after=meter.total(applied.transcript),
+        status="compacted",
+        reason="repaired",
+        edits=applied.edits,
+        taken=applied.taken,
+        messages=tuple([message.original for message in applied.transcript.messages]),
+    )
+
+
+def _wrapped(payload: Any, key: str, after: Transcript) -> Any:
+    """The messages in the container in which they came: a list, a tuple or a request body."""
+    messages = [message.original for message in after.messages]
+    if key:
+        return {**payload, key: messages}
+    return tuple(messages) if isinstance(payload, tuple) else messages

@@ -1,0 +1,31 @@
+"""Meters: a counter with its memo, its tariff and its way with media."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from typing import cast
+
+from holdfast.kernel.budget import CountMemo, Meter
+from holdfast.kernel.ports import MessageCounter, Priced, Tariff, TokenCounter
+from holdfast.tokens import MediaCounter, counter_for
+
+Counter = str | TokenCounter | Callable[[str], int] | None
+
+
+def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
+    """The meter of a model, or of a counter that is named, given as an object or as a callable.
+
+    Counters of one name are one object, and each has one memo, so that a text is counted once in a process.
+    """
+    chosen = counter_for(model if counter is None else counter)
+    memo = _memo(cast("Hashable", chosen)) if isinstance(chosen, Hashable) else CountMemo(chosen)
+    tariff = chosen.tariff if isinstance(chosen, Priced) else Tariff()
+    whole = chosen.count_message if isinstance(chosen, MessageCounter) else None
+    return Meter(chosen, memo, MediaCounter(model, memo), tariff, whole)
+
+
+@lru_cache(maxsize=8)
+def _memo(counter: Hashable) -> CountMemo:
+    """The memo of a counter; what counts alike is equal. Few are kept, should every call bring a new callable."""
+    return CountMemo(cast("TokenCounter", counter))

@@ -1,0 +1,140 @@
+"""Named pipelines as data: one TOML file each, read strictly."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from holdfast.compressors import COMPRESSORS
+from holdfast.compressors.knobs import check_knobs
+from holdfast.kernel.compressor import Compressor
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.transcript import Preference
+
+PREFERS: tuple[Preference, ...] = ("task", "newest_user")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A pipeline under a name."""
+
+    name: str
+    description: str = ""
+    """One line for people."""
+
+    prefers: tuple[Preference, ...] = PREFERS
+    """What stays while it fits: the first message of a user (the task), the newest one."""
+
+    step: float = 0.0
+    """What goes, goes in steps of this share of the budget, unless the budget says otherwise."""
+
+    steps: tuple[Compressor, ...] = ()
+    """The strategies, in order of rising cost."""
+
+    def __post_init__(self) -> None:
+        check_knobs(self)
+        if self.step >= 1:
+            raise ConfigError(f"{self.step!r} is not a share in [0, 1)", place="Profile.step")
+
+
+_HERE = Path(__file__).parent
+_ALIASES = {"cost_optimized": "economy"}
+
+
+def profile_names() -> list[str]:
+    """The profiles that come with the package."""
+    return sorted(path.stem for path in _HERE.glob("*.toml"))
+
+
+@lru_cache(maxsize=64)
+def load_profile(name: str) -> Profile:
+    """A profile by its name, or from a file whose name ends in ``.toml``.
+
+    Raises ConfigError, naming the known profiles or keys, for what it does not know.
+    """
+    if name.endswith(".toml"):
+        return read_profile(_file_text(name), place=name)
+    known = profile_names()
+    asked = _ALIASES.get(name, name)
+    if asked not in known:
+        raise ConfigError(f"there is no profile named {name!r}", advice=f"known are {', '.join(known)}")
+    return read_profile((_HERE / f"{asked}.toml").read_text("utf-8"), place=f"profile {asked}")
+
+
+def read_profile(text: str, place: str = "profile") -> Profile:
+    """The profile that a TOML text describes."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise ConfigError(f"this is not TOML ({fault})", place=place) from fault
+    _check_keys(data, [field.name for field in fields(Profile)], place)
+    if not data.get("name"):
+        raise ConfigError("it has no name", place=place, advice='add name = "..."')
+    steps = data.pop("steps", [])
+    if not isinstance(steps, list):
+        raise ConfigError("steps are not a list of tables", place=place, advice="write [[steps]]")
+    data["prefers"] = _preferences(data.get("prefers", PREFERS), place)
+    numbered = enumerate(cast("list[object]", steps))
+    read = tuple(read_step(step, f"{place}: steps[{n}]") for n, step in numbered)
+    with _at(place):
+        return Profile(**data, steps=read)
+
+
+def read_step(data: object, place: str) -> Compressor:
+    """The strategy that a table names, with the knobs that it sets."""
+    if not isinstance(data, Mapping) or "strategy" not in data:
+        raise ConfigError("a step is a table with a strategy", place=place, advice='add strategy = "..."')
+    table = dict(cast("Mapping[str, Any]", data))
+    name = table.pop("strategy")
+    if not isinstance(name, str):
+        raise ConfigError(f"{name!r} is no strategy", place=f"{place}.strategy", advice="give the name of one")
+    with _at(place):
+        factory = COMPRESSORS.load(name)
+    if table and is_dataclass(factory):
+        _check_keys(table, [field.name for field in fields(factory) if field.init], place)
+    knobs = {key: tuple(cast("list[object]", v)) if isinstance(v, list) else v for key, v in table.items()}
+    try:
+        with _at(place):
+            return cast("Callable[..., Compressor]", factory)(**knobs)
+    except TypeError as fault:
+        raise ConfigError(f"these knobs do not fit ({fault})", place=place) from fault
+
+
+@contextmanager
+def _at(place: str) -> Generator[None, None, None]:
+    """Say in which profile, and where in it, an error is."""
+    try:
+        yield
+    except ConfigError as fault:
+        inner = f"{place}: {fault.place}" if fault.place else place
+        raise ConfigError(fault.problem, place=inner, advice=fault.advice) from fault
+
+
+def _preferences(names: object, place: str) -> tuple[Preference, ...]:
+    listed = cast("list[object]", names) if isinstance(names, list | tuple) else [names]
+    if any(name not in get_args(Preference) for name in listed):
+        advice = f"known are {', '.join(get_args(Preference))}"
+        raise ConfigError(f"{names!r} are no preferences", place=place, advice=advice)
+    return tuple(cast("list[Preference]", listed))
+
+
+def _check_keys(data: Mapping[str, object], known: list[str], place: str) -> None:
+    for key in data:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            advice = f"{hint}known are {', '.join(known)}"
+            raise ConfigError(f"{key!r} is not a key here", place=place, advice=advice)
+
+
+def _file_text(name: str) -> str:
+    try:
+        return Path(name).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise ConfigError(f"the profile cannot be read ({fault})", place=name) from fault

@@ -1,0 +1,48 @@
+"""What was done to a conversation, message by message, for people: one file a form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from holdfast.formats import named
+from holdfast.kernel.registry import Registry
+from holdfast.metering import Counter, meter_for
+from holdfast.result import CompressionResult
+
+from .account import Account, account_of
+
+REPORTS = Registry(
+    "form of report",
+    "reports",
+    {"text": "holdfast.reports.text:text_report", "html": "holdfast.reports.html:html_report"},
+)
+
+
+def report(
+    result: CompressionResult,
+    format: str = "text",  # noqa: A002 - the name that users know for it
+    *,
+    model: str | None = None,
+    counter: Counter = None,
+) -> str:
+    """What was done to each message and why, as ``text`` or as one self-contained ``html`` page.
+
+    The messages are counted again: give the ``model`` or ``counter`` that the result was made with. Raises
+    ConfigError for a form that is not known.
+    """
+    return written(account(result, model=model, counter=counter), format)
+
+
+def account(result: CompressionResult, *, model: str | None = None, counter: Counter = None) -> Account:
+    """What a report is written from."""
+    return account_of(result, named(result.format), meter_for(model, counter))
+
+
+def written(told: Account, format: str) -> str:  # noqa: A002 - as above
+    """The report in this form."""
+    write = cast("Callable[[Account], str]", REPORTS.load(format))
+    return write(told)
+
+
+__all__ = ["REPORTS", "Account", "account", "report", "written"]

@@ -1,0 +1,167 @@
+"""The report as one page that needs nothing else: no address is fetched, and what messages say stays text."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from holdfast.result import CompressionResult
+
+from .account import Account, Entry
+from .difference import Piece, difference, folded
+from .journey import STATES, Touch
+from .ribbon import anchor, message_bar, ribbon
+from .text import spoken_for, told, trust, verdict
+from .visible import amount, one_line, plain, visible
+
+_MOST = 40_000  # characters of one text that the page holds
+_PREVIEW = 160
+
+
+def html_report(account: Account) -> str:
+    """The page."""
+    result, style, script = account.result, _asset("page.css"), _asset("page.js")
+    return Template(_asset("page.html")).substitute(
+        policy=f"default-src 'none'; style-src '{_fingerprint(style)}'; script-src '{_fingerprint(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+        style=style,
+        script=script,
+        strategy=_shown(result.strategy_name),
+        format=_shown(result.format),
+        before=f"{result.metrics.tokens_before:,}",
+        after=f"{result.metrics.tokens_after:,}",
+        met="met" if result.budget_met else "missed",
+        verdict=_shown(f"Budget of {result.usage.limit:,} tokens {verdict(result)}"),
+        ribbon=ribbon(account),
+        facts=_facts(account),
+        steps=_steps(result),
+        filters=_filters(account),
+        messages="\n".join(_message(entry, _largest(account.entries)) for entry in account.entries),
+        originals=_originals(account),
+    )
+
+
+def _asset(name: str) -> str:
+    return files("holdfast.reports").joinpath("page", name).read_text("utf-8")
+
+
+def _fingerprint(content: str) -> str:
+    """What the page's own policy knows its style and script by; no other runs, whatever a message holds."""
+    return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
+
+
+def _shown(text: str) -> str:
+    return escape(visible(text))
+
+
+def _facts(account: Account) -> str:
+    metrics, result = account.result.metrics, account.result
+    facts = {
+        "messages": f"{metrics.messages_before:,} → {metrics.messages_after:,}",
+        "tokens left": f"{metrics.compression_ratio:.0%}",
+        "tokens saved": f"{metrics.tokens_saved:,}",
+        "counts": trust(result.accuracy),
+    }
+    if account.beside is None:
+        facts["single messages"] = f"counted by {account.counter}, not as the totals"
+    elif account.beside:
+        facts["beside the messages"] = f"{account.beside:,} tokens"
+    return "".join(f"<div><dt>{_shown(name)}</dt><dd>{_shown(value)}</dd></div>" for name, value in facts.items())
+
+
+def _steps(result: CompressionResult) -> str:
+    if not result.steps:
+        return '<tr><td colspan="4">No step was needed.</td></tr>'
+    return "\n".join(
+        f'<tr class="{step.status}"><th scope="row">{_shown(step.name)}</th>'
+        f"<td>{step.before:,}</td><td>{step.after:,}</td><td>{_shown(told(step))}</td></tr>"
+        for step in result.steps
+    )
+
+
+def _filters(account: Account) -> str:
+    return "".join(
+        f'<button type="button" class="{state}" data-state="{state}" aria-pressed="true">'
+        f"{state} <b>{account.states[state]:,}</b></button>"
+        for state in STATES
+        if state in account.states
+    )
+
+
+def _largest(entries: Iterable[Entry]) -> int:
+    return max((max(entry.tokens_before, entry.tokens_after) for entry in entries), default=0)
+
+
+def _message(entry: Entry, largest: int) -> str:
+    words = one_line(entry.text_after or entry.text_before, _PREVIEW)
+    size = f"{entry.tokens_after:,}"
+    if entry.state != "kept":
+        size = f"{entry.tokens_before:,} → {size}"
+    return (
+        f'<li id="{anchor(entry)}" class="{entry.state}" data-state="{entry.state}"><details><summary>'
+        f'<span class="at">{_position(entry)}</span><span class="role">{entry.role}</span>'
+        f'<span class="state">{entry.state}</span>{message_bar(entry, largest)}'
+        f'<span class="size">{size}</span><span class="words" dir="auto">{escape(words)}</span>'
+        f'</summary><div class="inside">{"".join(_inside(entry))}</div></details></li>'
+    )
+
+
+def _position(entry: Entry) -> str:
+    return "+" if entry.journey.before is None else f"{entry.journey.before}"
+
+
+def _inside(entry: Entry) -> Iterator[str]:
+    """What a message shows when it is opened: why, what differs, and the whole text."""
+    if entry.journey.touches:
+        yield f'<ul class="why">{"".join(_touch(touch) for touch in entry.journey.touches)}</ul>'
+    if entry.journey.covers:
+        first, last = entry.journey.covers
+        yield f'<p>It stands for <a href="#m{first}">{spoken_for(first, last)}</a>.</p>'
+    if entry.state in ("changed", "offloaded"):
+        yield f'<div class="diff" dir="auto">{_difference(entry)}</div>'
+        yield f"<details><summary>Original, {amount(entry.tokens_before, 'token')}</summary>"
+        yield f"{_text(entry.text_before)}</details>"
+    else:
+        yield _text(entry.text_after if entry.state in ("kept", "inserted") else entry.text_before)
+
+
+def _touch(touch: Touch) -> str:
+    kept = f"; the original is kept under <code>{_shown(touch.key)}</code>" if touch.key else ""
+    reason = f": {_shown(plain(touch.reason))}" if touch.reason else ""
+    return f"<li><b>{_shown(touch.step)}</b> {touch.state} it{reason}{kept}</li>"
+
+
+def _text(text: str) -> str:
+    """A text in full, or its beginning and end where it is very long."""
+    left_out = len(text) - _MOST
+    if left_out > 0:
+        gap = f"\n\n… {left_out:,} characters are left out of this page …\n\n"
+        text = f"{text[: _MOST - _MOST // 3]}{gap}{text[-(_MOST // 3) :]}"
+    return f'<pre dir="auto" tabindex="0">{_shown(text)}</pre>' if text else "<p>It has no text.</p>"
+
+
+def _difference(entry: Entry) -> str:
+    return "".join(_piece(piece) for piece in folded(difference(entry.text_before, entry.text_after)))
+
+
+def _piece(piece: Piece) -> str:
+    text = _shown(piece.text)
+    if piece.kind == "left_out":
+        return f"<p>{text}</p>"
+    tag = {"gone": "del", "new": "ins", "same": "span"}[piece.kind]
+    return f"<pre><{tag}>{text}</{tag}></pre>"
+
+
+def _originals(account: Account) -> str:
+    away = sum(entry.state in ("dropped", "changed", "offloaded") for entry in account.entries)
+    if not away:
+        return "Every message is as it was."
+    return (
+        f"The originals of {amount(away, 'message')} are in the result and come back exactly: "
+        "<code>holdfast.restore(result)</code>, or <code>holdfast restore</code> on the file that "
+        "<code>compress --result</code> writes. This page holds copies for reading."
+    )

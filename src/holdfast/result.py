@@ -1,0 +1,292 @@
+"""What comes of a compression: pure data that survives JSON, and can be undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, cast
+
+from holdfast.kernel.apply import restored
+from holdfast.kernel.compressor import Status
+from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
+from holdfast.kernel.errors import InputError
+from holdfast.kernel.ports import Accuracy
+
+UNKNOWN = Accuracy("unknown")
+_EDITS: dict[str, type[Edit]] = {cls.__name__.lower(): cls for cls in (Drop, Replace, Offload, Insert)}
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionMetrics:
+    """Sizes before and after, by one counter; what is derived from them follows MoFA's definitions."""
+
+    tokens_before: int
+    tokens_after: int
+    messages_before: int
+    messages_after: int
+
+    @property
+    def compression_ratio(self) -> float:
+        """After divided by before; 1.0 where there was nothing."""
+        return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
+
+    @property
+    def compression_factor(self) -> float:
+        """Before divided by after, as in "3 to 1"; infinite where nothing is left."""
+        ratio = self.compression_ratio
+        return 1 / ratio if ratio else float("inf")
+
+    @property
+    def token_reduction_percent(self) -> float:
+        """100 (1 - ratio); negative where the result is larger."""
+        return 100.0 * (1 - self.compression_ratio)
+
+    @property
+    def reduction_percent(self) -> float:
+        """The shorter name of ``token_reduction_percent``."""
+        return self.token_reduction_percent
+
+    @property
+    def message_reduction_percent(self) -> float:
+        """Share of messages that are gone, in percent; 0.0 where there was none."""
+        if not self.messages_before:
+            return 0.0
+        return 100.0 * (1 - self.messages_after / self.messages_before)
+
+    @property
+    def was_compressed(self) -> bool:
+        """Whether it is smaller than before."""
+        return self.tokens_after < self.tokens_before
+
+    @property
+    def tokens_saved(self) -> int:
+        """Never negative."""
+        return max(0, self.tokens_before - self.tokens_after)
+
+    def to_dict(self) -> dict[str, float | bool]:
+        """Every figure, derived ones included; an infinite factor is left out, for JSON has none."""
+        derived = (
+            "compression_ratio",
+            "token_reduction_percent",
+            "reduction_percent",
+            "message_reduction_percent",
+            "was_compressed",
+            "tokens_saved",
+        )
+        factor = {"compression_factor": self.compression_factor} if self.tokens_after else {}
+        return asdict(self) | {name: getattr(self, name) for name in derived} | factor
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
+        """The metrics that ``to_dict`` described."""
+        return cls(**{f.name: data[f.name] for f in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """How much of the budget the result takes."""
+
+    tokens: int
+    limit: int
+
+    @property
+    def within(self) -> bool:
+        """Whether it fits."""
+        return self.tokens <= self.limit
+
+    @property
+    def utilization(self) -> int:
+        """Share of the budget in percent, rounded; 0 for a budget of 0."""
+        return round(100 * self.tokens / self.limit) if self.limit else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One strategy of the run: tokens before and after, whether it changed something, and why not if not.
+
+    ``edits`` and what they took out (``taken``: position before -> the caller's message) undo the step;
+    ``messages`` are the messages as they stood after it.
+    """
+
+    name: str
+    before: int
+    after: int
+    status: Status
+    reason: str = ""
+    detail: str = ""
+    edits: tuple[Edit, ...] = ()
+    taken: Mapping[int, object] = field(default_factory=dict[int, object], repr=False)
+    messages: Sequence[object] = field(default=(), repr=False)
+
+    @property
+    def applied(self) -> bool:
+        """Whether the step changed something."""
+        return bool(self.edits)
+
+    def undone(self, after: Sequence[object]) -> list[object]:
+        """The messages as they stood before the step."""
+        return restored(after, self.edits, self.taken)
+
+    def to_dict(self) -> dict[str, object]:
+        """The record as JSON has it; messages are left out, since the edits give them back."""
+        return {
+            "name": self.name,
+            "before": self.before,
+            "after": self.after,
+            "applied": self.applied,
+            "status": self.status,
+            "reason": self.reason,
+            "detail": self.detail,
+            "edits": [{"edit": type(edit).__name__.lower(), **asdict(edit)} for edit in self.edits],
+            "taken": {str(i): original for i, original in self.taken.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Step:
+        """The record that ``to_dict`` described, without its messages."""
+        return cls(
+            name=data["name"],
+            before=data["before"],
+            after=data["after"],
+            status=data["status"],
+            reason=data["reason"],
+            detail=data["detail"],
+            edits=tuple(_edit(edit) for edit in data["edits"]),
+            taken={int(i): original for i, original in data["taken"].items()},
+        )
+
+
+def _edit(data: Mapping[str, Any]) -> Edit:
+    kind = _EDITS[data["edit"]]
+    values = {f.name: _tupled(data[f.name]) for f in fields(kind)}
+    return cast("Edit", cast("Any", kind)(**values))
+
+
+def _tupled(value: object) -> object:
+    return tuple(cast("list[object]", value)) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionResult:
+    """The messages in the form in which they came, and everything that was done to them.
+
+    ``status``: ``skipped`` (they fit, or nothing could be done), ``compacted`` or ``failed``; ``reason`` is a
+    short code, ``detail`` a sentence. ``degraded``: a step failed and cheaper ones took over. ``smallest`` is
+    the least budget that would do, where this one could not be met.
+    """
+
+    messages: Any
+    metrics: CompressionMetrics
+    usage: TokenUsage
+    strategy_name: str
+    format: str
+    steps: tuple[Step, ...] = ()
+    status: Status = "skipped"
+    reason: str = ""
+    detail: str = ""
+    degraded: bool = False
+    smallest: int | None = None
+    accuracy: Accuracy = UNKNOWN
+    strategy: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
+    key: str = ""
+    """The field of a request body under which its messages stand; empty for a bare list."""
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits of all steps; positions are those before their own step."""
+        return tuple(edit for step in self.steps for edit in step.edits)
+
+    @property
+    def budget_met(self) -> bool:
+        """Whether the result fits the budget."""
+        return self.usage.within
+
+    @property
+    def removed_messages(self) -> int:
+        """How many messages left the view."""
+        return sum(len(edit.indices) for edit in self.edits if isinstance(edit, Drop))
+
+    @property
+    def trimmed(self) -> bool:
+        """Whether any message left the view."""
+        return self.removed_messages > 0
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The whole result, with all that was taken out. Raises InputError for messages that JSON cannot hold."""
+        data = {
+            "holdfast": 1,
+            "format": self.format,
+            "key": self.key,
+            "strategy_name": self.strategy_name,
+            "strategy": dict(self.strategy),
+            "status": self.status,
+            "reason": self.reason,
+            "detail": self.detail,
+            "degraded": self.degraded,
+            "budget_met": self.budget_met,
+            "smallest": self.smallest,
+            "trimmed": self.trimmed,
+            "removed_messages": self.removed_messages,
+            "accuracy": asdict(self.accuracy),
+            "usage": asdict(self.usage) | {"within": self.usage.within, "utilization": self.usage.utilization},
+            "metrics": self.metrics.to_dict(),
+            "steps": [step.to_dict() for step in self.steps],
+            "messages": self.messages,
+        }
+        try:
+            return json.dumps(data, indent=indent)
+        except (TypeError, ValueError) as fault:
+            advice = "convert the messages to dictionaries first"
+            raise InputError(f"a message cannot be written as JSON: {fault}", advice=advice) from fault
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> CompressionResult:
+        """The result that ``to_json`` wrote. Raises InputError for anything else."""
+        try:
+            data: dict[str, Any] = json.loads(text)
+            return cls._from_dict(data)
+        except (ValueError, KeyError, TypeError, AttributeError) as fault:
+            advice = "give a file that --result or CompressionResult.to_json wrote"
+            raise InputError(f"this is not the JSON of a result ({fault})", advice=advice) from fault
+
+    @classmethod
+    def _from_dict(cls, data: dict[str, Any]) -> CompressionResult:
+        if data["holdfast"] != 1:
+            raise ValueError(f"version {data['holdfast']!r} is not known")
+        bare = cls(
+            messages=data["messages"],
+            metrics=CompressionMetrics.from_dict(data["metrics"]),
+            usage=TokenUsage(data["usage"]["tokens"], data["usage"]["limit"]),
+            strategy_name=data["strategy_name"],
+            format=data["format"],
+            status=data["status"],
+            reason=data["reason"],
+            detail=data["detail"],
+            degraded=data["degraded"],
+            smallest=data["smallest"],
+            accuracy=Accuracy(data["accuracy"]["kind"], data["accuracy"]["error"]),
+            strategy=data["strategy"],
+            key=data["key"],
+        )
+        steps: list[Step] = []
+        after = message_list(bare)
+        for record in reversed([Step.from_dict(step) for step in data["steps"]]):
+            steps.append(replace(record, messages=after))
+            after = record.undone(after)
+        return replace(bare, steps=tuple(reversed(steps)))
+
+
+def message_list(result: CompressionResult) -> list[object]:
+    """The messages of the result without the body around them."""
+    return list(result.messages[result.key] if result.key else result.messages)
+
+
+def restore(result: CompressionResult) -> Any:
+    """The original messages in the form in which they came: every step undone, last one first."""
+    messages = message_list(result)
+    for step in reversed(result.steps):
+        messages = step.undone(messages)
+    if result.key:
+        return {**result.messages, result.key: messages}
+    return tuple(messages) if isinstance(result.messages, tuple) else messages

@@ -1,0 +1,44 @@
+"""A store answers at once or with an awaitable: how one piece of code serves both kinds.
+
+What takes several steps is written once, as a coroutine that awaits ``answered(...)`` of each. Over a store that
+answers at once such a coroutine never waits, so that ``at_once`` can run it without an event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from inspect import isawaitable
+from typing import TypeVar, cast
+
+from holdfast.kernel.errors import ConfigError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def after(answer: T | Awaitable[T], use: Callable[[T], R]) -> R | Awaitable[R]:
+    """What ``use`` makes of the answer: now if the answer is here, else as an awaitable."""
+    if isawaitable(answer):
+        return _later(answer, use)
+    return use(answer)
+
+
+async def _later(answer: Awaitable[T], use: Callable[[T], R]) -> R:
+    return use(await answer)
+
+
+async def answered(answer: T | Awaitable[T]) -> T:
+    """The answer itself, waited for only if it is not here yet."""
+    if isawaitable(answer):
+        return await cast("Awaitable[T]", answer)
+    return answer
+
+
+def at_once(work: Coroutine[object, None, T]) -> T:
+    """The result of work over a store that answers at once. Raises ConfigError if the store makes it wait."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return cast("T", done.value)
+    work.close()
+    raise ConfigError("this store is asynchronous", place="store", advice="use the asynchronous form and await it")

@@ -1,0 +1,261 @@
+"""The artifact store: what is put in is named by its own hash, never changes, and comes back exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from holdfast.kernel.errors import CorruptError, NotFoundError, StoreError
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.stores.answers import answered, at_once
+from holdfast.stores.capabilities import GetsBytes, ListsKeys, PutsBytesIfAbsent, PutsIfAbsent, SetsBytes
+from holdfast.stores.utf8 import to_bytes, to_text
+
+from .blob import Header, decode, encode, from_armour, header_of, key_of, to_armour
+from .excerpt import Excerpt, excerpt
+
+CONTENT = "content_"
+
+LENGTHS = (12, 20, 32, 64)
+"""Digits of a key by which an artifact may be kept: 12 do but for one in 10^14 pairs of contents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What is known of a content that is kept.
+
+    ``key`` is its SHA-256 in hexadecimal; ``reference`` its shortest beginning that stands for it alone in this
+    store, made to be written into texts. ``bytes`` and ``lines`` measure the content, whose text is UTF-8.
+    """
+
+    key: str
+    reference: str
+    kind: str
+    bytes: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many artifacts a store has, how many bytes they are, and how many these take, compressed."""
+
+    artifacts: int
+    bytes: int
+    kept: int
+
+
+@runtime_checkable
+class KeepsBytes(GetsBytes, SetsBytes, PutsBytesIfAbsent, Protocol):
+    """A store that can keep a blob as it is."""
+
+
+class AsyncArtifactStore:
+    """Artifacts over any store of text, be it one that answers at once or one that is awaited.
+
+    A content is one entry, whoever puts it and however often: ``content_`` and its reference, which is the first
+    12 digits of its key, or more if these belong to another content. So a reference resolves exactly with ``get``
+    and ``set`` alone, and a kill leaves all of it or nothing. Wherever a method takes a key, a reference will do.
+    Nothing expires. A namespace is a ``PrefixStore`` beneath.
+    """
+
+    def __init__(self, store: KeyValueStore) -> None:
+        self._store = store
+        self._blobs = store if isinstance(store, KeepsBytes) else None
+
+    async def put(self, content: str | bytes, kind: str = "text") -> Artifact:
+        """Keep the content; when this returns, key and reference give it back.
+
+        Of a content that is here already nothing changes, its kind neither; a damaged copy is replaced.
+        """
+        data = to_bytes(content) if isinstance(content, str) else content
+        reference, held = await self._place(key_of(data))
+        header = None if held is None else _intact(reference, held)
+        if header is None:
+            header, blob = encode(data, kind)
+            if held is not None:
+                await self._replace(reference, blob)
+            elif not await self._claim(reference, blob):
+                return await self.put(content, kind)  # somebody was faster: look again
+        return _artifact(reference, header)
+
+    async def get(self, key: str) -> str | None:
+        """The content as text, or None. Raises CorruptError if it is damaged, StoreError if it is not text."""
+        data = await self.get_bytes(key)
+        return None if data is None else to_text(key, data)
+
+    async def get_bytes(self, key: str) -> bytes | None:
+        """The content, or None. Raises CorruptError if it is damaged."""
+        found = await self._find(key)
+        return None if found is None else decode(*found)[1]
+
+    async def read(
+        self,
+        key: str,
+        *,
+        lines: tuple[int, int] | None = None,
+        pattern: str | None = None,
+        field: str | None = None,
+    ) -> Excerpt:
+        """A part of a text, or all of it. Raises NotFoundError if it is not here; see ``excerpt`` for the rest."""
+        text = await self.get(key)
+        if text is None:
+            raise NotFoundError(key)
+        return excerpt(text, lines=lines, pattern=pattern, field=field)
+
+    async def find(self, key: str) -> Artifact | None:
+        """What is known of the content, which is not read, or None if it is not here."""
+        found = await self._find(key)
+        return None if found is None else _artifact(found[0], header_of(*found))
+
+    async def delete(self, key: str) -> None:
+        """Forget the content; what is not here is no error."""
+        found = await self._find(key)
+        if found is not None:
+            await answered(self._store.delete(CONTENT + found[0]))
+
+    async def references(self) -> list[str]:
+        """The references of everything kept, in order. Raises StoreError if the store cannot list."""
+        if not isinstance(self._store, ListsKeys):
+            raise StoreError(f"a {type(self._store).__name__} cannot list what it keeps")
+        return [name.removeprefix(CONTENT) for name in await answered(self._store.keys(CONTENT))]
+
+    async def size(self) -> Size:
+        """What the artifacts come to, by their headers; every entry is fetched."""
+        artifacts = total = kept = 0
+        for reference in await self.references():
+            blob = await self._load(reference)
+            if blob is not None:
+                artifacts += 1
+                total += header_of(reference, blob).bytes
+                kept += len(blob)
+        return Size(artifacts, total, kept)
+
+    async def collect(self, live: Iterable[str]) -> list[str]:
+        """Delete all that no key or reference of ``live`` names; the references that went.
+
+        Only for when nobody else puts: what is put while this runs may be taken for dead.
+        """
+        named = {prefix for key in live for prefix in _prefixes(_digits(key))}
+        dead = [reference for reference in await self.references() if reference not in named]
+        for reference in dead:
+            await answered(self._store.delete(CONTENT + reference))
+        return dead
+
+    async def _find(self, key: str) -> tuple[str, bytes] | None:
+        """The reference and the blob of a key, of a reference, or of any longer beginning of a key."""
+        digits = _digits(key)
+        for reference in _prefixes(digits):
+            blob = await self._load(reference)
+            if blob is not None and header_of(reference, blob).sha256.startswith(digits):
+                return reference, blob
+        return None
+
+    async def _place(self, key: str) -> tuple[str, bytes | None]:
+        """The shortest reference that is free, the key's own, or unreadable; and what is kept there."""
+        for reference in _prefixes(key):
+            blob = await self._load(reference)
+            if blob is None or _owner(reference, blob) in {key, None}:
+                return reference, blob
+        raise CorruptError(key, "another content has its key")
+
+    async def _load(self, reference: str) -> bytes | None:
+        if self._blobs is not None:
+            return await answered(self._blobs.get_bytes(CONTENT + reference))
+        text = await answered(self._store.get(CONTENT + reference))
+        return None if text is None else from_armour(text)
+
+    async def _claim(self, reference: str, blob: bytes) -> bool:
+        """Keep the blob under a free reference; False if it was taken meanwhile, where the store can tell."""
+        if self._blobs is not None:
+            return await answered(self._blobs.put_bytes_if_absent(CONTENT + reference, blob))
+        if isinstance(self._store, PutsIfAbsent):
+            return await answered(self._store.put_if_absent(CONTENT + reference, to_armour(blob)))
+        await self._replace(reference, blob)
+        return True
+
+    async def _replace(self, reference: str, blob: bytes) -> None:
+        if self._blobs is not None:
+            await answered(self._blobs.set_bytes(CONTENT + reference, blob))
+        else:
+            await answered(self._store.set(CONTENT + reference, to_armour(blob)))
+
+
+def _digits(key: str) -> str:
+    return key.strip().lower().removeprefix(CONTENT)
+
+
+def _prefixes(digits: str) -> list[str]:
+    return [digits[:length] for length in LENGTHS if length <= len(digits)]
+
+
+def _owner(reference: str, blob: bytes) -> str | None:
+    """The key of the content, or None if not even that can be read."""
+    try:
+        return header_of(reference, blob).sha256
+    except CorruptError:
+        return None
+
+
+def _intact(reference: str, blob: bytes) -> Header | None:
+    try:
+        return decode(reference, blob)[0]
+    except CorruptError:
+        return None
+
+
+def _artifact(reference: str, header: Header) -> Artifact:
+    return Artifact(header.sha256, reference, header.kind, header.bytes, header.lines)
+
+
+class ArtifactStore:
+    """As ``AsyncArtifactStore``, without ``await``, over a store that answers at once.
+
+    Raises ConfigError if the store makes it wait.
+    """
+
+    def __init__(self, store: KeyValueStore) -> None:
+        self._artifacts = AsyncArtifactStore(store)
+
+    def put(self, content: str | bytes, kind: str = "text") -> Artifact:
+        """Keep the content; when this returns, key and reference give it back."""
+        return at_once(self._artifacts.put(content, kind))
+
+    def get(self, key: str) -> str | None:
+        """The content as text, or None."""
+        return at_once(self._artifacts.get(key))
+
+    def get_bytes(self, key: str) -> bytes | None:
+        """The content, or None."""
+        return at_once(self._artifacts.get_bytes(key))
+
+    def read(
+        self,
+        key: str,
+        *,
+        lines: tuple[int, int] | None = None,
+        pattern: str | None = None,
+        field: str | None = None,
+    ) -> Excerpt:
+        """A part of a text, or all of it. Raises NotFoundError if it is not here."""
+        return at_once(self._artifacts.read(key, lines=lines, pattern=pattern, field=field))
+
+    def find(self, key: str) -> Artifact | None:
+        """What is known of the content, or None."""
+        return at_once(self._artifacts.find(key))
+
+    def delete(self, key: str) -> None:
+        """Forget the content."""
+        at_once(self._artifacts.delete(key))
+
+    def references(self) -> list[str]:
+        """The references of everything kept, in order."""
+        return at_once(self._artifacts.references())
+
+    def size(self) -> Size:
+        """What the artifacts come to."""
+        return at_once(self._artifacts.size())
+
+    def collect(self, live: Iterable[str]) -> list[str]:
+        """Delete all that no key or reference of ``live`` names; the references that went."""
+        return at_once(self._artifacts.collect(live))

@@ -1,0 +1,107 @@
+"""The reference store: a dictionary, safe with many threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from threading import Lock
+from time import monotonic
+
+from .utf8 import to_bytes, to_text
+
+Entry = tuple[str | bytes, float]
+"""A value and the moment from which it is forgotten."""
+
+
+class InProcessStore:
+    """Keeps everything in memory until the object or the process ends; nothing is written anywhere.
+
+    ``clock`` tells seconds for expiry. Text that was put as bytes, and the other way round, is read as UTF-8.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._entries: dict[str, Entry] = {}
+        self._until_sweep = 1
+
+    @classmethod
+    def from_url(cls, url: str) -> InProcessStore:
+        """The one store of this process that the URL names; ``memory://`` alone is a name like any other."""
+        return _SHARED.setdefault(url.partition("://")[2], cls())
+
+    def get(self, key: str) -> str | None:
+        """The value, or None."""
+        return self.get_many([key])[0]
+
+    def get_bytes(self, key: str) -> bytes | None:
+        """The bytes, or None."""
+        value = self._read([key])[0]
+        return to_bytes(value) if isinstance(value, str) else value
+
+    def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        """The values in the order of the keys, all of the same moment."""
+        values = zip(keys, self._read(keys), strict=True)
+        return [to_text(key, value) if isinstance(value, bytes) else value for key, value in values]
+
+    def set(self, key: str, value: str) -> None:
+        """Keep the value, without an end."""
+        self._write({key: (value, inf)})
+
+    def set_bytes(self, key: str, value: bytes) -> None:
+        """Keep the bytes, without an end."""
+        self._write({key: (bytes(value), inf)})
+
+    def set_many(self, values: Mapping[str, str]) -> None:
+        """Keep all of them; another thread sees none or all."""
+        self._write({key: (value, inf) for key, value in values.items()})
+
+    def set_for(self, key: str, value: str, seconds: float) -> None:
+        """Keep the value for so many seconds."""
+        self._write({key: (value, self._clock() + seconds)})
+
+    def put_if_absent(self, key: str, value: str) -> bool:
+        """Keep the value if the key is free; whether it was."""
+        return self._claim(key, value)
+
+    def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
+        """Keep the bytes if the key is free; whether it was."""
+        return self._claim(key, bytes(value))
+
+    def delete(self, key: str) -> None:
+        """Forget the key."""
+        with self._lock:
+            self._entries.pop(key, None)
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The keys that start with the prefix, in order."""
+        with self._lock:
+            return sorted(key for key in self._entries if key.startswith(prefix) and self._live(key))
+
+    def _read(self, keys: Sequence[str]) -> list[str | bytes | None]:
+        with self._lock:
+            return [self._entries[key][0] if self._live(key) else None for key in keys]
+
+    def _write(self, entries: Mapping[str, Entry]) -> None:
+        with self._lock:
+            self._entries.update(entries)
+            self._until_sweep -= len(entries)
+            if self._until_sweep <= 0:
+                self._entries = {key: self._entries[key] for key in self._entries if self._live(key)}
+                self._until_sweep = len(self._entries)
+
+    def _claim(self, key: str, value: str | bytes) -> bool:
+        with self._lock:
+            free = not self._live(key)
+            if free:
+                self._entries[key] = (value, inf)
+            return free
+
+    def _live(self, key: str) -> bool:
+        entry = self._entries.get(key)
+        return entry is not None and (entry[1] == inf or entry[1] > self._clock())
+
+
+# A URL must name the same store each time, or what was saved through it could never be read again. What lives in
+# the process's memory under a name needs one table in that process; everything else makes its own InProcessStore.
+_SHARED: dict[str, InProcessStore] = {}

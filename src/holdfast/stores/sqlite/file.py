@@ -1,0 +1,147 @@
+"""One SQLite file held open: by many threads in turn, across forks, with faults told in one line."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import Literal
+from weakref import WeakSet, finalize
+
+from holdfast.kernel.errors import StoreError
+
+from . import schema
+from .transaction import transaction
+
+Synchronous = Literal["full", "normal"]
+
+EXPLANATIONS = {
+    sqlite3.SQLITE_FULL: "the disk is full; this write was not kept, all earlier ones are",
+    sqlite3.SQLITE_IOERR: "the disk refuses to read or write; this call did nothing, earlier writes are kept",
+    sqlite3.SQLITE_READONLY: "the file is read-only; nothing was written",
+    sqlite3.SQLITE_PERM: "the file may not be used by this user",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check that its directory exists and may be written to",
+    sqlite3.SQLITE_NOTADB: "the file is not a SQLite database; name another one",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; restore it from a copy or name another one",
+    sqlite3.SQLITE_TOOBIG: "the value is larger than the 1 GB that one entry may have",
+}
+"""By SQLite's primary result code."""
+
+
+class DatabaseFile:
+    """Opened when first used, with one connection; a file that is made can be read by its owner alone.
+
+    ``timeout`` is how many seconds to wait for another process that is writing.
+    """
+
+    def __init__(self, path: Path, *, timeout: float, synchronous: Synchronous) -> None:
+        self._path = path
+        self._timeout = timeout
+        self._synchronous = synchronous
+        self._lock = RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._closer: finalize[[], DatabaseFile] | None = None
+        FORKS.watch(self)
+
+    @contextmanager
+    def use(self) -> Generator[sqlite3.Connection]:
+        """The connection, for this thread alone. Raises StoreError for whatever SQLite or the system refuses."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connection = self._open()
+                yield self._connection
+            except (sqlite3.Error, OSError, OverflowError, schema.SchemaError) as fault:
+                raise StoreError(f"sqlite store {self._path}: {self._explained(fault)}") from fault
+
+    @contextmanager
+    def reading(self) -> Generator[sqlite3.Connection]:
+        """As ``use``, all that is read being of one moment."""
+        with self.use() as connection, transaction(connection, "deferred"):
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Generator[sqlite3.Connection]:
+        """As ``use``, and what is written is on the disk when the block is left, or undone if it fails."""
+        with self.use() as connection, transaction(connection, "immediate"):
+            yield connection
+
+    def close(self) -> None:
+        """Let go of the file; a later use opens it again."""
+        with self._lock:
+            self._connection = None
+            if self._closer is not None:
+                self._closer()
+
+    def hold(self) -> None:
+        """Close the file and keep every other thread from opening it, until ``free``."""
+        self._lock.acquire()
+        self.close()
+
+    def free(self) -> None:
+        """The inverse of ``hold``."""
+        self._lock.release()
+
+    def _open(self) -> sqlite3.Connection:
+        with suppress(FileExistsError):  # SQLite would make it readable for all; -wal and -shm take its mode
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        connection = sqlite3.connect(
+            self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False
+        )
+        self._closer = finalize(self, connection.close)
+        try:
+            with transaction(connection, "deferred"):
+                schema.version(connection)  # before a file that may be another program's is changed
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+            schema.migrate(connection)
+        except BaseException:
+            self._closer()
+            raise
+        return connection
+
+    def _explained(self, fault: Exception) -> str:
+        if isinstance(fault, OSError):
+            return f"{fault.strerror}; check the path and its directory"
+        code = getattr(fault, "sqlite_errorcode", -1) & 0xFF
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            return f"another process has been writing for {self._timeout:g} s; try again, or set a longer timeout"
+        return EXPLANATIONS.get(code, str(fault))
+
+
+class _Forks:
+    """Closes every open file before a fork and lets it be opened again after it, in both processes.
+
+    A SQLite connection that a child inherits has none of the locks that it believes to have: the parent could
+    then throw away a log into which the child still writes.
+    """
+
+    def __init__(self) -> None:
+        self._forking = RLock()
+        self._files: WeakSet[DatabaseFile] = WeakSet()
+        self._held: list[DatabaseFile] = []
+
+    def watch(self, file: DatabaseFile) -> None:
+        with self._forking:
+            self._files.add(file)
+
+    def before(self) -> None:
+        self._forking.acquire()
+        for file in list(self._files):
+            file.hold()
+            self._held.append(file)
+
+    def after(self) -> None:
+        while self._held:
+            self._held.pop().free()
+        self._forking.release()
+
+
+# The one place that knows all files: the system's fork hook is the process's own and cannot be taken back.
+FORKS = _Forks()
+if sys.platform != "win32":
+    os.register_at_fork(before=FORKS.before, after_in_parent=FORKS.after, after_in_child=FORKS.after)

@@ -1,0 +1,187 @@
+"""The one way to cut a text to a number of tokens.
+
+Tokens grow almost evenly with length, so a cut is found by counting a few pieces of about the right size and
+interpolating: the text is never counted as a whole, however long it is. What comes back has been counted, so it
+fits whatever the counter does.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+Count = Callable[[str], int]
+Marker = Callable[[int, int], str]
+"""What stands in a gap, from the number of lines and of characters that it leaves out."""
+Render = Callable[[Sequence[int]], str]
+"""The text of the chosen pieces, whose numbers come in ascending order."""
+
+_FIRST_GUESS = 4.0  # characters a token of plain English
+_LONG_TOKEN = 8  # characters: a text with longer tokens on the whole is rare, and is then counted
+_SEAM = 16  # tokens that a beginning may have more than the whole: its last word is cut in pieces
+_CLOSE_ENOUGH = 0.97  # of the tokens: a better cut is not worth another count
+_MOST_PROBES = 12
+_FASTEST_GROWTH = 16
+_SMALLEST_SHARE = 6  # tokens beside the marker from which on a head and a tail say more than a head alone
+_LINE_LOSS = 3  # a cut moves to the end of a line unless that costs more than one part in so many
+_LONGEST_JOINT = 16  # characters that are looked at for the start of what a reader sees as one
+_JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+_MOST_IDLE = 256  # pieces passed over in a row before the search for one that still fits ends
+
+
+def gap(lines: int, characters: int) -> str:
+    """The usual marker: ``[… 120 lines, 4,810 characters left out …]``."""
+    of_lines = f"{lines:,} lines, " if lines > 1 else ""
+    return f"[… {of_lines}{characters:,} characters left out …]"
+
+
+def fits(text: str, tokens: int, count: Count) -> bool:
+    """Whether the text has at most so many tokens; of a text far too long only the beginning is counted."""
+    telling = tokens * _LONG_TOKEN + 256
+    if len(text) > telling and count(text[:telling]) > tokens + _SEAM:
+        return False
+    return count(text) <= tokens
+
+
+def clip(text: str, tokens: int, count: Count, *, mark: str = "") -> str:
+    """The longest beginning that has at most so many tokens, with the mark behind it if something is cut."""
+    found = _longest(len(text), lambda size: text[: _joint(text, size)], tokens, count)
+    if not mark or len(found) == len(text):
+        return found
+    marked = _longest(len(found), lambda size: text[: _joint(text, size)].rstrip() + mark, tokens, count)
+    return marked or found
+
+
+def clip_end(text: str, tokens: int, count: Count) -> str:
+    """The longest end that has at most so many tokens."""
+    whole = len(text)
+    return _longest(whole, lambda size: text[_joint(text, whole - size) :], tokens, count)
+
+
+def head_tail(text: str, tokens: int, count: Count, marker: Marker = gap, *, head: float = 0.6) -> str:
+    """Beginning and end with the marker between them; ``head`` is the share of the beginning.
+
+    Cuts at the ends of lines where that is near. Where there is no room for a marker, the beginning alone.
+    """
+    beginning = clip(text, tokens, count)
+    if len(beginning) == len(text):
+        return text
+    left = tokens - count(marker(text.count("\n"), len(text))) - 2
+    while left >= _SMALLEST_SHARE:
+        cut = _cut(text, left, count, marker, head)
+        over = count(cut) - tokens
+        if over <= 0:
+            return cut
+        left -= over
+    return clip(beginning, tokens, count, mark="…")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The pieces that fit, ascending, and their rendering."""
+
+    pieces: Sequence[int]
+    text: str
+
+
+def fill(order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count) -> str | None:
+    """The text of what ``choose`` chooses, or None."""
+    choice = choose(order, sizes, render, tokens, count)
+    return None if choice is None else choice.text
+
+
+def choose(order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count) -> Choice | None:
+    """As many pieces as fit when they are rendered together, or None if not even one does.
+
+    ``order`` names the pieces, best first; ``sizes`` are their characters; ``render`` makes the text of the chosen
+    ones. A piece that is too long for what is left is passed over.
+    """
+    best: Choice | None = None
+    low, high = 0.0, float(sum(sizes)) * 2 + 2
+    allowed = min(high, tokens * _FIRST_GUESS)
+    for _ in range(_MOST_PROBES):
+        chosen = _affordable(order, sizes, allowed)
+        choice = Choice(chosen, render(chosen))
+        cost = count(choice.text)
+        if cost > tokens:
+            high = allowed
+        else:
+            low = allowed
+            best = choice if chosen else best
+            if cost >= tokens * _CLOSE_ENOUGH or len(chosen) == len(order):
+                break
+        allowed = allowed * tokens / max(cost, 1)
+        if not low * 1.01 < allowed < high * 0.99:
+            allowed = (low + high) / 2
+        if high - low < 1:
+            break
+    return best
+
+
+def _affordable(order: Sequence[int], sizes: Sequence[int], allowed: float) -> list[int]:
+    chosen: list[int] = []
+    idle = 0
+    for piece in order:
+        if sizes[piece] <= allowed:
+            allowed -= sizes[piece]
+            chosen.append(piece)
+            idle = 0
+        elif (idle := idle + 1) > _MOST_IDLE:
+            break
+    return sorted(chosen)
+
+
+def _longest(whole: int, piece: Callable[[int], str], tokens: int, count: Count) -> str:
+    """The longest counted piece that fits; ``piece(size)`` has about so many characters of the whole."""
+    best, low, high = "", 0, whole + 1
+    size = min(whole, int(tokens * _FIRST_GUESS) + 1)
+    for _ in range(_MOST_PROBES):
+        candidate = piece(size)
+        cost = count(candidate)
+        if cost <= tokens:
+            best, low = candidate, size
+            if size == whole or cost >= tokens * _CLOSE_ENOUGH:
+                break
+        else:
+            high = size
+        size = min(int(size * tokens / max(cost, 1)), size * _FASTEST_GROWTH, whole)
+        if not low < size < high:
+            size = (low + high) // 2
+        if size <= low:
+            break
+    return best
+
+
+def _cut(text: str, tokens: int, count: Count, marker: Marker, head: float) -> str:
+    beginning = clip(text, max(1, int(tokens * head)), count)
+    line = beginning.rfind("\n") + 1
+    if line and (len(beginning) - line) * _LINE_LOSS <= len(beginning):
+        beginning = beginning[:line]
+    rest = text[len(beginning) :]
+    end = clip_end(rest, tokens - count(beginning), count)
+    line = end.find("\n") + 1
+    if line and line * _LINE_LOSS <= len(end):
+        end = end[line:]
+    middle = rest[: len(rest) - len(end)]
+    joint = "\n" if "\n" in text else " "
+    before = "" if beginning.endswith(("\n", " ")) or not beginning else joint
+    return f"{beginning}{before}{marker(middle.count(chr(10)), len(middle))}{joint}{end}"
+
+
+def _joint(text: str, place: int) -> int:
+    """The place, or one a little before it where no character is parted from what belongs to it."""
+    for joint in range(place, max(place - _LONGEST_JOINT, 0), -1):
+        if not _inside(text, joint):
+            return joint
+    return place
+
+
+def _inside(text: str, place: int) -> bool:
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    if after < "\u0300":
+        return before == "\r" and after == "\n"
+    joined = after in _JOINERS or before == "\u200d" or "\udc00" <= after <= "\udfff"
+    return joined or unicodedata.combining(after) != 0

@@ -1,0 +1,162 @@
+"""The exact things of a text: what a reader cannot make up again once it is gone.
+
+Names made by machines, numbers with their units, dates, paths, addresses, versions, quoted phrases. The text
+is cut once into chunks, and a pattern matches all of a chunk or nothing: linear on any input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, cast
+
+Kind = Literal[
+    "url",
+    "email",
+    "uuid",
+    "date",
+    "time",
+    "address",
+    "version",
+    "quantity",
+    "number",
+    "hash",
+    "env",
+    "path",
+    "name",
+    "quoted",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """One exact thing: what it is, as it is written, and where it starts."""
+
+    kind: Kind
+    text: str
+    start: int
+
+
+_LONGEST = 2_000  # characters; a longer run without a space is data, not a name
+_PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】「」…*]++"
+_CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*+")
+_EDGES = ".:!?-=+&~"
+_TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")  # a chunk without one of these is a plain word
+_ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*+(?:=(?!=)|:(?![:/\\]))")
+
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_UNIT = (
+    r"(?:%|[kKMGTP]i?[Bb]|[Bb]ytes?|bits?|[kMG]?bps|[µmn]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|h|days?"
+    r"|weeks?|months?|years?|tokens?|lines?|rows?|times|x|[cmk]?m|[km]?g|lbs?|[kMG]?Hz|°[CF]|[kM]?W|V"
+    r"|USD|EUR|GBP|dollars?|euros?|percent)"
+)
+_SPREAD = re.compile(  # what has spaces inside
+    rf"(?P<date>(?<!\w)\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}(?:\.?,? \d{{4}})?(?!\w)"
+    rf"|(?<!\w){_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?(?!\w))"
+    rf"|(?P<quantity>(?<![\w.,])\d{{1,15}}(?:[.,]\d{{1,9}}){{0,5}} {_UNIT}(?!\w))"
+    r"|(?P<quoted>\"[^\"\n]{2,120}\"|`[^`\n]{2,120}`|“[^”\n]{2,120}”|«[^»\n]{2,120}»)"
+)
+
+_NUMBER = r"\d{1,30}(?:[.,]\d{1,30})*+"
+_SHAPE = re.compile(  # a group's name is the kind, without its digit
+    r"(?P<url>(?:[A-Za-z][\w+.-]{1,20}://|www\.)\S+)"
+    r"|(?P<email>[\w.+%-]++@[\w-]++(?:\.[\w-]++)++)"
+    r"|(?P<uuid>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
+    r"|(?P<date>\d{4}(?P<a>[-/.])\d\d(?P=a)\d\d(?:[T_]\d\d[\d:.,]*+(?:Z|[+-]\d\d:?\d\d)?)?)"
+    r"|(?P<date2>\d{1,2}(?P<b>[./-])\d{1,2}(?P=b)(?:\d{4}|\d\d))"
+    r"|(?P<time>\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:[aApP][mM]|Z)?)"
+    r"|(?P<address>\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?::\d{1,5})?)"
+    r"|(?P<address2>(?:[0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{1,4})"
+    r"|(?P<version>[vV]?\d{1,6}\.\d{1,6}\.\d{1,6}(?:[.+-]?[0-9A-Za-z]++)*+|[vV]\d{1,6}(?:\.\d{1,6})*+)"
+    rf"|(?P<quantity>[+-]?[$€£¥]?{_NUMBER}{_UNIT}|[+-]?[$€£¥]{_NUMBER}[kKmMbB]?)"
+    rf"|(?P<number>[+-]?{_NUMBER}(?:[eE][+-]?\d{{1,4}})?|0[xX][0-9a-fA-F]++)"
+    r"|(?P<hash>(?:sha\d{1,3}[:-])?(?=[a-fA-F]*+\d)(?=\d*+[a-fA-F])[0-9a-fA-F]{7,128})"
+    r"|(?P<env>\$?[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++)"
+)
+_PLACE = re.compile(r"(?::\d{1,7}){1,2}$")  # line and column behind a path
+_PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@+%=~#$/\\-]+")
+_ENDINGS = """
+py pyi ipynb js jsx mjs cjs ts tsx go rs java kt scala swift rb php cs c cc cpp cxx h hpp m lua pl r
+sh bash ps1 bat sql md rst txt json jsonl yaml yml toml xml html htm css scss csv tsv log lock cfg
+ini conf env pdf doc docx xls xlsx ppt pptx png jpg jpeg gif svg webp mp3 mp4 zip gz tgz tar bz2 xz
+zst whl jar so dll exe db sqlite parquet proto tf vue svelte gradle
+"""
+_EXTENSIONS = frozenset(_ENDINGS.split())
+_NAME = re.compile(r"[#@$]?\w+(?:[.:#@$/+-]+\w+)*")
+_JOINED = re.compile(r"\d|[^\W_]_+[^\W_]|[a-z][A-Z]|^[#@$]\w\w|\w\w\.\w\w|::")
+
+
+def find(text: str) -> list[Identifier]:
+    """Every exact thing in the order of the text; what a quoted phrase holds is not listed again."""
+    found: list[Identifier] = []
+    at = 0
+    for one in _spread(text):
+        found.extend(_between(text, at, one.start))
+        found.append(one)
+        at = one.start + len(one.text)
+    found.extend(_between(text, at, len(text)))
+    return found
+
+
+def distinct(text: str) -> dict[str, Kind]:
+    """Every exact thing once, in the order of first mention, and what it is."""
+    kinds: dict[str, Kind] = {}
+    for one in find(text):
+        kinds.setdefault(one.text, one.kind)
+    return kinds
+
+
+def _spread(text: str) -> Iterator[Identifier]:
+    for match in _SPREAD.finditer(text):
+        kind = cast("Kind", match.lastgroup)
+        edge = 1 if kind == "quoted" else 0
+        yield Identifier(kind, match.group()[edge : -edge or None], match.start() + edge)
+
+
+def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
+    for chunk in _CHUNK.finditer(text, start, end):
+        one = _judged(chunk.group(), chunk.start())
+        if one is not None:
+            yield one
+
+
+def _judged(chunk: str, start: int) -> Identifier | None:
+    """What the chunk is; of ``name=value`` and ``name:value`` the value, if that is exact."""
+    if not _TELLING.search(chunk[:_LONGEST]):
+        return None
+    bare = chunk.rstrip(_EDGES)
+    if bare[:1] in ".:!?=&" and bare[:2] not in {"./", ".."}:
+        start, bare = start + 1, bare[1:]
+    if len(bare) > _LONGEST or (len(bare) < 2 and not bare.isdigit()):
+        return None
+    if "://" not in bare and (assignment := _ASSIGNMENT.match(bare)):
+        value = _judged(bare[assignment.end() :], start + assignment.end())
+        if value is not None:
+            return value
+    kind = _kind(bare)
+    return Identifier(kind, bare, start) if kind else None
+
+
+def _kind(chunk: str) -> Kind | None:
+    shape = _SHAPE.fullmatch(chunk)
+    if shape is not None:
+        return cast("Kind", (shape.lastgroup or "").rstrip("2"))
+    if _is_path(chunk):
+        return "path"
+    return "name" if _NAME.fullmatch(chunk) and _JOINED.search(chunk) else None
+
+
+def _is_path(chunk: str) -> bool:
+    place = _PLACE.search(chunk)
+    bare = chunk[: place.start()] if place else chunk
+    if not _PATH.fullmatch(bare):
+        return False
+    parts = bare.replace("\\", "/").rstrip("/").split("/")
+    stem, _, extension = parts[-1].rpartition(".")
+    if stem and extension.lower() in _EXTENSIONS:
+        return True
+    return len(parts) > 1 and (parts[0] in {"", "~", ".", ".."} or len(parts) > 2 or parts[0].endswith(":"))

@@ -1,0 +1,175 @@
+"""What the reader wants to know, as weighted terms that can be looked for in many lines quickly."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from .words import STOP_WORDS, is_unspaced, stem, words
+
+_MOST_TERMS = 48  # of a long question the heaviest: a line costs about 40 ns a term
+_LONGEST_QUESTION = 20_000  # characters that are read; who pastes more says what matters first or last
+
+PHRASE, IDENTIFIER, NAME, WORD, PIECE = 6.0, 4.0, 1.6, 1.0, 0.5
+"""What a term weighs: a quoted phrase; a name made by a machine or a long number; a capitalised word within a
+sentence; a plain word; one word out of an identifier. Their order matters, not their exact values."""
+
+_QUOTED = re.compile(
+    r"\"[^\"\n]{2,200}\"|`[^`\n]{2,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)|“[^”\n]{2,200}”"  # never across a line
+)
+_EDGES = ".,;:!?()[]{}<>\"'`“”‘’«»…*|¿¡。、！？；："
+_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_CAMEL_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_RUN = re.compile(r"[^\W_]+")
+_JOINED = re.compile(r"\w[./\\:@#=+~-]\w|::|->")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing to look for: ``needle`` in lower case; a ``plain`` word also matches its other forms."""
+
+    needle: str
+    weight: float
+    plain: bool = False
+
+    def found_in(self, text: str, low: str) -> bool:
+        """Whether the needle, which ``low`` is known to hold, stands there as a word of its own."""
+        at = low.find(self.needle)
+        while at >= 0:
+            if self._is_word(text, low, at):
+                return True
+            at = low.find(self.needle, at + 1)
+        return False
+
+    def _is_word(self, text: str, low: str, at: int) -> bool:
+        end = at + len(self.needle)
+        if is_unspaced(self.needle[0]):
+            return True
+        camel = len(text) == len(low)  # a few capitals grow in lower case, and places then differ
+        before = low[at - 1 : at] if at else ""
+        if before.isalnum() and self.needle[0].isalnum() and _same_class(before, self.needle[0]):
+            humps = camel and text[at].isupper() and not text[at - 1].isupper()
+            if not humps:
+                return False
+        if not self.plain:
+            after = low[end : end + 1]
+            return not (after.isalnum() and self.needle[-1].isalnum() and _same_class(after, self.needle[-1]))
+        run = _RUN.match(low, at, at + 60)
+        if run is not None and stem(run.group()) == self.needle:
+            return True
+        piece = _CAMEL_PIECE.match(text, at, at + 60) if camel else None
+        return piece is not None and stem(piece.group().lower()) == self.needle
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the reader wants to know, as weighted terms."""
+
+    text: str
+    terms: tuple[Term, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, text: str) -> Question:
+        """The question that the text asks; the same text gives the same object."""
+        return _question(text)
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def score(self, text: str) -> float:
+        """The summed weights of the distinct terms that the text holds: 0.0 is nothing in common.
+
+        Case does not count, whole words do: ``error`` finds ``errors`` and ``lastError``, not ``terror``.
+        """
+        low = text.lower()
+        total = 0.0
+        for term in self.terms:
+            if term.needle in low and term.found_in(text, low):
+                total += term.weight
+        return total
+
+    def scores(self, texts: Sequence[str]) -> list[float]:
+        """The score of each, where a term counts less the more of the texts hold it, and not at all if all do."""
+        lows = [text.lower() for text in texts]
+        totals = [0.0] * len(texts)
+        for term in self.terms:
+            holders = [
+                place for place, low in enumerate(lows) if term.needle in low and term.found_in(texts[place], low)
+            ]
+            if holders:
+                rarity = math.log(len(texts) / len(holders)) / math.log(len(texts) + 1)
+                for place in holders:
+                    totals[place] += term.weight * rarity
+        return totals
+
+    def matches(self, text: str) -> bool:
+        """Whether the text holds any term."""
+        low = text.lower()
+        return any(term.needle in low and term.found_in(text, low) for term in self.terms)
+
+
+@lru_cache(maxsize=256)
+def _question(text: str) -> Question:
+    heaviest: dict[tuple[str, bool], float] = {}
+    for term in _terms(text[:_LONGEST_QUESTION]):
+        key = (term.needle, term.plain)
+        heaviest[key] = max(term.weight, heaviest.get(key, 0.0))
+    ranked = sorted(heaviest.items(), key=lambda entry: -entry[1])  # stable: first named, first kept
+    return Question(text, tuple(Term(needle, weight, plain) for (needle, plain), weight in ranked[:_MOST_TERMS]))
+
+
+def _terms(text: str) -> Iterator[Term]:
+    for quoted in _QUOTED.finditer(text):
+        phrase = quoted.group()[1:-1].strip().lower()
+        if phrase and phrase not in STOP_WORDS:
+            yield Term(phrase, PHRASE)
+    opens_sentence = True
+    for raw in text.split():
+        token = raw.strip(_EDGES)
+        if token:
+            yield from _terms_of_token(token, opens_sentence=opens_sentence)
+        opens_sentence = raw[-1] in ".!?:。！？"
+
+
+def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
+    if _is_identifier(token):
+        yield Term(token.lower(), IDENTIFIER if len(token) > 2 else WORD)
+        weight, name = PIECE, False
+        last = re.split(r"[/\\]", token)[-1]
+        if last != token and last:
+            yield Term(last.lower(), IDENTIFIER / 2)
+        spread = _spread(token)
+    else:
+        name = token[0].isupper() and not opens_sentence
+        weight, spread = NAME if name else WORD, token
+    for word in words(spread):
+        if word in STOP_WORDS or (len(word) == 1 and not is_unspaced(word) and weight == PIECE):
+            continue
+        if word.isdigit():
+            yield Term(word, weight)
+        elif len(word) > 1 or is_unspaced(word):
+            yield Term(stem(word), weight, plain=True)
+
+
+def _is_identifier(token: str) -> bool:
+    """Whether the token looks made for a machine: digits, joints, CamelCase, capitals only."""
+    if any(character.isdigit() for character in token):
+        return True
+    if "_" in token.strip("_") or _CAMEL.search(token) or token.startswith(("--", "/", "#", "$", "@")):
+        return True
+    if token.isupper() and token.isascii() and token.isalpha() and len(token) > 2:
+        return True
+    joint = _JOINED.search(token)
+    return joint is not None and joint.group()[1:2] != "-"
+
+
+def _spread(token: str) -> str:
+    """The identifier with a space where its words meet."""
+    return _CAMEL_PIECE.sub(lambda piece: f" {piece.group()} ", token)
+
+
+def _same_class(one: str, other: str) -> bool:
+    return one.isdigit() == other.isdigit()

@@ -1,0 +1,106 @@
+"""Where sentences end. The pieces are exact: joined, they are the text.
+
+A full stop ends a sentence unless it belongs to an abbreviation, an initial, a number, a name or a URL. A line
+break ends one where a list item, a heading, a quotation or a table begins, before a blank line, and after a line
+that is too short to have been wrapped.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+_ABBREVIATIONS = """
+a.m adj al approx apr art assn assoc aug ave bd bldg blvd bros ca capt cf ch chap cmdr co col corp cpl dec
+dept det dist div dr e.g ed eds eq est etc ex ext feb fed ff fig figs fn fr fri ft gen gov hon i.e ibid inc
+incl jan jr jul jun lat lt ltd maj mar max messrs min misc mon mr mrs ms mt n.b nat no nos nov oct op p p.m
+par pg ph pl pp prof pt pub ref refs rep resp rev sat sec sect sen sep sept ser sgt sr st stat ste suppl tab
+tel temp thu thur thurs tue tues u.k u.s univ v ver viz vol vols vs wed wt yr yrs
+abs abschn allg anm art aufl bd beisp best betr bez bspw bzgl bzw d.h evtl f geb gem ggf hl hrsg inkl insb kap
+lfd mind mio mrd n.chr nr o.ä s s.o s.u sog std str tsd u.a u.ä usw v.a v.chr vgl z.b z.t zt zzgl av c.-à-d
+cie éd éds env m mlle mm mme n.d p.ex tél
+d dª dña pág ra sra srta ud uds
+dott ecc ing on sig sigg
+"""
+_KNOWN = frozenset(_ABBREVIATIONS.split())
+_CLOSING_TOO = frozenset({"etc", "al", "a.m", "p.m", "inc", "ltd", "co", "corp", "jr", "sr", "usw", "ecc"})
+"""Abbreviations that often close a sentence: they do when a capital follows."""
+
+_QUOTES = "\"'”’»)\\]}*_"
+_STOPS = ".!?…"
+_UNSPACED_STOPS = "。！？｡"  # behind these no space follows
+_BREAK = re.compile(  # one set in front, which the search for it skips to
+    rf"[\n{_STOPS}{_UNSPACED_STOPS}।؟۔](?:(?<!\n)[{_STOPS}{_UNSPACED_STOPS}]*+[{_QUOTES}」』）】]*+)?"
+)
+_SPACE = re.compile(r"\s+")
+_BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)++")
+_WORD = re.compile(r"[^\s(\[{\"'“‘«]*$")
+_LONGEST_WORD = 24  # characters that are looked at before a full stop
+_INITIAL = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
+_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•‣▪–—][ \t]|\(?(?:\d{1,3}|[a-z])[.)][ \t]|#{1,6}[ \t]|[>|\r\n])")
+_INDENT = "    "
+_WRAPPED = 45  # characters from which on a line that has no end may have been wrapped
+_FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences with the white space behind them; a fenced block of code is one piece."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in _fences(text):
+        pieces += _split(text[at:start])
+        pieces.append(text[start:end])
+        at = end
+    return pieces + _split(text[at:])
+
+
+def _fences(text: str) -> list[tuple[int, int]]:
+    marks = [mark.start() for mark in _FENCE.finditer(text)]
+    return [
+        (start, text.find("\n", close) + 1 or len(text))
+        for start, close in zip(marks[::2], marks[1::2], strict=False)
+    ]
+
+
+def _split(text: str) -> list[str]:
+    cuts = [0]
+    line = 0
+    for found in _BREAK.finditer(text):
+        start, end = found.span()
+        broken = found.group() == "\n"
+        if start >= cuts[-1] and (_line_ends(text, line, start) if broken else _sentence_ends(text, start, end)):
+            behind = (_BLANK_LINES if broken else _SPACE).match(text, end)
+            cuts.append(behind.end() if behind else end)
+        if broken:
+            line = end
+    return [text[one:other] for one, other in pairwise((*cuts, len(text))) if one < other]
+
+
+def _line_ends(text: str, line: int, end: int) -> bool:
+    if end - line < _WRAPPED or text[end - 1] in ":|" or _ITEM.match(text, end + 1):
+        return True
+    return text.startswith(_INDENT, end + 1) and not text.startswith(_INDENT, line)
+
+
+def _sentence_ends(text: str, start: int, end: int) -> bool:
+    """Whether the stop that spans ``start`` to ``end`` ends a sentence."""
+    stop = text[start]
+    if stop in _UNSPACED_STOPS:
+        return True
+    space = _SPACE.match(text, end)
+    if space is None:
+        return False
+    follows = text[space.end() : space.end() + 1]
+    if stop != ".":
+        return not follows.islower()
+    before = _WORD.search(text, max(0, start - _LONGEST_WORD), start)
+    word = before.group().lower() if before else ""
+    if word in _KNOWN:
+        return word in _CLOSING_TOO and follows.isupper()
+    if _INITIAL.fullmatch(word) or (word.isdigit() and _opens_line(text, start - len(word))):
+        return False
+    return not follows.islower() or len(word) > 3
+
+
+def _opens_line(text: str, place: int) -> bool:
+    return not text[max(0, place - _LONGEST_WORD) : place].rpartition("\n")[2].strip()

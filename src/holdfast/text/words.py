@@ -1,0 +1,122 @@
+"""Words of a text in any script, their stems, and the words that carry no meaning of their own."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+# Scripts that write no spaces: there, each pair of neighbouring characters stands for a word.
+UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_PIECE = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
+_FIRST_UNSPACED = "\u0e00"
+
+_ENGLISH = """
+a about above after again against all also although always am an and another any anybody anyone
+anything are as at be because been before being below between both but by can cannot could did do
+does doing done down during each either else ever every everyone everything few for from further get
+gets getting give given gives go goes going gone got had has have having he her here hers herself
+him himself his how however i if in into is it its itself just kind let lets like made make makes
+many may maybe me might mine more most much must my myself need needs neither never no nor not now
+of off often on once one only onto or other others our ours ourselves out over own per perhaps
+please quite rather really said same say says see seem seems shall she should since so some somebody
+someone something still such tell than thank thanks that the their theirs them themselves then there
+these they thing things this those though through thus to together too toward towards under until up
+upon us use used uses using very want wants was way we well were what whatever when whenever where
+wherever whether which while who whoever whole whom whose why will with within without would yes yet
+you your yours yourself yourselves ll ve re don didn doesn isn wasn aren weren won couldn shouldn
+wouldn hasn haven hadn
+"""
+# Articles, pronouns, prepositions and forms of "to be" and "to have", in this order of languages:
+# German, French, Spanish, Portuguese, Italian, Dutch.
+_OTHERS = """
+aber als auch auf aus bei bin bis bist da dann dass dem den der des die dies diese dieser dieses
+doch du durch ein eine einem einen einer eines er es für hat hatte ich ihr im ist ja kann kein keine
+man mit nach nicht noch nur oder ob sein sich sie sind so über um und uns vom von vor war warum was
+wenn wer werden wie wir wird wo zu zum zur
+au aux avec ce ces cette comme dans de des donc du elle elles en est et être eux il ils je la le les
+leur lui ma mais mes moi mon ne nos notre nous ou où par pas plus pour pourquoi qu que quel quelle
+qui sa sans ses son sont sur ta te tes toi ton tu un une vos votre vous
+al algo como con cual cuando del desde donde el ella ellas ellos entre era eran es esa ese eso esta
+está este esto fue ha hay la las lo los más muy nada ni nos nosotros os para pero poco por porque
+qué quien se ser si sí sin sobre son su sus también tan te tiene todo tu una unas uno unos ya yo
+ao aos às com da das dele dela do dos ela ele eles em essa esse eu foi isso isto mas me mesmo meu
+minha muito na nas não no nos num numa ou pela pelo por quando são seu sua também tem um uma você
+alla alle anche che chi ci come cosa dai dal dalla degli dei della delle di gli ha hanno ho il io
+loro lui ma mi mio ne nei nel nella non perché più quale quando questa questo sono sua suo sul sulla
+tra tutto un una
+aan bij dan dat deze dit door een geen haar heb hebben heeft het hij hoe hun ik jij jullie kan maar
+meer met mijn naar niet nog onder ook op te tot uit van veel voor waarom wat werd wie wij worden zal
+ze zich zij zijn zo
+"""
+STOP_WORDS = frozenset(f"{_ENGLISH} {_OTHERS}".split())
+
+_VOWELS = frozenset("aeiouy")
+_KEPT_DOUBLE = frozenset("lsz")  # fall, pass, buzz keep their pair; stopp, runn, plann lose one
+_SHORTEST = 3  # letters that a stem has at least
+_LONGEST = 40  # letters of the longest word worth stemming
+
+
+def words(text: str) -> list[str]:
+    """Words and numbers of the text in lower case, in order; of unspaced scripts, pairs of characters."""
+    found: list[str] = []
+    for piece in _PIECE.findall(text.lower()):
+        if len(piece) == 1 or piece[0] < _FIRST_UNSPACED or not is_unspaced(piece[0]):
+            found.append(piece)
+        else:
+            found.extend(map("".join, pairwise(piece)))
+    return found
+
+
+def terms(text: str) -> list[str]:
+    """The stems of the words that mean something, in order, with repeats."""
+    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether the character belongs to a script that writes no spaces between words."""
+    return (
+        "\u4e00" <= character <= "\u9fff"
+        or "\u3040" <= character <= "\u30ff"
+        or "\u3400" <= character <= "\u4dbf"
+        or "\u0e00" <= character <= "\u0eff"
+        or "\u1780" <= character <= "\u17ff"
+        or "\uf900" <= character <= "\ufaff"
+    )
+
+
+@lru_cache(maxsize=1 << 15)
+def stem(word: str) -> str:
+    """What the forms of a lower-case English word have in common, always a true prefix of the word.
+
+    ``error`` and ``errors`` meet, as do ``fail``, ``failing`` and ``failure``, ``retry`` and ``retries``.
+    Words with digits, and those of other scripts, are their own stem.
+    """
+    if len(word) <= _SHORTEST or len(word) > _LONGEST or not word.isascii() or not word.isalpha():
+        return word
+    return _without_derivation(_without_inflection(word))
+
+
+def _without_inflection(word: str) -> str:
+    if word.endswith(("ies", "ied")):
+        return word[:-3] if len(word) > 4 else word[:-1]
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for suffix in ("ing", "ed"):
+        trunk = word[: -len(suffix)]
+        if word.endswith(suffix) and len(trunk) >= _SHORTEST and _VOWELS.intersection(trunk):
+            pair = trunk[-1] == trunk[-2] and trunk[-1] not in _KEPT_DOUBLE
+            return trunk[:-1] if pair else trunk
+    if word.endswith(("e", "y")) and len(word) > _SHORTEST and word[-2] not in "aeo":
+        return word[:-1]
+    return word
+
+
+def _without_derivation(word: str) -> str:
+    for suffix, least in (("ation", 4), ("ment", 4), ("ion", 5), ("at", 5)):
+        if word.endswith(suffix) and len(word) - len(suffix) >= least:
+            word = word[: -len(suffix)]
+            break
+    return word[:-2] if word.endswith("ur") and len(word) > 5 else word

@@ -1,0 +1,116 @@
+"""How long is it? Token counters by model, by name, or the caller's own.
+
+``counter_for`` gives a counter for whatever the caller has; ``family_of`` says which vocabulary counts for a model
+and how exactly, ``window_of`` how much the model takes. Nothing beyond the standard library is loaded before a
+counter that needs it is asked for, and where tiktoken or its vocabularies are not installed, an estimate counts
+in their stead and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from typing import Protocol, runtime_checkable
+
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.ports import Accuracy, TokenCounter
+from holdfast.kernel.registry import Registry
+
+from .custom import Custom
+from .families import EXACT, STAND_INS, Family, family_of
+from .formulas import Fixed
+from .media import MediaCounter, document_tokens, media_tokens
+from .vision import image_tokens
+from .windows import window_of
+
+COUNTERS = Registry(
+    noun="token counter",
+    group="counters",
+    table={
+        "o200k_base": "holdfast.tokens.bpe:O200K_BASE",
+        "cl100k_base": "holdfast.tokens.bpe:CL100K_BASE",
+        "estimate": "holdfast.tokens.estimate:ESTIMATE",
+        "chars4_plus1": "holdfast.tokens.formulas:CHARS4_PLUS1",
+        "ceil4_plus2": "holdfast.tokens.formulas:CEIL4_PLUS2",
+        "floor4": "holdfast.tokens.formulas:FLOOR4",
+        "words": "holdfast.tokens.formulas:WORDS",
+        "ceil4_overhead": "holdfast.tokens.formulas:CEIL4_OVERHEAD",
+    },
+)
+"""Beside these, ``fixed:N`` is N tokens a message."""
+
+_ESTIMATE_ERROR = 0.1
+
+
+@runtime_checkable
+class Graded(Protocol):
+    """A counter whose counts fit one model better than another."""
+
+    def graded(self, accuracy: Accuracy) -> TokenCounter:
+        """The same counts, trusted so far."""
+        ...
+
+
+def counter_for(spec: str | TokenCounter | Callable[[str], int] | None = None) -> TokenCounter:
+    """The counter for the name of a model or of a counter, for a function of a text, or the counter given.
+
+    Every name is a model's if it is not a counter's, and the counter says how far it can be trusted for it; None
+    is o200k_base, approximately. What counts alike is equal, so that counts can be shared. Raises ConfigError for
+    what is neither, and for ``fixed:`` without a number.
+    """
+    if spec is None or isinstance(spec, str):
+        return _named(spec or "")
+    return _counter(spec)
+
+
+@lru_cache(maxsize=256)
+def _named(name: str) -> TokenCounter:
+    if name in ("o200k_base", "cl100k_base"):
+        return _vocabulary(name, EXACT)
+    if name in COUNTERS.table:
+        return _counter(COUNTERS.load(name))
+    kind, _, number = name.partition(":")
+    if kind == "fixed":
+        if not number.isdecimal():
+            raise ConfigError(f"{name!r} names no number of tokens", place="counter", advice="write fixed:100")
+        return Fixed(int(number))
+    family = family_of(name)
+    if family.accuracy.kind == "unknown":
+        with suppress(ConfigError):
+            return _counter(COUNTERS.load(name))  # another package may have brought it
+    return _vocabulary(STAND_INS.get(family.vocabulary, family.vocabulary), family.accuracy)
+
+
+def _vocabulary(name: str, accuracy: Accuracy) -> TokenCounter:
+    try:
+        counter = COUNTERS.load(name)
+    except ImportError:  # tiktoken or its vocabularies are not installed
+        counter = COUNTERS.load("estimate")
+        if accuracy.kind != "unknown":
+            accuracy = Accuracy("approximate", round((accuracy.error or 0.0) + _ESTIMATE_ERROR, 2))
+    return counter.graded(accuracy) if isinstance(counter, Graded) else _counter(counter)
+
+
+def _counter(found: object) -> TokenCounter:
+    made = found() if isinstance(found, type) else found
+    if isinstance(made, TokenCounter):
+        return made
+    if callable(made):
+        return Custom(made)
+    advice = "give a model's name, a counter's name, a function of a text, or an object that counts"
+    raise ConfigError(f"{type(made).__name__} is no token counter", place="counter", advice=advice)
+
+
+__all__ = [
+    "COUNTERS",
+    "Family",
+    "Graded",
+    "MediaCounter",
+    "counter_for",
+    "document_tokens",
+    "family_of",
+    "image_tokens",
+    "media_tokens",
+    "window_of",
+]

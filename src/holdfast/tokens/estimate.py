@@ -1,0 +1,106 @@
+"""Counts without a vocabulary, by the kinds of characters that a text is made of; standard library only.
+
+A token is rarely more than a word and rarely less than three characters of one, so what is counted are words by
+length, digits by threes, runs of punctuation and of white space, and the characters of each script. The weights
+are a fit of least absolute error to o200k_base over 2,166 texts of 500 to 3,000 characters: source code in five
+languages, JSON, XML, YAML, CSV, HTML, SVG, logs and manuals, and program messages in 32 languages. On the half
+that was not fitted it is 7 % off on average, 3 to 11 % for code and data; the worst are Danish, Finnish and
+Indonesian (15 % too low), Russian (18 % too high) and Basque (30 % too low). Characters / 4 is 22 % off on
+average there, 59 % at worst.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from holdfast.kernel.ports import Accuracy
+
+_WORDS = re.compile("[A-Z]?[a-z\u00c0-\u024f\u1e00-\u1eff]+|[A-Z]+")
+_DIGITS = re.compile("[0-9]+")
+_SIGNS = re.compile(r"[!-/:-@\[-`{-~]+")
+_GAPS = re.compile(r"\s{2,}|[^\S ]")
+_FOREIGN = re.compile("[^\x00-\x7f]")
+
+_SHORT, _MIDDLE, _LONG, _LETTER = 0.74, 0.97, 1.7, 0.2
+"""A word of up to 3 letters, of up to 7, a longer one, and each letter of it beyond the seventh."""
+_THREE_DIGITS, _SIGN, _FURTHER_SIGN, _GAP, _BLANK = 1.3, 0.7, 0.16, 1.3, 0.01
+
+_SCRIPTS: tuple[tuple[int, float], ...] = (
+    (0x0080, 1.2),
+    (0x00C0, 1.2),  # accents, beside the word that they stand in
+    (0x0250, 1.2),
+    (0x0370, 0.4),  # Greek
+    (0x0400, 0.36),  # Cyrillic
+    (0x0530, 0.38),  # Armenian
+    (0x0590, 0.49),  # Hebrew
+    (0x0600, 0.38),  # Arabic
+    (0x0700, 1.2),
+    (0x0900, 0.39),  # the scripts of India
+    (0x0E00, 0.45),  # Thai
+    (0x0E80, 1.2),
+    (0x10A0, 0.37),  # Georgian
+    (0x1100, 1.2),
+    (0x1E00, 0.0),  # Vietnamese: the word around it has the whole weight
+    (0x1F00, 1.2),
+    (0x3040, 0.7),  # kana
+    (0x3100, 1.2),
+    (0x3400, 0.9),  # Han
+    (0xA000, 1.2),
+    (0xAC00, 0.78),  # Hangul
+    (0xD7B0, 1.2),
+    (0xF900, 0.9),  # Han
+    (0xFB00, 1.2),
+    (0x10000, 2.0),  # emoji and rare scripts
+)
+"""Tokens a character, from this code point on."""
+_STARTS = [start for start, _ in _SCRIPTS]
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Estimate:
+    """An estimate of o200k_base, linear in the text, for where no vocabulary is installed."""
+
+    accuracy: Accuracy = field(default=Accuracy("approximate", 0.1), compare=False)
+
+    @property
+    def name(self) -> str:
+        """What the counts are."""
+        return "estimate"
+
+    def count(self, text: str) -> int:
+        """About as many tokens as the text has."""
+        if not text:
+            return 0
+        gaps = _GAPS.findall(text)
+        tokens = _words(text) + _GAP * len(gaps) + _BLANK * sum(map(len, gaps))
+        tokens += _THREE_DIGITS * sum(-(-length // 3) for length in map(len, _DIGITS.findall(text)))
+        signs = _SIGNS.findall(text)
+        tokens += (_SIGN - _FURTHER_SIGN) * len(signs) + _FURTHER_SIGN * sum(map(len, signs))
+        if not text.isascii():
+            characters = Counter(_FOREIGN.findall(text))
+            tokens += sum(times * _weight(character) for character, times in characters.items())
+        return max(1, round(tokens))
+
+    def graded(self, accuracy: Accuracy) -> Estimate:
+        """The same counts for a model that they fit only so well."""
+        return replace(self, accuracy=accuracy)
+
+
+def _words(text: str) -> float:
+    tokens = 0.0
+    for length, times in Counter(map(len, _WORDS.findall(text))).items():
+        if length > 7:
+            tokens += times * (_LONG + _LETTER * (length - 7))
+        else:
+            tokens += times * (_SHORT if length <= 3 else _MIDDLE)
+    return tokens
+
+
+def _weight(character: str) -> float:
+    return _SCRIPTS[bisect_right(_STARTS, ord(character)) - 1][1]
+
+
+ESTIMATE = Estimate()

@@ -1,0 +1,158 @@
+"""Tokens of images, documents, sound and film in a message: by what they show, never by their base64.
+
+What is not in the message (an address, the id of a file) counts as a usual one of its kind; those figures stand
+here and in ``vision``.
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import Error, a2b_base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from .headers import bytes_a_second, image_size, pdf_pages
+from .vision import vision_of
+
+if TYPE_CHECKING:
+    from holdfast.kernel.messages import Media
+
+_USUAL_PAGES = 5
+_BYTES_A_PAGE = 50_000
+_USUAL_SECONDS = 60
+_A_SECOND = {"audio": 32, "video": 263}
+"""Tokens, by Gemini's guide Understand and count tokens; OpenAI takes 10 for sound."""
+_BYTES_A_SECOND = {"audio": 16_000, "video": 250_000}
+"""Where the file does not say: 128 kbit/s and 2 Mbit/s."""
+
+_DATA_URL = re.compile(r"data:([^,;]{0,200})((?:;[^,;]{0,200}){0,8}),")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/=_\s-]{43}")
+"""How base64 begins; ids of files are shorter, addresses have a colon or a dot."""
+_HEAD, _JPEG_HEAD = 4 << 10, 256 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Payload:
+    """What a source carries: the characters of ``source`` from ``start`` on, base64 or percent-encoded."""
+
+    source: str
+    start: int
+    base64: bool
+
+    @property
+    def length(self) -> int:
+        """Bytes, about."""
+        return (len(self.source) - self.start) * (3 if self.base64 else 4) // 4
+
+    def head(self, size: int | None = None) -> bytes:
+        """The first bytes, about so many; all of them if None; what cannot be decoded is empty."""
+        end = None if size is None else self.start + size * 4 // 3 + 4
+        text = self.source[self.start : end]
+        if not self.base64:
+            return _ESCAPE.sub(_unescaped, text.encode(errors="replace"))
+        text = "".join(text.split()).translate(_URL_SAFE)
+        try:
+            return a2b_base64(text[: len(text) // 4 * 4] if size is not None else text + "=" * (-len(text) % 4))
+        except (Error, ValueError):
+            return b""
+
+
+_URL_SAFE = str.maketrans("-_", "+/")
+_ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
+
+
+def _unescaped(escape: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(escape[1].decode())
+
+
+def _payload(source: str) -> _Payload | None:
+    if url := _DATA_URL.match(source):
+        return _Payload(source, url.end(), ";base64" in url[2].lower())
+    return _Payload(source, 0, base64=True) if _BASE64.match(source) else None
+
+
+@dataclass(frozen=True, slots=True)
+class MediaCounter:
+    """Tokens of one image, document, sound or film for a model; ``count`` is for documents of written text."""
+
+    model: str | None = None
+    count: Callable[[str], int] | None = None
+
+    def __call__(self, media: Media) -> int:
+        """Tokens of the media."""
+        payload = _payload(media.source)
+        if media.kind == "image":
+            return self._image(payload, media.detail)
+        if media.kind == "document":
+            return self._document(payload)
+        return _seconds(payload, media.kind) * _A_SECOND[media.kind]
+
+    def _image(self, payload: _Payload | None, detail: str) -> int:
+        vision = vision_of(self.model)
+        size = _size(payload) if payload else None
+        if size:
+            return vision.image(*size, detail)
+        return min(vision.unsized, vision.image(512, 512, detail)) if detail == "low" else vision.unsized
+
+    def _document(self, payload: _Payload | None) -> int:
+        if payload is None:
+            return vision_of(self.model).page * _USUAL_PAGES
+        if payload.head(6).startswith(b"%PDF-"):
+            return vision_of(self.model).page * _pages(payload)
+        return document_tokens(payload.head(), model=self.model, count=self.count)
+
+
+def media_tokens(media: Media) -> int:
+    """Tokens of an image, a document, a sound or a film, where no model is named."""
+    return _ANY_MODEL(media)
+
+
+_ANY_MODEL = MediaCounter()
+
+
+def document_tokens(data: bytes, *, model: str | None = None, count: Callable[[str], int] | None = None) -> int:
+    """Tokens of a document: a PDF by its pages, text by ``count`` (without it a quarter of its characters).
+
+    What is neither, and a PDF that hides its pages, has a page for each 50,000 bytes.
+    """
+    page = vision_of(model).page
+    if data.startswith(b"%PDF-"):
+        return page * (pdf_pages(data) or ceil(len(data) / _BYTES_A_PAGE))
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return page * ceil(len(data) / _BYTES_A_PAGE)
+    return count(text) if count else ceil(len(text) / 4)
+
+
+def _size(payload: _Payload) -> tuple[int, int] | None:
+    head = payload.head(_HEAD)
+    size = image_size(head)
+    if size is None and head.startswith(b"\xff\xd8"):  # a JPEG may have a preview before its size
+        size = image_size(payload.head(_JPEG_HEAD))
+    return size
+
+
+def _seconds(payload: _Payload | None, kind: str) -> int:
+    if payload is None:
+        return _USUAL_SECONDS
+    return max(1, payload.length // (bytes_a_second(payload.head(32)) or _BYTES_A_SECOND[kind]))
+
+
+_PAGES: dict[tuple[int, int], int] = {}
+"""Pages of PDFs that were looked at, by hash and length of the source: its text may be many megabytes, its hash is
+kept in the string itself. Cleared when it is full."""
+_MOST_PAGES_KNOWN = 1_000
+
+
+def _pages(payload: _Payload) -> int:
+    key = hash(payload.source), len(payload.source)
+    pages = _PAGES.get(key)
+    if pages is None:
+        pages = pdf_pages(payload.head()) or ceil(payload.length / _BYTES_A_PAGE)
+        if len(_PAGES) >= _MOST_PAGES_KNOWN:
+            _PAGES.clear()
+        _PAGES[key] = pages
+    return pages

@@ -1,0 +1,161 @@
+"""A person's mistake gives one line that names the place and says what to do; no file is touched."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.cli import app
+
+CONTENTS = [
+    (b"", "chat.json: it is empty; give a JSON list of messages, or a request body"),
+    (b" \n ", "chat.json: it is empty; give a JSON list of messages, or a request body"),
+    (b'{"messages": [', "chat.json: line 1, column 15: this is not JSON"),
+    (b'[\n {"role": "user",}\n]', "chat.json: line 2, column"),
+    (b"[{'role': 'user'}]", "double quotes"),
+    (b'[{"role": "user", "content": "a"},]', "take away the comma before it"),
+    (b"\x00\x00\x00", "chat.json: line 1, column 1: this is not JSON"),
+    (b'[{"role": "user", "content": "\xff"}]', "chat.json: byte 30 (0xff) is not UTF-8; save it as UTF-8"),
+    ('[{"role": "user", "content": "a"}]'.encode("utf-16"), "it looks like UTF-16"),
+    (b'[{"role": "user", "content": "a", "role": "tool"}]', "chat.json: messages[0]: the key 'role' stands in it twice"),
+    (b'{"messages": [{"role": "user", "content": "a", "m": {"x": 1, "x": 2}}]}', "chat.json: messages[0].m: the key 'x'"),
+    (b'[{"role": "user", "content": "a"}, {"role": "user", "content": "a", "score": NaN}]', "chat.json: messages[1].score: NaN"),
+    (b'[{"role": "user", "content": "a", "score": -1e400}]', "chat.json: messages[0].score: -1e400 is too large a number"),
+    (b'[{"role": "user", "content": "a", "n": ' + b"9" * 5000 + b"}]", "chat.json: messages[0].n: a number of 5,000 digits"),
+    (b"[" * 200_000 + b"]" * 200_000, "chat.json: it is nested too deeply"),
+    (b"3", "chat.json"),
+    (b'"text"', "chat.json"),
+    (b'{"role": "user", "content": "a"}', "chat.json: an object without \"messages\" is no conversation"),
+    (b'{"messages": 3}', "chat.json: messages"),
+    (b"[1, 2]", "chat.json: messages[0]"),
+    (b'[{"content": "a"}]', "chat.json: messages[0]: the message has no \"role\""),
+    (b'[{"role": "user", "content": 5}]', "chat.json: messages[0].content"),
+    (b'{"holdfast": 1, "messages": []}', "chat.json: this is a result, no conversation; get the messages out"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "line"), CONTENTS, ids=range(len(CONTENTS)))
+@pytest.mark.parametrize("command", ["count", "compress", "explain", "validate"])
+def test_a_file_that_is_no_conversation_is_named_with_the_place(run, folder, command, content, line):
+    (folder / "chat.json").write_bytes(content)
+    extra = ["--budget", "100"] if command in ("compress", "explain") else []
+    ran = run(command, "chat.json", *extra)
+    assert ran.code == 2
+    assert line in ran.complaint
+    assert [path.name for path in folder.iterdir()] == ["chat.json"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        (b'{"role": "user", "content": "a"}\n{"role": "user", "content": a}\n', "chat.jsonl: line 2, column 29: this is not JSON"),
+        (b'{"messages": []}\n{"messages": []}\n', "chat.jsonl: each line is a conversation of its own"),
+        (b'{"role": "user", "content": "a"}\n{"role": "user", "x": NaN}\n', "chat.jsonl: line 2.x: NaN is no value of JSON"),
+    ],
+)  # fmt: skip
+def test_a_wrong_line_of_json_lines_is_named(run, folder, lines, line):
+    (folder / "chat.jsonl").write_bytes(lines)
+    ran = run("count", "chat.jsonl")
+    assert ran.code == 2
+    assert line in ran.complaint
+
+
+def test_a_file_that_is_not_there_and_a_directory_are_told_apart(run, folder):
+    (folder / "chats").mkdir()
+    assert run("count", "chat.json").complaint == "chat.json: there is no such file; check the path"
+    assert run("count", "chats").complaint == "chats: this is a directory; name a file in it"
+    assert "cannot be read" in run("count", "a\x00b").complaint
+
+
+def test_standard_input_is_named_as_such(run):
+    assert run("count", "-", stdin=b"[{]").complaint.startswith("standard input: line 1, column 3")
+
+
+ARGUMENTS = [
+    (["--budget", "lots"], "--budget: 'lots' is not a positive number of tokens; give one such as 8000"),
+    (["--budget", "-5"], "--budget: '-5' is not a positive number of tokens"),
+    (["--budget", "0"], "--budget: 0 is not a positive number of tokens"),
+    (["--budget", "9" * 5000], "is not a positive number of tokens"),
+    ([], "--budget: neither a limit nor a window is given; give --budget or --window"),
+    (["--window", "100", "--reserve", "100"], "reserve and headroom leave nothing"),
+    (["--budget", "9", "--headroom", "1.5"], "--headroom: '1.5' is not a share in [0, 1)"),
+    (["--budget", "9", "--headroom", "nan"], "--headroom: 'nan' is not a share"),
+    (["--budget", "9", "--step", "x"], "--step: 'x' is not a share"),
+    (["--budget", "9", "--pin", "first"], "--pin: 'first' names no messages"),
+    (["--budget", "9", "--pin", "99"], "--pin: there is no message 99; there are 6 messages"),
+    (["--budget", "9", "--profile", "fats"], "--profile: there is no profile named 'fats'"),
+    (["--budget", "9", "--strategy", "trimm"], "--strategy: there is no strategy named 'trimm'; did you mean 'trim'?"),
+    (["--budget", "9", "--profile", "fast", "--strategy", "trim"], "--profile: a profile and strategies exclude each other"),
+    (["--budget", "9", "--format", "openia"], "--format: there is no format named 'openia'"),
+    (["--budget", "9", "--counter", "floor5"], "--counter: there is no token counter named 'floor5'"),
+    (["--budget", "9", "--tools", "none.json"], "none.json: there is no such file"),
+    (["--budget", "9", "--report", "why.pdf"], "--report why.pdf: the name says no form of report; let its name end in .html"),
+    (["--budgt", "9"], "--budgt: there is no such option; did you mean --budget"),
+    (["--budget"], "--budget"),
+    (["--budget", "9", "another.json"], "got unexpected extra argument (another.json); see holdfast compress --help"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "line"), ARGUMENTS)
+def test_a_wrong_argument_is_named_as_the_option_that_it_is(run, talk, folder, arguments, line):
+    ran = run("compress", "chat.json", *arguments, "-o", "out.json")
+    assert ran.code == 2
+    assert line in ran.complaint
+    assert not (folder / "out.json").exists()
+
+
+def test_a_missing_file_name_and_an_unknown_command_say_what_there_is(run):
+    assert run("compress").complaint == "FILE|-: it is missing; see holdfast compress --help"
+    assert run("comprss").complaint.startswith("there is no command named 'comprss'; did you mean 'compress'?")
+
+
+def test_tools_that_are_no_list_of_schemas_are_named_by_their_file(run, talk, folder):
+    (folder / "tools.json").write_text('{"tool": 1}')
+    line = run("count", "chat.json", "--tools", "tools.json").complaint
+    assert line == 'tools.json: there is no list of schemas in it; give a list, or an object with "tools"'
+
+
+def test_a_file_name_cannot_act_on_the_terminal(run):
+    assert "\\x1b[2J" in run("count", "\x1b[2J\nx").complaint
+
+
+def test_a_fault_of_ours_is_one_line_with_a_code_of_its_own(run, talk, monkeypatch):
+    monkeypatch.setattr("holdfast.cli.count.count", lambda *_args, **_options: 1 // 0)
+    ran = run("count", "chat.json")
+    assert ran.code == 70
+    assert ran.complaint.startswith("a fault of Holdfast itself: ZeroDivisionError: ")
+    assert "holdfast --debug" in ran.complaint
+
+
+def test_the_traceback_is_shown_only_for_debug(run, talk, monkeypatch):
+    monkeypatch.setattr("holdfast.cli.count.count", lambda *_args, **_options: 1 // 0)
+    ran = run("--debug", "count", "chat.json")
+    assert ran.code == 70
+    assert "Traceback" in ran.err
+
+
+def test_an_interrupt_is_no_fault(run, talk, monkeypatch):
+    def interrupted(*_args: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("holdfast.cli.count.count", interrupted)
+    ran = run("count", "chat.json")
+    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
+
+
+def test_every_option_has_help_and_every_command_a_line(run):
+    ran = run("--help")
+    assert ran.code == 0
+    for name in app.list_commands(None):
+        assert name in ran.out
+        helped = run(name, "--help")
+        assert helped.code == 0
+        assert all(param.help for param in app.get_command(None, name).params if param.param_type_name == "option")
+    assert "cannot be met" in ran.out
+
+
+def test_without_a_command_the_help_is_shown(run):
+    assert run().out == run("--help").out
+
+
+def test_the_version_is_told(run):
+    assert run("--version").out.startswith("holdfast, version ")

@@ -1,0 +1,71 @@
+"""What compact makes of JSON, expand makes the same JSON of again."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.content.structured import Json
+from holdfast.content.structured.document import expanded, written
+from holdfast.content.structured.values import dump, parse
+
+TRICKY = [
+    "", " ", "-", "null", "true", "NaN", "Infinity", "1", "-0", "1.10", "1e5", "007", "a b", "a, b", "a,b", "a; b",
+    "a | b", "a|b", " a", "a ", ",", ", ", "~", "~1~", "|", "a~b", '"', '"a"', "[", "[]", "{", "{}", "a\nb", "a\tb",
+    "a\u2028b", "\u00a0", "@1", "=", "é", "日本語", "😀", "\ud800", "\x00", "\x7f", "(a=1)", "3 records, a line each: a",
+]  # fmt: skip
+KEYS = ["id", "name", "a b", "a.b", "", "@key", "@value", "x[0]", "k:text", '"', "{", "(", "größe", "n", "o"]
+
+texts = st.one_of(st.sampled_from(TRICKY), st.text(max_size=6))
+numbers = st.one_of(st.integers(), st.integers(-3, 3), st.floats(allow_nan=False, allow_infinity=False))
+scalars = st.one_of(texts, numbers, st.booleans(), st.none())
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+        st.lists(st.fixed_dictionaries({"id": scalars}, optional={"v": inner}), max_size=4),
+        st.dictionaries(texts, st.fixed_dictionaries({"v": inner}), max_size=4),
+    ),
+    max_leaves=14,
+)
+records = st.one_of(
+    st.fixed_dictionaries({"id": scalars, "v": values}, optional={"name": texts, "w": values}),
+    st.dictionaries(st.sampled_from(KEYS), values, max_size=5),
+)
+documents = st.one_of(
+    st.lists(records, min_size=3, max_size=9),
+    st.dictionaries(texts, st.lists(records, min_size=3, max_size=5), min_size=1, max_size=3),
+    st.dictionaries(texts, records, min_size=3, max_size=6),
+    st.lists(st.just({"id": 1, "v": "x", "w": [{"a": 1, "b": 2}]}), min_size=3, max_size=6),
+)
+
+
+def canonical(text: str) -> list[str]:
+    return [dump(value) for value in parse(text)]
+
+
+@given(documents, st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_any_document_survives_its_table_form(document: object, factor: bool) -> None:
+    text = json.dumps(document)
+    assert expanded(written(parse(text), factor=factor)) == dump(parse(text)[0])
+
+
+@given(st.lists(records, min_size=2, max_size=6), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_json_lines_come_back_as_json_lines(lines: list[object], factor: bool) -> None:
+    text = "\n".join(map(json.dumps, lines))
+    assert canonical(Json().expand(written(parse(text), factor=factor))) == canonical(text)
+
+
+@given(documents, st.sampled_from([None, 1, 2]))
+@settings(max_examples=150, deadline=None)
+def test_expand_inverts_compact(document: object, indent: int | None) -> None:
+    text = json.dumps(document, indent=indent)
+    compacted = Json().compact(text)
+    if compacted is not None:
+        assert len(compacted) < len(text)
+        assert canonical(Json().expand(compacted)) == canonical(text)

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.formats import detect
+from holdfast.formats.convert import to_anthropic, to_openai
+from holdfast.kernel.errors import FormatError
+from holdfast.mending import validate
+from tests.formats.rules.messages import assistant, calling, result, tool, use, user
+
+
+def test_system_messages_become_the_system_prompt():
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        user("x"),
+        {"role": "developer", "content": "Be kind."},
+    ]
+    assert to_anthropic(messages) == {"system": "Be brief.\n\nBe kind.", "messages": [user("x")]}
+
+
+def test_results_of_parallel_calls_become_blocks_of_one_user_message():
+    body = to_anthropic([user("x"), calling("a", "b"), tool("a", "1"), tool("b", "2"), assistant("y")])
+    assert body["messages"] == [
+        user("x"),
+        assistant(use("a"), use("b")),
+        user(result("a", "1"), result("b", "2")),
+        assistant("y"),
+    ]
+    assert validate(body, "bedrock") == []
+
+
+def test_text_beside_a_call_stands_before_it():
+    body = to_anthropic([user("x"), calling("a") | {"content": "Reading."}, tool("a")])
+    assert body["messages"][1] == assistant({"type": "text", "text": "Reading."}, use("a"))
+
+
+def test_an_id_that_is_used_twice_gets_another_name_the_second_time():
+    body = to_anthropic([user("x"), calling("a"), tool("a", "1"), calling("a"), tool("a", "2")])
+    assert [m["content"][0].get("id") or m["content"][0]["tool_use_id"] for m in body["messages"][1:]] == [
+        "a", "a", "a_2", "a_2",
+    ]  # fmt: skip
+    assert validate(body) == []
+
+
+def test_an_id_that_anthropic_does_not_spell_is_spelled_anew():
+    assert validate(to_anthropic([user("x"), calling("f.x:0"), tool("f.x:0")])) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [('{"n": 12345678901234567890}', {"n": 12345678901234567890}), ("", {"text": ""}), ("[1]", {"text": "[1]"})],
+)
+def test_arguments_become_an_object(arguments, given):
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    body = to_anthropic([{"role": "assistant", "content": None, "tool_calls": [call]}])
+    assert body["messages"][0]["content"][0]["input"] == given
+
+
+def test_images_and_files_become_sources():
+    content = [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+        {"type": "image_url", "image_url": {"url": "https://x/y.png"}},
+        {"type": "file", "file": {"file_id": "file-1"}},
+    ]
+    (message,) = to_anthropic([{"role": "user", "content": content}])["messages"]
+    assert [block["source"] for block in message["content"]] == [
+        {"type": "base64", "media_type": "image/png", "data": "AAAA"},
+        {"type": "url", "url": "https://x/y.png"},
+        {"type": "file", "file_id": "file-1"},
+    ]
+
+
+def test_what_says_nothing_stays_behind():
+    messages = [user("x"), {"role": "assistant", "content": "", "reasoning_content": "hm"}, user(" "), user("y")]
+    assert to_anthropic(messages)["messages"] == [user("x"), user("y")]
+
+
+def test_tools_of_a_body_are_converted_too():
+    function = {"name": "read", "description": "Reads.", "parameters": {"type": "object", "properties": {}}}
+    body = to_anthropic(
+        {"messages": [user("x")], "tools": [{"type": "function", "function": function}, {"name": "ls"}]}
+    )
+    assert body["tools"] == [
+        {"name": "read", "input_schema": function["parameters"], "description": "Reads."},
+        {"name": "ls", "input_schema": {"type": "object"}},
+    ]
+    assert detect(body).name == "anthropic"
+
+
+def test_the_old_function_calls_become_tool_calls():
+    call = {"role": "assistant", "content": None, "function_call": {"name": "old", "arguments": "{}"}}
+    body = to_anthropic([user("x"), call, {"role": "function", "name": "old", "content": "42"}])
+    assert validate(body) == []
+    assert body["messages"][1]["content"][0]["name"] == "old"
+
+
+def test_what_is_no_conversation_is_refused():
+    with pytest.raises(FormatError, match=r"messages\[0\]: a str is no message"):
+        to_anthropic(["x"])
+
+
+def test_a_conversation_comes_back_from_the_other_wire_as_it_was():
+    function = {"name": "read", "parameters": {"type": "object"}, "description": "Reads."}
+    body = {
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            user("x"),
+            calling("a", "b"),
+            tool("a", "1"),
+            tool("b", "2"),
+            assistant("y"),
+        ],
+        "tools": [{"type": "function", "function": function}],
+    }
+    assert to_openai(to_anthropic(body)) == body
+
+
+def test_words_beside_results_follow_them_and_images_become_the_users():
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+    found = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "1"}, image]}
+    document = {"type": "document", "source": {"type": "file", "file_id": "file-1"}}
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    body = to_openai([user("x", document), assistant(thinking, "Reading.", use("a")), user(found, "y")])
+    assert validate(body, "openai") == []
+    assert body["messages"] == [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "x"}, {"type": "file", "file": {"file_id": "file-1"}}],
+        },
+        calling("a") | {"content": "Reading."},
+        tool("a", "1"),
+        {
+            "role": "user",
+            "content": [
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+                {"type": "text", "text": "y"},
+            ],
+        },
+    ]

@@ -1,0 +1,69 @@
+"""``report`` finds the form, the format and the counter."""
+
+from __future__ import annotations
+
+import pytest
+
+import holdfast
+from holdfast.kernel.errors import ConfigError
+from holdfast.reports import account
+
+from .results import assistant, user
+
+TALK = [user("question " * 40), assistant("answer " * 40), user("more " * 40), assistant("fine"), user("and now?")]
+
+
+def test_a_report_of_a_real_compression_agrees_with_its_totals():
+    result = holdfast.compress(TALK, 80, strategy="trim")
+    told = account(result)
+    assert sum(entry.tokens_before for entry in told.entries) + told.beside == result.metrics.tokens_before
+    assert sum(entry.tokens_after for entry in told.entries) + told.beside == result.metrics.tokens_after
+
+
+def test_text_is_the_default_and_html_is_a_page():
+    result = holdfast.compress(TALK, 80, strategy="trim")
+    assert holdfast.report(result).startswith("trim: ")
+    assert holdfast.report(result, "html").startswith("<!doctype html>")
+
+
+def test_it_counts_with_the_counter_of_the_result_when_told():
+    result = holdfast.compress(TALK, 80, strategy="trim", counter="words")
+    assert account(result, counter="words").beside is not None
+    assert (
+        "words" in holdfast.report(result, counter="words") or account(result, counter="words").counter == "words"
+    )
+
+
+def test_messages_that_fit_are_reported_as_kept():
+    told = account(holdfast.compress(TALK, 10_000))
+    assert {entry.state for entry in told.entries} == {"kept"}
+
+
+def test_a_result_from_a_file_is_reported_as_the_result_itself():
+    result = holdfast.compress(TALK, 80, strategy="trim")
+    again = holdfast.CompressionResult.from_json(result.to_json())
+    assert holdfast.report(again, "html") == holdfast.report(result, "html")
+
+
+def test_an_unknown_form_names_the_known_ones():
+    with pytest.raises(ConfigError, match="known are html, text"):
+        holdfast.report(holdfast.compress(TALK, 80), "pdf")
+
+
+def test_tool_results_are_a_tools_whatever_role_their_wire_gives_them():
+    result = holdfast.compress(
+        [
+            user("look"),
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}],
+            },
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "what it says"}]},
+            {"role": "assistant", "content": "done"},
+        ],
+        10_000,
+        format="anthropic",
+    )
+    entries = account(result).entries
+    assert [entry.role for entry in entries] == ["user", "assistant", "tool", "assistant"]
+    assert entries[1].text_after == 'read({"path":"x"})'

@@ -1,0 +1,36 @@
+"""Run as a script: one of many processes that use one sqlite store at the same time, each with several threads.
+
+    python crowd.py FILE NAME THREADS WRITES
+
+Waits for a line on standard input, so that all begin together, and prints how many races it won as a number.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from holdfast.stores.sqlite import SqliteStore
+
+
+def main(path: str, name: str, threads: int, writes: int) -> None:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    with SqliteStore(path) as store:
+
+        def work(thread: int) -> int:
+            won = 0
+            for number in range(writes):
+                store.set(f"{name}/{thread}/{number}", f"value of {name} {thread} {number}")
+                won += store.put_if_absent(f"race/{number}", f"{name}/{thread}")
+                store.set_many({f"pair/{side}": f"{name} {thread} {number}" for side in ("left", "right")})
+                if len(set(store.get_many(["pair/left", "pair/right"]))) != 1:
+                    raise AssertionError("half of a batch was seen")
+            return won
+
+        with ThreadPoolExecutor(threads) as pool:
+            print(sum(pool.map(work, range(threads))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

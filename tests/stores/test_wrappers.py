@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
+from holdfast.stores import capabilities
+from holdfast.stores.encrypt import EncryptedStore
+from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.prefix import PrefixStore
+from tests.contracts.store_contract import CompleteStoreContract, StoreContract
+from tests.stores.doubles import AwaitedTextStore, Settled, TextStore
+
+KEY = bytes(range(32))
+
+OPTIONAL = [
+    capabilities.GetsBytes,
+    capabilities.SetsBytes,
+    capabilities.ListsKeys,
+    capabilities.GetsMany,
+    capabilities.SetsMany,
+    capabilities.Expires,
+    capabilities.PutsIfAbsent,
+    capabilities.PutsBytesIfAbsent,
+    capabilities.Closes,
+]
+
+
+class TestPrefixStore(CompleteStoreContract):
+    @pytest.fixture
+    def store(self, clock):
+        return PrefixStore(InProcessStore(clock=clock), "tenant: 1%")
+
+
+class TestPrefixStoreOverTextAlone(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return PrefixStore(TextStore(), "tenant")
+
+
+class TestPrefixStoreOverAnAwaitedStore(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return Settled(PrefixStore(AwaitedTextStore(), "tenant"))
+
+
+class TestEncryptedStore(CompleteStoreContract):
+    @pytest.fixture
+    def store(self, clock):
+        return EncryptedStore.unlock(InProcessStore(clock=clock), KEY)
+
+
+class TestEncryptedStoreOverTextAlone(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return EncryptedStore.unlock(TextStore(), KEY)
+
+
+class TestEncryptedStoreOverAnAwaitedStore(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return Settled(Settled(EncryptedStore).aunlock(AwaitedTextStore(), KEY))
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda store: PrefixStore(store, "n"), lambda store: EncryptedStore.unlock(store, KEY)],
+    ids=["prefix", "encrypted"],
+)
+@pytest.mark.parametrize("inner", [InProcessStore(), TextStore()], ids=["complete", "text alone"])
+def test_a_wrapper_can_what_the_store_beneath_can(wrap, inner):
+    wrapped = wrap(inner)
+    assert [isinstance(wrapped, can) for can in OPTIONAL] == [isinstance(inner, can) for can in OPTIONAL]
+
+
+def test_a_wrapper_closes_what_it_wraps():
+    closed = []
+
+    class Closable(TextStore):
+        def close(self):
+            closed.append(self)
+
+    inner = Closable()
+    PrefixStore(inner, "n").close()
+    assert closed == [inner]
+
+
+class TestNamespaces:
+    NAMES = ("", "a", "a:", "a:b", "a%", "a%3A", "a%3Ab", "%", ":", "b", "a b", "\ud800")
+
+    def test_no_two_see_each_others_keys(self):
+        inner = InProcessStore()
+        spaces = [PrefixStore(inner, name) for name in self.NAMES]
+        keys = ["", "k", ":k", "b:k", "3Ak", "%3Ak"]
+        for number, space in enumerate(spaces):
+            for key in keys:
+                space.set(key, f"{number} {key}")
+        for number, space in enumerate(spaces):
+            assert space.keys() == sorted(keys)
+            assert [space.get(key) for key in keys] == [f"{number} {key}" for key in keys]
+
+    def test_a_plain_name_is_written_as_it_is(self):
+        inner = InProcessStore()
+        PrefixStore(inner, "thread_1").set("k", "v")
+        assert inner.keys() == ["thread_1:k"]
+
+    def test_they_nest(self):
+        inner = InProcessStore()
+        PrefixStore(PrefixStore(inner, "tenant"), "thread").set("k", "v")
+        assert inner.keys() == ["tenant:thread:k"]
+
+
+class TestEncryption:
+    def test_nothing_readable_is_kept(self):
+        inner = TextStore()
+        store = EncryptedStore.unlock(inner, "correct horse")
+        store.set("thread_alice:summary:5-15", "the password is swordfish")
+        kept = repr(inner.entries)
+        for secret in ("alice", "summary", "swordfish", "password", "correct", "horse"):
+            assert secret not in kept
+
+    def test_bytes_are_kept_as_bytes(self):
+        inner = InProcessStore()
+        EncryptedStore.unlock(inner, KEY).set_bytes("k", b"\xff" * 1_000)
+        sizes = [len(inner.get_bytes(name)) for name in inner.keys("x_")]
+        assert sizes == [1_033]
+
+    def test_the_same_value_never_looks_the_same_twice(self):
+        inner = TextStore()
+        store = EncryptedStore.unlock(inner, KEY)
+        store.set("k", "v")
+        first = dict(inner.entries)
+        store.set("k", "v")
+        assert first.keys() == inner.entries.keys()
+        assert first != inner.entries
+
+    @pytest.mark.parametrize("key", [KEY, "a passphrase", "Pässwörd \ud800"])
+    def test_the_same_key_opens_it_again(self, key):
+        inner = TextStore()
+        EncryptedStore.unlock(inner, key).set("k", "v")
+        assert EncryptedStore.unlock(inner, key).get("k") == "v"
+
+    @pytest.mark.parametrize(("first", "second"), [(KEY, KEY[::-1]), ("one", "two"), ("one", KEY), (KEY, "one")])
+    def test_another_key_is_refused_and_changes_nothing(self, first, second):
+        inner = TextStore()
+        EncryptedStore.unlock(inner, first).set("k", "v")
+        before = dict(inner.entries)
+        with pytest.raises(StoreError, match=r"^the encrypted store has another key: this one does not open it$"):
+            EncryptedStore.unlock(inner, second)
+        assert inner.entries == before
+
+    def test_the_same_passphrase_gives_every_store_a_key_of_its_own(self):
+        one, two = TextStore(), TextStore()
+        EncryptedStore.unlock(one, "passphrase").set("k", "v")
+        EncryptedStore.unlock(two, "passphrase").set("k", "v")
+        assert {name for name in one.entries if name in two.entries} == {"holdfast_encryption"}
+
+    def test_of_two_that_lock_a_store_at_once_the_second_takes_the_lock_of_the_first(self):
+        inner = InProcessStore()
+
+        class Late(InProcessStore):
+            """Sees the lock only after having tried to put its own."""
+
+            looked = False
+
+            def get(self, key):
+                seen, self.looked = self.looked, True
+                return inner.get(key) if seen else None
+
+            def put_if_absent(self, key, value):
+                return inner.put_if_absent(key, value)
+
+        EncryptedStore.unlock(inner, "passphrase").set("k", "v")
+        assert EncryptedStore.unlock(Late(), "passphrase").get("k") == "v"
+
+    def test_a_value_that_was_moved_to_another_key_is_refused(self):
+        inner = TextStore()
+        store = EncryptedStore.unlock(inner, KEY)
+        store.set("from", "v")
+        (name,) = (name for name in inner.entries if name.startswith("x_"))
+        moved = inner.entries[name]
+        store.set("to", "w")
+        (other,) = (entry for entry in inner.entries if entry.startswith("x_") and entry != name)
+        inner.entries[other] = moved
+        with pytest.raises(StoreError, match=r"^what is kept under 'to' was changed after it was encrypted$"):
+            store.get("to")
+
+    @pytest.mark.parametrize("damage", ["", "AAAA", "not base64!", "é"])
+    def test_a_value_that_was_changed_is_refused(self, damage):
+        inner = TextStore()
+        store = EncryptedStore.unlock(inner, KEY)
+        store.set("k", "v")
+        (name,) = (name for name in inner.entries if name.startswith("x_"))
+        inner.entries[name] = damage
+        with pytest.raises(StoreError, match=r"^what is kept under 'k' was changed after it was encrypted$"):
+            store.get("k")
+
+    def test_a_name_that_was_changed_is_refused_in_a_listing(self):
+        inner = InProcessStore()
+        store = EncryptedStore.unlock(inner, KEY)
+        inner.set("x_AAAA", "v")
+        with pytest.raises(StoreError, match=r"^the entry 'x_AAAA' of the encrypted store is damaged$"):
+            store.keys()
+
+    @pytest.mark.parametrize(
+        "lock", ["", "{", "[]", '{"holdfast": 2}', '{"holdfast": 1, "salt": "x", "check": ""}']
+    )
+    def test_a_lock_that_is_none_is_refused(self, lock):
+        inner = TextStore()
+        inner.set("holdfast_encryption", lock)
+        with pytest.raises(StoreError, match=r"^the entry 'holdfast_encryption' of the encrypted store is "):
+            EncryptedStore.unlock(inner, KEY)
+
+    def test_what_was_there_before_in_the_clear_is_not_of_the_encrypted_store(self):
+        inner = InProcessStore()
+        inner.set("plain", "v")
+        store = EncryptedStore.unlock(inner, KEY)
+        assert (store.keys(), store.get("plain"), inner.get("plain")) == ([], None, "v")
+
+    @pytest.mark.parametrize("key", [b"", b"short", bytes(33), ""])
+    def test_a_key_that_is_none_is_refused_in_one_line(self, key):
+        with pytest.raises(ConfigError, match=r"^encrypted store: .*; give 32 random bytes .* or a passphrase"):
+            EncryptedStore.unlock(TextStore(), key)
+
+    def test_an_awaited_store_must_be_unlocked_by_aunlock(self):
+        with pytest.raises(ConfigError, match=r"^store: this store is asynchronous; use the asynchronous form"):
+            EncryptedStore.unlock(AwaitedTextStore(), KEY)
+
+    def test_without_cryptography_the_extra_is_named(self, monkeypatch):
+        monkeypatch.delitem(sys.modules, "holdfast.stores.encrypt")
+        monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+        with pytest.raises(MissingExtraError, match=r"pip install 'holdfast\[encrypt\]'"):
+            __import__("holdfast.stores.encrypt")
