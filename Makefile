@@ -52,8 +52,13 @@ conformance: $(VENV)/.dev ## HOLDFAST_CASES=FILE make conformance
 test-deep: $(VENV)/.dev ## a million generated conversations, in shards of 20,000 that can run apart: SHARD=7
 	$(BIN)/python -m tests.properties $(if $(SHARD),--shard $(SHARD),--shards $(SHARDS))
 
-bench: $(VENV)/.dev ## DATA=FILE, else the recorded examples strung together
-	$(BIN)/python -m benchmarks.speed $(if $(DATA),--data $(DATA))
+bench: .venv-peers/.installed ## DATA=FILE, else the recorded examples strung together; peers in an environment of their own
+	.venv-peers/bin/python -m benchmarks.speed $(if $(DATA),--data $(DATA))
+
+.venv-peers/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[code,yaml]' langchain-core headroom-ai
+	@touch $@
 
 quality: $(VENV)/.dev ## SHARED=DIR that holds bench/
 	$(BIN)/python -m benchmarks.quality $(SHARED)

@@ -25,7 +25,7 @@ def messages(data: str | None) -> tuple[Messages, str]:
     return found[:LENGTH], f"examples/openai_*.json, strung together {copy} times with other texts each time"
 
 
-def unseen(found: Messages, copy: int) -> Messages:
+def unseen(found: Messages, copy: object) -> Messages:
     """The same conversation in texts that nobody has counted."""
     return [_another(message, f"unseen {copy}") for message in found]
 

@@ -15,7 +15,7 @@ from holdfast.formats import detect
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.edits import Replace
-from holdfast.kernel.errors import FormatError
+from holdfast.kernel.errors import ConfigError, FormatError, InputError
 from holdfast.kernel.messages import Message, Opaque, Part, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.metering import Counter, meter_for
@@ -61,10 +61,11 @@ def prune_old_tool_outputs(
 
     A part that cannot be set is left and counts 0. Raises InputError for messages of no known form.
     """
+    _check(messages, prune)
     if not messages:
         return Pruned(messages, 0)
     meter = meter_for(model, counter)
-    objects = all(hasattr(message, "parts") for message in messages)
+    objects = all(isinstance(getattr(message, "parts", None), Sequence) for message in messages)
     transcript = _read_objects(messages) if objects else detect(messages).read(messages)
     window = (window_of(model) if model else None) or _WINDOW
     plan = (prune or tunacode()).plan(transcript, Allowance(window, window, window, meter))
@@ -72,6 +73,14 @@ def prune_old_tool_outputs(
     if objects:
         return _clear_parts(messages, transcript, replaces, meter)
     return _replace_dicts(messages, transcript, replaces, meter)
+
+
+def _check(messages: object, prune: object) -> None:
+    if not isinstance(messages, list):
+        problem = f"what is changed in place is a list, not a {type(messages).__name__}"
+        raise InputError(problem, place="messages", advice="give the list that you hold, or use compress")
+    if not isinstance(prune, Prune | None):
+        raise ConfigError(f"{prune!r} is no Prune", place="prune", advice="give an object of holdfast's Prune")
 
 
 def _replace_dicts(

@@ -191,7 +191,7 @@ def test_a_write_that_fails_leaves_every_file_as_it_was(run, talk, folder, monke
     assert sorted(path.name for path in folder.iterdir()) == ["chat.json", "out.json"]
 
 
-def test_a_store_keeps_what_is_cut_and_a_rehearsal_does_not_touch_it(run, talk, folder):
+def test_explain_does_not_touch_the_store(run, talk, folder):
     run("explain", "chat.json", "--budget", "500", "--store", "sqlite:///kept.db")
     assert not (folder / "kept.db").exists()
 

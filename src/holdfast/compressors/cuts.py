@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
 
 from holdfast.kernel.integrity import may_follow
+from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Transcript
 
 
@@ -19,7 +19,7 @@ def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept
     for unit in transcript.units:
         if excess <= 0:
             break
-        if kept_whole(unit, kept):
+        if not kept.isdisjoint(unit):
             continue
         going.update(unit)
         excess -= sum(sizes[unit.start : unit.stop])
@@ -32,58 +32,54 @@ def kept_whole(unit: range, kept: AbstractSet[int]) -> bool:
 
 
 def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> set[int]:
-    """The nearest set of drops after which no two neighbours meet that may not.
+    """The nearest set of drops after which no two neighbours meet that may not; units go whole.
 
     First the unit after the gap goes too, then the one before it; what is in ``kept`` or protected never does.
     Where neither may go, the newest of the gap that mends it comes back.
     """
     if not going:
         return going
-    firm = transcript.protected.union(kept)
-    unit_of = {i: unit for unit in transcript.units for i in unit}
-    now = set(going)
-    for _ in range(len(transcript) + 1):
-        meeting = next(_illegal(transcript, now), None)
-        if meeting is None:
-            break
-        before, after = meeting
-        if not kept_whole(unit_of[after], firm):
-            now.update(unit_of[after])
-        elif before is not None and not kept_whole(unit_of[before], firm):
-            now.update(unit_of[before])
-        elif not _bring_back(transcript, now, before, after, unit_of):
-            break
+    now, firm = set(going), transcript.protected.union(kept)
+    staying: list[range] = []
+    gap = False
+    for k, unit in enumerate(transcript.units):
+        if unit.start in now:
+            gap = True
+            continue
+        if transcript.messages[unit.start].role == "system" and len(unit) == 1:
+            continue
+        while gap and not _may_meet(transcript, staying[-1] if staying else None, unit):
+            if not kept_whole(unit, firm):
+                now.update(unit)
+                break
+            if not staying or kept_whole(staying[-1], firm):
+                now.difference_update(_bridge(transcript, staying[-1] if staying else None, k, now))
+                break
+            now.update(staying.pop())
+        if unit.start not in now:
+            staying.append(unit)
+            gap = False
     return now
 
 
-def _illegal(transcript: Transcript, going: set[int]) -> Iterator[tuple[int | None, int]]:
-    """Neighbours at a gap that may not meet; the first is None at the start."""
-    messages = transcript.messages
-    staying = [i for i in range(len(messages)) if i not in going and messages[i].role != "system"]
-    gaps: list[tuple[int | None, int]] = [(None, staying[0])] if staying else []
-    gaps += pairwise(staying)
-    for before, after in gaps:
-        start = 0 if before is None else before + 1
-        if after == start or not any(i in going for i in range(start, after)):
-            continue
-        if not may_follow(transcript.rules, None if before is None else messages[before], messages[after]):
-            yield before, after
+def _may_meet(transcript: Transcript, before: range | None, after: range) -> bool:
+    """Whether two units may stand next to each other; None is the start."""
+    left, right = _speaker(transcript, reversed(before or range(0))), _speaker(transcript, after)
+    return right is None or may_follow(transcript.rules, left, right)
 
 
-def _bring_back(
-    transcript: Transcript, going: set[int], before: int | None, after: int, unit_of: dict[int, range]
-) -> bool:
-    """Let the newest unit of the gap stay that may stand on both sides; whether there was one."""
-    messages, rules = transcript.messages, transcript.rules
-    start = -1 if before is None else before
-    left = None if before is None else messages[before]
-    for i in range(after - 1, start, -1):
-        unit = unit_of[i]
-        if i not in going or unit.start <= start:
-            continue
-        if may_follow(rules, left, messages[unit.start]) and may_follow(
-            rules, messages[unit[-1]], messages[after]
-        ):
-            going.difference_update(unit)
-            return True
-    return False
+def _speaker(transcript: Transcript, places: Iterable[int]) -> Message | None:
+    """The first message at these places that is not the system's."""
+    return next((transcript.messages[i] for i in places if transcript.messages[i].role != "system"), None)
+
+
+def _bridge(transcript: Transcript, before: range | None, k: int, going: AbstractSet[int]) -> range:
+    """The newest unit of the gap before unit ``k`` that may stand between both sides; empty if there is none."""
+    units = transcript.units
+    for j in range(k - 1, -1, -1):
+        if units[j] == before:
+            break
+        fits = _may_meet(transcript, before, units[j]) and _may_meet(transcript, units[j], units[k])
+        if fits and units[j].start in going:
+            return units[j]
+    return range(0)

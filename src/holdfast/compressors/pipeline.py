@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from holdfast.compressors.knobs import check_knobs
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan, described, played
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
+
+_ROUNDS = 8  # each saves tokens, so that there would be an end without it: this bounds the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +38,21 @@ class Pipeline:
         return {"strategy": self.name, "strategies": [described(step) for step in self.steps]}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """The plans of the steps, one record for each, whether it ran or not."""
+        """The plans of the steps, one record for each, whether it ran or not.
+
+        If all together miss the target, they get another round, since one may make room for another: a result
+        that is compressed again stays as it is. Of later rounds only what changed something is recorded.
+        """
         records: list[tuple[str, Plan]] = []
-        now, tokens = transcript, allowance.meter.total(transcript)
-        for step in self.steps:
-            if tokens <= allowance.target:
-                records.append((step.name, Plan.skip("target_met", "the target was met before it")))
-                continue
-            plan = yield from ask(Attempt(_Settled(step), now, allowance))
-            after = _after(now, plan)
-            left = allowance.meter.total(after) if after is not now else tokens
-            if after is not now and left >= tokens:
-                plan = Plan.skip("no_savings", "what it proposed would not be smaller")
-            else:
-                now, tokens = after, left
-            records.append((step.name, plan))
+        now = transcript
+        for turn in range(_ROUNDS):
+            before = now
+            for step in self.steps:
+                plan, now = yield from _tried(step, now, allowance)
+                if turn == 0 or plan.status == "compacted":
+                    records.append((step.name, plan))
+            if now is before or allowance.meter.total(now) <= allowance.target:
+                break
         return Plan(steps=tuple(records)) if records else Plan.skip("no_strategies", "there is no strategy in it")
 
 
@@ -70,6 +73,20 @@ class _Settled:
         allowance.meter.total(done[-1][2].transcript)  # nor can it bring a message that nobody can read
         records = tuple((step, replace(inner, applied=applied)) for step, inner, applied in done)
         return replace(plan, steps=records) if plan.steps else records[0][1]
+
+
+def _tried(
+    step: Compressor, now: Transcript, allowance: Allowance
+) -> Generator[Any, Any, tuple[Plan, Transcript]]:
+    """The plan of a step and the transcript after it: unchanged where it is not needed or saves nothing."""
+    tokens = allowance.meter.total(now)
+    if tokens <= allowance.target:
+        return Plan.skip("target_met", "the target was met before it"), now
+    plan = yield from ask(Attempt(_Settled(step), now, allowance))
+    after = _after(now, plan)
+    if after is not now and allowance.meter.total(after) >= tokens:
+        return Plan.skip("no_savings", "what it proposed would not be smaller"), now
+    return plan, after
 
 
 def _after(transcript: Transcript, plan: Plan) -> Transcript:

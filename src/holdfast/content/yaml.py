@@ -25,7 +25,9 @@ _TABULAR = 0.5  # of the text in lists of records: then tables say more than lin
 _SAMPLE = 400  # lines that decide whether it is YAML
 _FEWEST = 3  # lines
 _MOSTLY = 0.9  # of the lines have the shape of YAML
-_ASKED, _ALARM, _DEPTH, _COMMON = 2.0, 2.0, 0.6, 0.7  # what the question, trouble, nesting, repetition weigh
+_ASKED, _ALARM, _DEPTH, _COMMON, _BARE = 2.0, 2.0, 0.45, 0.4, 0.6
+"""What a line's rank is made of: the question, trouble, nesting, how often its key and it are there, no value."""
+_INHERITED = 0.6  # of what a line says of the question is said by each line under it
 
 _ENTRY = re.compile(r"""(?:- +)*(?:[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$""")
 _KEYED = re.compile(r"""(?:- +)*(?:[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)""")
@@ -138,15 +140,28 @@ def _tree(lines: Sequence[str]) -> Iterator[_Line]:
 
 def _order(lines: Sequence[_Line], question: Question) -> list[int]:
     """The numbers of the lines, the most telling in front."""
-    counts = Counter(line.text.strip() for line in lines)
+    bare = [line.text.strip() for line in lines]
+    keys = [text.partition(":")[0] for text in bare]
+    same, alike = Counter(bare), Counter(keys)
+    asked = _asked(lines, question)
 
     def score(number: int) -> float:
-        line = lines[number]
-        asked = question.score(line.text) if question else 0.0
-        common = log(counts[line.text.strip()])
-        return _ASKED * asked + _ALARM * alarm(line.text) - _DEPTH * line.depth - _COMMON * common
+        text = bare[number]
+        common = log(same[text]) + log(alike[keys[number]]) / 2
+        empty = _BARE if text.endswith((":", "|", ">")) or text.startswith(("#", "---")) else 0.0
+        told = _ASKED * asked[number] + _ALARM * alarm(text)
+        return told - _DEPTH * lines[number].depth - _COMMON * common - empty
 
     return sorted(range(len(lines)), key=lambda number: -score(number))
+
+
+def _asked(lines: Sequence[_Line], question: Question) -> list[float]:
+    """How much each line says of what the question names; what stands under a line that does says some of it too."""
+    asked: list[float] = []
+    for line in lines:
+        above = asked[line.parent] * _INHERITED if line.parent >= 0 else 0.0
+        asked.append(above + (question.score(line.text) if question else 0.0))
+    return asked
 
 
 def _with_parents(lines: Sequence[_Line], chosen: Sequence[int]) -> list[int]:
@@ -160,15 +175,7 @@ def _with_parents(lines: Sequence[_Line], chosen: Sequence[int]) -> list[int]:
 
 
 def _written(lines: Sequence[_Line], chosen: Sequence[int]) -> str:
-    """The chosen lines under those that they belong to, with a mark in each gap."""
+    """The chosen lines under those that they belong to, and how many they are."""
     kept = _with_parents(lines, chosen)
-    pieces = (
-        [f"# {len(kept):,} of {len(lines):,} lines; … stands for the others"] if len(kept) < len(lines) else []
-    )
-    last = -1
-    for number in kept:
-        if number > last + 1:
-            pieces.append(" " * lines[number].indent + "…")
-        pieces.append(lines[number].text)
-        last = number
-    return "\n".join([*pieces, "…"] if kept and last + 1 < len(lines) else pieces)
+    note = [f"# {len(kept):,} of {len(lines):,} lines"] if len(kept) < len(lines) else []
+    return "\n".join([*note, *(lines[number].text for number in kept)])

@@ -113,15 +113,16 @@ class ToolExchanges(Rule):
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """Results whose call is not open, and calls that are still open when the exchange is over."""
         waiting: dict[str, int] = {}
-        for i, message in enumerate(messages):
-            results = () if message.is_speech else message.results
+        for i, message, interrupted in _exchanging(messages):
+            results = message.results
+            if interrupted or not results:
+                yield from self._unanswered(waiting)
+                waiting = {}
             for result in results:
                 if waiting.pop(result.call_id, None) is None:
                     yield Violation(self.name, i, f"tool result {result.call_id!r} has no call before it")
-            if not results and message.role != "system":
-                if waiting:
-                    yield from self._unanswered(waiting)
-                waiting = {} if message.is_speech else {call.id: i for call in message.calls}
+            if not results:
+                waiting = {call.id: i for call in message.calls}
         yield from self._unanswered(waiting)
 
     def _unanswered(self, waiting: dict[str, int]) -> Iterator[Violation]:
@@ -130,14 +131,22 @@ class ToolExchanges(Rule):
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
         """From a call to the last of its results."""
-        waiting: dict[str, int] = {}
-        for i, message in enumerate(messages):
-            if message.is_speech:
-                waiting = waiting if message.role == "system" else {}
-                continue
-            results = message.results
-            starts = [waiting.pop(result.call_id) for result in results if result.call_id in waiting]
-            if starts:
-                yield from range(min(starts) + 1, i + 1)
-            if not results:
-                waiting = {call.id: i for call in message.calls}
+        caller, waiting = -1, set[str]()
+        for i, message, interrupted in _exchanging(messages):
+            if interrupted:
+                waiting = set()
+            answered = [result.call_id for result in message.results]
+            if not answered:
+                caller, waiting = i, {call.id for call in message.calls}
+            elif not waiting.isdisjoint(answered):
+                waiting.difference_update(answered)
+                yield from range(caller + 1, i + 1)
+
+
+def _exchanging(messages: Sequence[Message]) -> Iterator[tuple[int, Message, bool]]:
+    """What is not plain speech, with its position, and whether anybody but the system spoke right before it."""
+    last = -1
+    for i in [i for i, m in enumerate(messages) if not m.is_speech and m.role != "system"]:
+        spoken = i - last > 1 and any(messages[k].role != "system" for k in range(last + 1, i))
+        yield i, messages[i], spoken
+        last = i

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 Role = Literal["system", "user", "assistant", "tool"]
 """The four roles of every wire; ``developer`` reads as system, ``human`` as user, ``function`` as tool."""
@@ -16,15 +16,13 @@ Role = Literal["system", "user", "assistant", "tool"]
 MediaKind = Literal["image", "document", "audio", "video"]
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """Words of the message's author."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(NamedTuple):
     """A call that the model makes; ``arguments`` is JSON text, as the wire has it or would have it."""
 
     id: str
@@ -55,8 +53,7 @@ class Media:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(NamedTuple):
     """What a tool gave back for the call ``call_id``: its text, and media that came with it."""
 
     call_id: str

@@ -45,10 +45,12 @@ class _Piece:
     size: int
 
 
-def order(pieces: Sequence[str], question: Question, most: int | None = None) -> list[int]:
+def order(
+    pieces: Sequence[str], question: Question, most: int | None = None, weights: Sequence[float] = ()
+) -> list[int]:
     """The numbers of the pieces, the most telling first, repeats of earlier pieces last.
 
-    Only the first ``most`` are chosen with an eye on each other.
+    Only the first ``most`` are chosen with an eye on each other. ``weights`` multiply what a piece is worth.
     """
     bags = [_piece(piece) for piece in pieces]
     spread = Counter(word for bag in bags for word in bag.words)
@@ -56,7 +58,8 @@ def order(pieces: Sequence[str], question: Question, most: int | None = None) ->
     bonus = _bonuses(pieces, question)
     worth = {word: _worth(times, len(pieces)) for word, times in spread.items()}
     single = [place for place in range(len(pieces)) if place not in repeats]
-    return _greedy(bags, single, worth, bonus, len(pieces) if most is None else most) + sorted(repeats)
+    share = weights or [1.0] * len(pieces)
+    return _greedy(bags, single, worth, bonus, share, len(pieces) if most is None else most) + sorted(repeats)
 
 
 def _worth(times: int, pieces: int) -> float:
@@ -65,14 +68,19 @@ def _worth(times: int, pieces: int) -> float:
 
 
 def _greedy(
-    bags: Sequence[_Piece], places: Sequence[int], worth: dict[str, float], bonus: Sequence[float], most: int
+    bags: Sequence[_Piece],
+    places: Sequence[int],
+    worth: dict[str, float],
+    bonus: Sequence[float],
+    weights: Sequence[float],
+    most: int,
 ) -> list[int]:
     said: Counter[str] = Counter()
 
     def gain(place: int) -> float:
         bag = bags[place]
         fresh = sum(kind * worth[word] * math.pow(_SAID_AGAIN, said[word]) for word, kind in bag.words.items())
-        return (fresh + bonus[place]) / math.pow(bag.size + _PLACE, _LENGTH)
+        return weights[place] * (fresh + bonus[place]) / math.pow(bag.size + _PLACE, _LENGTH)
 
     queue = [(-gain(place), place) for place in places]
     heapq.heapify(queue)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from holdfast.content.excerpt import asked, counted, excerpt
+from holdfast.content.lossy import Lossy
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
 from holdfast.text.question import Question
@@ -25,12 +26,13 @@ _MADE = re.compile(
     r"|(?:^|/)(?:dist|build|vendor|node_modules|third_party|__snapshots__|generated)/",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"(?:commit|Merge:?|Author|AuthorDate|Commit|CommitDate|Date|From|Subject|To)\b")
 _BESIDE = re.compile(
     r"(?:^|/)(?:tests?|docs?|examples?|fixtures)/|[._-](?:test|spec)\.|\.(?:md|rst|txt)$", re.IGNORECASE
 )
 
 
-class Diff:
+class Diff(Lossy):
     """Changes to files; generated and lock files come last, and what is left out is named by its file."""
 
     name = "diff"
@@ -46,14 +48,6 @@ class Diff:
         parts = [line.part for line in found.lines]
         proper = any(map(is_hunk, lines[first:])) or lines[first].startswith("diff --git ")
         return proper and parts.count(Part.TEXT) <= (1 - _COVERED) * len(parts)
-
-    def compact(self, text: str) -> None:
-        """None: a diff repeats little but its context, and that cannot be made again."""
-        del text
-
-    def expand(self, compacted: str) -> str:
-        """The text itself."""
-        return compacted
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """Every file in one line, then hunks: what the question names, own code, tests, generated files."""
@@ -99,17 +93,17 @@ def _order(found: Parsed, texts: Sequence[str], question: Question) -> list[int]
         else:
             wanted = told[at] > 0 and line.part is Part.CHANGE
             keys.append((1 if wanted else tier + rank, -worth[line.hunk], rank, at))
-    return sorted(range(len(keys)), key=lambda at: keys[at])
+    told_in_words = [at for at, text in enumerate(texts) if any(map(str.isalnum, text))]
+    return sorted(told_in_words, key=lambda at: keys[at])
 
 
 def _tier(line: Line, distance: int, before: int) -> float:
     if line.part is Part.HUNK:
         return 1.8
     if line.part is Part.CHANGE:
-        says = any(map(str.isalnum, line.text))
-        return 6 if not says and before >= _FIRST_CHANGES else 4 if before >= _FIRST_CHANGES else 2
+        return 4 if before >= _FIRST_CHANGES else 2
     if line.part is Part.TEXT:
-        return 1
+        return 3 if _LABEL.match(line.text) else 1
     return 3 if distance <= _NEAR else 6
 
 
@@ -119,11 +113,12 @@ def _standing(path: str) -> int:
 
 
 def _gap(left_out: Sequence[Line]) -> str:
-    """What is left out, unless it is named by the line of its file, which stands above."""
-    files = {line.file for line in left_out if line.part is Part.FILE}
+    """What is left out; of a hunk that is not even named its number is enough, its file tells how much changes."""
     hunks = {line.hunk for line in left_out if line.part is Part.HUNK}
-    changes = sum(line.part is Part.CHANGE for line in left_out)
-    texts = sum(line.part is Part.TEXT for line in left_out)
-    counts = ((len(files), "file"), (len(hunks), "hunk"), (changes, "changed line"), (texts, "line of text"))
+    counts = (
+        (sum(line.part is Part.FILE for line in left_out), "file"),
+        (len(hunks), "hunk"),
+        (sum(line.part is Part.CHANGE and line.hunk not in hunks for line in left_out), "changed line"),
+    )
     told = [counted(number, noun) for number, noun in counts if number]
     return f"… {', '.join(told)} …" if told else "…"

@@ -20,6 +20,7 @@ _LONGEST_HEAD = 600  # characters
 _SHARE = 0.9  # of the lines that must agree on a column
 _RECORDS = 0.3  # of the lines that begin with a time or a level make the others continue them
 _FEW = 12  # distinct words that a column may have and still be a label
+_NAMES = 0.3  # of the lines: with more distinct names a column does not name components
 
 # A bracketed field may hold spaces. Possessive: a line is walked once, whatever it holds.
 _FIELD = r"((?>\[[^\]\n]{0,160}+\][^\s|]*+|[^\s|]++))"
@@ -47,8 +48,9 @@ _LEVEL = re.compile(
     re.IGNORECASE,
 )
 _LETTER_LEVELS = {"V": 0, "D": 0, "I": 0, "N": 0, "W": 1, "E": 2, "F": 2, "C": 2}
-_DOTTED = re.compile(r"[A-Za-z_][\w-]*+(?:[.:$]{1,2}[\w$-]++)++")
+_DOTTED = re.compile(r"[A-Za-z_][\w-]*+(?:(?:[.$]|::)[\w$-]++)++")
 
+_DAY_AND_YEAR = 3  # columns from the name of a month to the clock
 _TELLING = frozenset({"time", "stamp", "level", "tag", "mark"})
 
 
@@ -119,13 +121,15 @@ class Layout:
 
     def _head(self, fields: Sequence[str], message: str) -> Head:
         time = level = tag = ""
+        labelled = False
         for field, name in zip(fields, self.columns, strict=False):
             if name == "time":
                 time = f"{time} {field}" if time else field
             elif name == "level":
                 level = field
-            elif name == "tag":
-                tag = field
+            elif name in {"tag", "label"}:
+                tag = f"{tag} {field}" if tag and labelled else field
+                labelled = name == "label"
         return Head(time, level, tag, message)
 
 
@@ -156,10 +160,16 @@ def _class_of(column: Sequence[str], rows: int) -> str:
     name, count = classes.most_common(1)[0]
     if name == "number" and count >= _SHARE * rows:
         return "time" if _runs_like_a_clock(column) else "number"
+    if name == "name":
+        name = "tag" if len(fields) <= max(_FEW, _NAMES * rows) else "word"
     if name not in {"word", "path"} and count >= _SHARE * rows:
         return name
-    common = sum(count for _, count in fields.most_common(_FEW))
-    return "label" if max(common, classes["number"] + classes["id"] + classes["tag"]) >= _SHARE * rows else ""
+    common = [count for _, count in fields.most_common(_FEW)]
+    if common[0] >= _SHARE * rows:
+        return "same"
+    if sum(common) >= _SHARE * rows:
+        return "label"
+    return "id" if classes["number"] + classes["id"] + classes["tag"] >= _SHARE * rows else ""
 
 
 def _with_one_time(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -168,9 +178,10 @@ def _with_one_time(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> lis
     The one with a time of day is kept: people read it; the others are stamps.
     """
     named = list(columns)
-    for at in range(1, len(named) - 1):
-        if named[at] == "number" and named[at - 1] == named[at + 1] == "time":
-            named[at] = "time"
+    times = [at for at, name in enumerate(named) if name == "time"]
+    for one, other in pairwise(times):
+        if other - one <= _DAY_AND_YEAR and all(name in {"number", "same"} for name in named[one + 1 : other]):
+            named[one:other] = ["time"] * (other - one)
     starts = [at for at, name in enumerate(named) if name == "time" and (at == 0 or named[at - 1] != "time")]
     runs = [
         range(at, next((end for end in range(at, len(named)) if named[end] != "time"), len(named)))
@@ -193,8 +204,8 @@ def _kind_of(field: str) -> str:
     if _is_mark(field):
         return "mark"
     if _is_tag(field):
-        return "tag"
-    if field.isdecimal():
+        return "name" if _DOTTED.fullmatch(field[:200]) else "tag"
+    if field.rstrip(",").isdecimal():
         return "number"
     if field[0] in "/\\\"'" or "://" in field:
         return "path"

@@ -6,6 +6,11 @@ import re
 from collections.abc import Sequence
 
 _ONES = bytes.maketrans(b"123456789", b"000000000")
+_REQUEST = " HTTP/"
+_STATUS = re.compile(r'" ([1-5])\d\d(?= )')
+REPLIES = {chr(0xE000 + first): f"{first}xx" for first in range(1, 6)}
+"""What stands in a shape for a status, and what it means."""
+_SIGN_OF = {meaning[0]: sign for sign, meaning in REPLIES.items()}
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 
@@ -23,8 +28,14 @@ def lines_of(text: str) -> list[str]:
 
 
 def shapes_of(lines: Sequence[str]) -> list[str]:
-    """Each line with every run of digits as one ``0``: a few passes over bytes, each half as long as the last."""
-    raw = "\n".join(lines).encode("utf-8", "surrogatepass").translate(_ONES)
+    """Each line with every run of digits as one ``0``: a few passes over bytes, each half as long as the last.
+
+    The status of a web request is told by its class: one of ``REPLIES`` stands for it.
+    """
+    text = "\n".join(lines)
+    if _REQUEST in text:
+        text = _STATUS.sub(lambda found: f'" {_SIGN_OF[found[1]]}', text)
+    raw = text.encode("utf-8", "surrogatepass").translate(_ONES)
     for run in (b"0000", b"00"):
         while run in raw:
             raw = raw.replace(run, b"0")

@@ -13,6 +13,10 @@ from functools import lru_cache
 from itertools import compress
 from operator import mul
 
+from holdfast.text.importance import TROUBLE, alarm
+
+from .layout import severity
+
 MASK = "0"
 """Stands in a kind's words for each value: a number, an id, an address, a date."""
 ANY = "\0"
@@ -48,10 +52,10 @@ class Kind:
 def merge(kinds: Sequence[Kind]) -> list[Kind]:
     """The kinds with those of the same meaning put together, in the order of their first lines."""
     merged: list[Kind] = []
-    by_length: dict[int, list[Kind]] = {}
+    families: dict[tuple[int, bool], list[Kind]] = {}
     for kind in kinds:
-        by_length.setdefault(len(kind.words), []).append(kind)
-    for family in by_length.values():
+        families.setdefault((len(kind.words), _is_grave(kind)), []).append(kind)
+    for family in families.values():
         joined = _sharing_common_words(family)
         for _ in range(_PASSES):
             joined = _differing_in_one_word(joined)
@@ -113,6 +117,16 @@ def _open_places(kind: Kind) -> list[int]:
 def _tells(word: str) -> bool:
     """Whether a word has letters enough to say something."""
     return len(word) > 1 and (word[0].isalpha() or word[1].isalpha() or word[-2].isalpha())
+
+
+def _is_grave(kind: Kind) -> bool:
+    """Whether a kind tells of trouble: it is never put together with one that does not."""
+    return any(severity(level) > 1 for level, _ in kind.labels) or any(map(_is_alarm, kind.words))
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_alarm(word: str) -> bool:
+    return word in {"4xx", "5xx"} or (_tells(word) and alarm(word) >= TROUBLE)
 
 
 def _join(kinds: Sequence[Kind], words: tuple[str, ...]) -> Kind:

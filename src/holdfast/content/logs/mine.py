@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from .layout import Head, Layout
-from .lines import shapes_of
+from .lines import REPLIES, shapes_of
 from .merge import MASK, Kind, merge
 
 MORE = "…"
@@ -95,7 +95,7 @@ class Miner:
 
     def _mask(self, word: str) -> str:
         """The word of a shape with ``0`` for each of its values."""
-        masked = MASK if word.strip(",") in _CALENDAR else word
+        masked = REPLIES.get(word) or (MASK if word.strip(",") in _CALENDAR else word)
         if MASK in word:
             masked = _ROW.sub(MASK, _HEX.sub(MASK, word))
         self._masks[word] = masked

@@ -45,8 +45,9 @@ class Entry:
 
 
 def entries(miner: Miner) -> list[Entry]:
-    """Every kind of line of the log."""
-    return [_entry(kind, miner) for kind in miner.kinds()]
+    """Every kind of line of the log, but the marks below the lines of a trace."""
+    told = [_entry(kind, miner) for kind in miner.kinds()]
+    return [entry for entry in told if entry.tier is not Tier.TRACES or any(map(str.isalnum, entry.full))]
 
 
 def _entry(kind: Kind, miner: Miner) -> Entry:

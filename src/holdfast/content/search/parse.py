@@ -16,7 +16,7 @@ _LONGEST_PATH = 300
 _PATH = rf"[^\s:\x00][^:\x00]{{0,{_LONGEST_PATH}}}?"
 _NUMBERED = re.compile(rf"({_PATH})([:-])(\d+)\2")
 _PLAIN = re.compile(r"((?:[^\s:]{0,200}/)?[^\s:/]{1,100}\.\w{1,8}|[^\s:]{0,200}/[^\s:]{1,100}):")
-_BARE = re.compile(r"(\d+)([:-])")
+_BARE = re.compile(r"(\d+)([:-])(?!\d\d[-:]\d\d)")
 _HEADING = re.compile(r"(?:[^\s:]{1,200}/)?[^\s:/]{1,100}$")
 _HOUR = re.compile(r"(?:^|[\sT\[-])\d{1,2}$")
 _SEPARATOR = "--"
@@ -51,7 +51,7 @@ def form_of(lines: Sequence[str]) -> str:
     bare = [int(found[1]) for line in asked if (found := _BARE.match(line)) and len(found[1]) <= 9]
     if len(bare) >= least:
         headings = sum(_HEADING.match(line) is not None and not _BARE.match(line) for line in asked)
-        falls = sum(one > other for one, other in pairwise(bare))
+        falls = sum(one >= other for one, other in pairwise(bare))
         return "headed" if headings and falls < headings else "bare" if falls == 0 else ""
     plain = Counter(found[1] for line in asked if (found := _PLAIN.match(line)))
     return "plain" if plain.total() >= least and plain.total() > len(plain) else ""
@@ -91,5 +91,7 @@ def _numbered(line: str, previous: str) -> Hit:
 
 
 def _is_path(text: str) -> bool:
-    """Whether the text before a number can be a path, and is not the hour of a time."""
-    return _HOUR.search(text) is None and ("/" in text or "\\" in text or " " not in text or "." in text)
+    """Whether the text before a number can be a path, and is not the beginning of a date or a time."""
+    if _HOUR.search(text) or '"' in text or not any(map(str.isalpha, text)):
+        return False
+    return "/" in text or "\\" in text or " " not in text or "." in text

@@ -27,6 +27,8 @@ _FIXED_LOSS, _SHORT_LOSS, _KEY_LOSS = (
 )  # of a value: out of its row; without its end; without its key
 _ASKED, _TELLING = 4.0, 1.4  # how much more a value counts that the question names, or that tells records apart
 _DEEPER = 0.4  # what an inner value counts, at least; the more room there is, the nearer to a record's own
+_PLENTY = 0.6  # of a table: as long as so much of it stays, a long value counts no more than a short one
+_SHORT_VALUE, _TELLS_MORE = 2.0, 0.6  # tokens; the power of its length by which a longer value can count more
 _FEW_KINDS, _MANY_KINDS = 0.5, 12  # a value that is one of few says less; one of so many says all that it can
 _DISTINCT = 0.9  # of the cells: the column tells records apart
 _SHARES = (0.9, 0.7, 0.5, 0.35, 0.25, 0.15)  # of a table's tokens: from whole records to little of each
@@ -84,12 +86,12 @@ def plan(columns: list[Column], tokens: float, target: float, question: Question
     scale = tokens / max(sum(column.tokens for column in columns), 1)
     parts = max(_FEWEST_PARTS, min(_PARTS, _MOST_CELLS // max(len(columns), 1)))
     part = max(tokens - target, 1) / parts
-    deeper = min(1.0, _DEEPER + target / max(tokens, 1))
+    share = target / max(tokens, 1)
     key = key_column(columns)
     best: list[_Choice | None] = [_Choice(0.0, 0.0)] + [None] * parts
     worth = 0.0
     for column in columns:
-        weight = _weight(column, question, deeper) * column.values
+        weight = _weight(column, question, share) * column.values
         worth += weight
         options = [
             (step, saved * scale, weight * loss) for step, saved, loss in _options(column, gone=column is not key)
@@ -99,10 +101,10 @@ def plan(columns: list[Column], tokens: float, target: float, question: Question
     return Plan(made.steps(), tokens - made.saved, worth - made.loss)
 
 
-def densest(columns: list[Column], tokens: float, question: Question) -> Plan:
-    """The steps after which a token says most: what to take where not all rows fit anyway."""
-    made = (plan(columns, tokens, tokens * share, question) for share in _SHARES)
-    return max(made, key=lambda one: one.worth**_ROWS_BEFORE_COLUMNS / max(one.tokens, 1))
+def densest(columns: list[Column], tokens: float, question: Question) -> list[Plan]:
+    """Plans for a table of which not all rows fit anyway, the one first after which a token says most."""
+    made = [plan(columns, tokens, tokens * share, question) for share in _SHARES]
+    return sorted(made, key=lambda one: -(one.worth**_ROWS_BEFORE_COLUMNS) / max(one.tokens, 1))
 
 
 def _with_column(
@@ -138,14 +140,20 @@ def _options(column: Column, *, gone: bool) -> Iterator[tuple[Step, float, float
         yield Step.GONE, column.tokens, 1.0
 
 
-def _weight(column: Column, question: Question, deeper: float) -> float:
-    """How much each value of the column counts; ``deeper`` is the share left with each level of nesting."""
+def _weight(column: Column, question: Question, share: float) -> float:
+    """How much each value of the column counts, where so large a share of the table stays.
+
+    With plenty of room all values count alike. The less there is, the more counts what tells what a record is
+    about: its own columns before those of its parts, words before bare numbers.
+    """
     names = [part for part in column.path if isinstance(part, str)]
-    weight: float = deeper ** (len(names) - 1 + isinstance(column.node, Records))
+    weight: float = min(1.0, _DEEPER + share) ** (len(names) - 1 + isinstance(column.node, Records))
     if question.matches(" ".join(names)):
         weight *= _ASKED
     if isinstance(column.node, Records):
         return weight
+    each = column.tokens / max(len(column.node.values), 1)
+    weight *= max(1.0, each / _SHORT_VALUE) ** max(0.0, _TELLS_MORE * (1 - share / _PLENTY))
     if len(names) == 1 and _tells_apart(column):
         return weight * _TELLING
     kinds = len({value for value in column.node.values if isinstance(value, str)})

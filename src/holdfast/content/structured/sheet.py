@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.kernel.ports import Room
@@ -12,7 +12,7 @@ from holdfast.text.question import Question
 from .cells import cell
 from .columns import Leaf, Node, Records, infer_table
 from .plan import Step, Steps, applied, densest, plan
-from .survey import survey
+from .survey import ColumnPath, survey
 from .tables import Table, path_text
 from .values import dump
 from .write import ROW_END, render
@@ -24,6 +24,7 @@ _CAUTION = 0.01  # of the room, kept free in the next try after one that was too
 _TRIES = 4
 _SAMPLE = 60  # rows that show how long they are
 _FEWEST_ROWS = 8
+_FEW_ROWS = 3
 _TOKENS_A_ROW = 4  # no row that says something has fewer
 _LISTED = 8  # columns that a note names
 _WORDS = {
@@ -61,6 +62,12 @@ class _Sheet:
         """The rows, the most telling in front."""
         return rows.order(list(_record_columns(self.node)), self.lines, first)
 
+    def lines_with_keys(self) -> list[str]:
+        """The rows, each behind the keys that its record has and others have not."""
+        every = set(self.table.records[0]).intersection(*self.table.records)
+        own = (" ".join(key for key in record if key not in every) for record in self.table.records)
+        return [f"{keys} {line}" for keys, line in zip(own, self.lines, strict=True)]
+
     def after(self, steps: Steps) -> _Sheet:
         """The table after the steps."""
         node = applied(self.node, steps)
@@ -93,22 +100,20 @@ class _Sheet:
 
 
 def _names(steps: Steps, step: Step) -> str:
-    names = list(
-        dict.fromkeys(
-            path_text(tuple(part for part in path if isinstance(part, str)))
-            for path, done in steps.items()
-            if done is step
-        )
-    )
+    names = list(dict.fromkeys(_name(path) for path, done in steps.items() if done is step))
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
+
+
+def _name(path: ColumnPath) -> str:
+    return path_text(tuple(part for part in path if isinstance(part, str)))
 
 
 def shrunk(table: Table, room: Room) -> Part:
     """The most useful part of the table that fits the room."""
     sheet = _Sheet.of(table)
     total = len(table.records)
-    named = rows.named(sheet.lines, Question.of(room.question))
+    named = rows.named(sheet.lines_with_keys() if room.question else [], Question.of(room.question))
     most = room.tokens // _TOKENS_A_ROW + _FEWEST_ROWS
     if most < total:
         order = sheet.order(named)[:most]
@@ -159,8 +164,9 @@ def _fitted(sheet: _Sheet, whole: list[int], named: list[int], total: int, room:
         allowed = made.tokens + left - (room.tokens * _CAUTION if left < 0 else 0)
     if best:
         return _part(best)
-    view = sheet.after(densest(columns, tokens, question).steps)
-    return _with_fewer_rows(view, whole, [row for row in sheet.order(named) if row not in kept], total, room)
+    order = [row for row in sheet.order(named) if row not in kept]
+    views = (sheet.after(made.steps) for made in densest(columns, tokens, question))
+    return _with_fewer_rows(views, whole, order, total, room) or _nothing(sheet, whole, total, room)
 
 
 def _tokens(sheet: _Sheet, chosen: list[int], room: Room) -> float:
@@ -170,14 +176,31 @@ def _tokens(sheet: _Sheet, chosen: list[int], room: Room) -> float:
     return room.count(sheet.spec) + each * len(chosen)
 
 
-def _with_fewer_rows(view: _Sheet, whole: list[int], order: list[int], total: int, room: Room) -> Part:
-    sizes = [len(line) + 1 for line in view.lines]
-    text = fit.fill(order, sizes, lambda chosen: view.text(chosen, whole, total), room.tokens, room.count)
-    if text is None and whole:
-        text = view.text((), whole, total)
-    if text is None or room.count(text) > room.tokens:
-        names = ", ".join(path_text(column.path) for column in survey(view.node, room.count))
-        text = fit.clip(f"[{total} {view.table.noun} left out: {names}]", room.tokens, room.count, mark="…")
+def _with_fewer_rows(
+    views: Iterable[_Sheet], whole: list[int], order: list[int], total: int, room: Room
+) -> Part | None:
+    """As many rows as fit; of the views the first with which these are more than one or two."""
+    best: fit.Choice | None = None
+    for view in views:
+
+        def written(chosen: Sequence[int], view: _Sheet = view) -> str:
+            return view.text(sorted(chosen), whole, total)
+
+        sizes = [len(line) + 1 for line in view.lines]
+        found = fit.choose(order, sizes, written, room.tokens, room.count)
+        if found and (best is None or len(found.pieces) > len(best.pieces)):
+            best = found
+        if best and len(best.pieces) >= min(_FEW_ROWS, len(order)):
+            break
+    return _part(best.text) if best else None
+
+
+def _nothing(sheet: _Sheet, whole: list[int], total: int, room: Room) -> Part:
+    """The records that the question names, or at least what there was to know."""
+    text = sheet.text((), whole, total)
+    if not whole or room.count(text) > room.tokens:
+        names = ", ".join(dict.fromkeys(_name(column.path) for column in survey(sheet.node, room.count)))
+        text = fit.clip(f"[{total} {sheet.table.noun} left out: {names}]", room.tokens, room.count, mark="…")
     return _part(text)
 
 

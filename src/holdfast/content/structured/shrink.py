@@ -17,7 +17,6 @@ from .write import ROW_END
 
 _HOPELESS = 1.2  # times the room: what is about so long is not written as a whole
 _SAMPLE = 20  # records that show how long a table is
-_WIDEST = 12  # records in the lists of one record: where there are more, the lists are what has to be cut
 _SHORTEST = 12  # tokens of room: a table with less says nothing
 _NOTES = 3  # tables of which is said what is left out; the text says it of all
 _CHARACTERS = 2.5  # a token of JSON, at least, as a rule
@@ -31,7 +30,7 @@ def shrunk(documents: list[Value], room: Room, kind: str) -> Shrunk:
             text = written(documents, factor=factor)
             if room.count(text) <= room.tokens:
                 return Shrunk(text, kind, lossless=True)
-    rest, found = tables(documents, widest=_WIDEST)
+    rest, found = tables(documents, lossy=True)
     if not found or room.tokens < _SHORTEST * (len(found) + 1):
         value = documents[0] if len(documents) == 1 else list[Value](documents)
         return Shrunk(pruned(value, room), kind, omitted="members that are marked with …")

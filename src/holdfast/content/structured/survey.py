@@ -18,7 +18,7 @@ Fact: TypeAlias = tuple[int, str]
 """A value of a record: the record's number, and the value as text."""
 
 _SAMPLE = 1_500  # characters of a column that are counted; the rest is taken to be alike
-_SEPARATOR = 0.5  # tokens, about
+_SEPARATOR, _ABSENT = 0.5, 1.5  # tokens, about: between two cells; a mark with what sets it apart
 _REPEATED = 0.1  # of a value: what it says once more
 _EXACT = 6  # characters: a shorter value says nothing without its key, so it is never found elsewhere
 
@@ -44,31 +44,38 @@ class _Found:
     node: Leaf | Records
     owners: Sequence[int]
     fixable: bool
+    absent: float
+    """Rows in which a mark stands for the list or the record that the column is a part of."""
 
 
 def survey(root: Records, count: Callable[[str], int]) -> list[Column]:
     """Every column in the order of the header; records of many small shapes are one column."""
     known: set[Fact] = set()
-    return [_column(found, known, count) for found in _walk(root, range(len(root.which)), ())]
+    return [_column(found, known, count) for found in _walk(root, range(len(root.which)), (), 0.0)]
 
 
-def _walk(node: Node, owners: Sequence[int], path: ColumnPath) -> Iterator[_Found]:
+def _walk(node: Node, owners: Sequence[int], path: ColumnPath, absent: float) -> Iterator[_Found]:
     if isinstance(node, Leaf):
-        yield _Found(path, node, owners, fixable=True)
+        yield _Found(path, node, owners, fixable=True, absent=absent)
     elif isinstance(node, Many):
-        inner = _spread(node, owners)
+        inner, absent = _spread(node, owners), absent + len(node.others)
         if isinstance(node.item, Leaf):
-            yield _Found(path, node.item, inner, fixable=False)
+            yield _Found(path, node.item, inner, fixable=False, absent=absent)
         else:
-            yield from _walk(node.item, inner, path)
+            yield from _walk(node.item, inner, path, absent)
     elif isinstance(node, Records) and path and node.without_keys() is not None:
-        yield _Found(path, node, owners, fixable=False)
+        yield _Found(path, node, owners, fixable=False, absent=absent)
     elif isinstance(node, Records):
-        for place, group in enumerate(node.groups):
-            members = [owner for owner, which in zip(owners, node.which, strict=True) if which == place]
-            inner_path = path if node.is_plain() else (*path, place)
-            for name, child in group.columns.items():
-                yield from _walk(child, members, (*inner_path, name))
+        yield from _walk_groups(node, owners, path, absent + len(node.others) if path else 0.0)
+
+
+def _walk_groups(node: Records, owners: Sequence[int], path: ColumnPath, absent: float) -> Iterator[_Found]:
+    each = absent / max(sum(len(group.columns) for group in node.groups), 1)
+    for place, group in enumerate(node.groups):
+        members = [owner for owner, which in zip(owners, node.which, strict=True) if which == place]
+        inner_path = path if node.is_plain() else (*path, place)
+        for name, child in group.columns.items():
+            yield from _walk(child, members, (*inner_path, name), each)
 
 
 def _spread(node: Many, owners: Sequence[int]) -> list[int]:
@@ -84,7 +91,8 @@ def _column(found: _Found, known: set[Fact], count: Callable[[str], int]) -> Col
     known |= exact
     cells, keys = _tokens(found.node, count)
     values = len(facts) - repeated * (1 - _REPEATED)
-    return Column(found.path, found.node, found.fixable, cells + keys, keys, values)
+    tokens = cells + keys + found.absent * _ABSENT
+    return Column(found.path, found.node, found.fixable, tokens, keys, values)
 
 
 def _facts(node: Node, owners: Sequence[int]) -> list[Fact]:

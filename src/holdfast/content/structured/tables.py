@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import inf
 from typing import Literal, TypeAlias, cast
 
 from .columns import Record, entries, from_entries, infer_table
@@ -17,7 +16,8 @@ Path: TypeAlias = tuple[str | int, ...]
 _FEWEST = 3  # records that are worth a header of their own
 _DEEPEST = 16  # levels of nesting above a table
 _DEEPEST_INNER = 4  # levels of nesting in which a record's own lists are looked for
-_WORTH = 0.9  # of the JSON's length: a table longer than that is no gain
+_WORTH, _WORTH_LOSSY = 0.9, 1.1  # of the JSON's length: a table longer than that is no gain
+_WIDEST = 12  # records in the lists of one record: where there are more, the lists are what has to be cut
 _SAMPLE = 12  # records that show whether a table is a gain
 _PART = re.compile(r'\[(\d+)\]|\.?([^\W\d][\w/@$-]*)|\.?("(?:[^"\\]|\\.)*")')
 HEADER = re.compile(
@@ -74,29 +74,30 @@ def path_of(text: str) -> Path:
     return tuple(parts)
 
 
-def tables(documents: list[Value], *, widest: float = inf) -> tuple[Value, list[Table]]:
+def tables(documents: list[Value], *, lossy: bool = False) -> tuple[Value, list[Table]]:
     """The value with a short string in the place of each table, and the tables; no value is changed in place.
 
-    Several documents are one table of JSON lines, or none. Records that hold more than ``widest`` records in their
-    own lists, on average, are no table: these lists are.
+    Several documents are one table of JSON lines, or none. ``lossy``: tables are wanted so that rows and columns can
+    be left out. Then they need not be much shorter than the JSON, and where a record holds lists of many records of
+    its own, these are the tables.
     """
     if len(documents) > 1:
-        lines = _table((), "JSON lines", documents, widest)
+        lines = _table((), "JSON lines", documents, lossy)
         return "", [lines] if lines else []
     found: list[Table] = []
-    return _extracted(documents[0], (), found, widest), found
+    return _extracted(documents[0], (), found, lossy), found
 
 
-def _extracted(value: Value, path: Path, found: list[Table], widest: float) -> Value:
+def _extracted(value: Value, path: Path, found: list[Table], lossy: bool) -> Value:
     if len(path) > _DEEPEST:
         return value
     if isinstance(value, dict):
-        return _listed(_map(path, value, widest), found) or {
-            key: _extracted(child, (*path, key), found, widest) for key, child in value.items()
+        return _listed(_map(path, value, lossy), found) or {
+            key: _extracted(child, (*path, key), found, lossy) for key, child in value.items()
         }
     if isinstance(value, list):
-        return _listed(_table(path, "records", value, widest), found) or [
-            _extracted(child, (*path, place), found, widest) for place, child in enumerate(value)
+        return _listed(_table(path, "records", value, lossy), found) or [
+            _extracted(child, (*path, place), found, lossy) for place, child in enumerate(value)
         ]
     return value
 
@@ -109,18 +110,19 @@ def _listed(table: Table | None, found: list[Table]) -> str:
     return f"{len(table.records)} {table.noun} below"
 
 
-def _table(path: Path, noun: Noun, values: list[Value], widest: float) -> Table | None:
+def _table(path: Path, noun: Noun, values: list[Value], lossy: bool) -> Table | None:
     if len(values) < _FEWEST or not all(isinstance(value, dict) for value in values):
         return None
     records = cast("list[Record]", values)
     if noun != "entries" and any(KEY in record for record in records):
         return None
     sample = Table(path, noun, records[:: -(-len(records) // _SAMPLE)])
-    if sum(_inner(record, 0) for record in sample.records) > widest * len(sample.records):
+    if lossy and sum(_inner(record, 0) for record in sample.records) > _WIDEST * len(sample.records):
         return None
-    if len(sample.text(factor=True)) > _WORTH * len(dump(sample.value())):
-        return None
-    return Table(path, noun, records)
+    worth = _WORTH_LOSSY if lossy else _WORTH
+    return (
+        Table(path, noun, records) if len(sample.text(factor=True)) <= worth * len(dump(sample.value())) else None
+    )
 
 
 def _inner(value: Value, depth: int) -> int:
@@ -132,7 +134,7 @@ def _inner(value: Value, depth: int) -> int:
     return records + sum(_inner(child, depth + 1) for child in value.values())
 
 
-def _map(path: Path, value: Record, widest: float) -> Table | None:
+def _map(path: Path, value: Record, lossy: bool) -> Table | None:
     """An object whose values are records that are alike, as a table with the keys in the first column."""
     found = entries(value) if len(value) >= _FEWEST else None
-    return _table(path, "entries", list[Value](found), widest) if found and VALUE not in found[0] else None
+    return _table(path, "entries", list[Value](found), lossy) if found and VALUE not in found[0] else None

@@ -13,7 +13,7 @@ Style: TypeAlias = Literal["delimited", "ruled", "aligned"]
 
 _SAMPLE = 200  # lines that decide
 _FEWEST_ROWS = 2
-_FEWEST_ALIGNED = 3  # columns, and rows
+_FEWEST_ALIGNED = 3  # rows, and columns unless there is a rule under the header
 _MOSTLY = 0.8  # of the lines of aligned columns have what marks them
 _REGULAR = 0.95  # of the rows have as many cells as the header
 _SHORT = 60  # characters of a cell of a table, on average, at most: longer pieces are prose with commas
@@ -129,17 +129,14 @@ def _is_header(cells: Sequence[str]) -> bool:
 
 def _aligned(lines: list[str]) -> Grid | None:
     """Columns that only blanks set apart, as ``ps``, ``df`` and ``docker ps`` print them."""
+    fewest = _FEWEST_ALIGNED - any(map(_is_rule, lines[1:2]))
     lines = [line.expandtabs().rstrip() for line in lines if line.strip() and not _is_rule(line)]
     sample = lines[:_SAMPLE]
     if len(lines) <= _FEWEST_ALIGNED or not _mostly(_GUTTER.search(line.lstrip()) is not None for line in sample):
         return None
     cells = _by_words(lines, sample) or _by_gaps(lines, sample)
     head = cells[0]
-    if (
-        len(head) < _FEWEST_ALIGNED
-        or not _is_header(head)
-        or any(map(_repeats, zip(*cells[:_SAMPLE], strict=True)))
-    ):
+    if len(head) < fewest or not _is_header(head) or any(map(_repeats, zip(*cells[:_SAMPLE], strict=True))):
         return None
     return Grid("aligned", head, cells[1:], lines[1:], lines[0])
 
@@ -160,6 +157,8 @@ def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | 
     cells = [line.split(None, len(names) - 1) for line in lines]
     if any(len(row) != len(names) for row in cells) or not _mostly(_under(names, line) for line in sample):
         return None
+    if sum(_GUTTER.search(row[-1]) is not None for row in cells) > (1 - _REGULAR) * len(cells):
+        return None  # a cell before the last has several words, and what belongs to the last stands apart
     return cells
 
 

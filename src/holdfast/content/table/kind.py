@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -14,7 +15,8 @@ from holdfast.text.question import Question
 from .grid import Grid, grid
 
 _BAR = " | "
-_RULE = "---|---"
+_HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
+_COMPACT = re.compile(r"\[[\d,]+ rows, (a space|a bar) between cells\]\n")
 _LONGEST_CELL = 60  # characters of a cell, where not all rows fit
 _NAMES = 60  # characters of the header that are shown where no row fits
 
@@ -29,33 +31,30 @@ class Table:
         return grid(text) is not None
 
     def compact(self, text: str) -> str | None:
-        """The table without the blanks and bars that only align its columns; None for CSV, which has none."""
+        """The table without what only aligns its columns; None where that saves no tokens."""
         found = grid(text)
-        if found is None or found.style == "delimited":
+        between = _between(found) if found else ""
+        if found is None or (
+            between == _BAR and found.style == "aligned"
+        ):  # a bar is a token, a run of blanks too
             return None
-        compacted = _written(found, range(len(found.rows)))
-        gains = found.style == "ruled" or _BAR not in compacted  # a run of blanks is one token, and so is a bar
-        return compacted if gains and len(compacted) < len(text) else None
+        compacted = f"[{len(found.rows):,} rows, {_HEADS[between]}]\n{_written(found, range(len(found.rows)))}"
+        return compacted if found.style != "delimited" and len(compacted) < len(text) else None
 
     def expand(self, compacted: str) -> str:
-        """The table with its columns aligned again: the same cells, but for the blanks around them."""
-        lines = compacted.split("\n")
-        if _BAR in lines[0]:
-            cells = [line.split(_BAR) for line in lines if line != _RULE]
-            between = _BAR
-        else:
-            columns = lines[0].count(" ")
-            cells, between = [line.split(" ", columns) for line in lines], "   "
-        if len({len(row) for row in cells}) > 1:
+        """The table as Markdown or as aligned columns: the same cells, but for the blanks around them."""
+        head = _COMPACT.match(compacted)
+        if head is None:
             return compacted
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        aligned = [
-            between.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in cells
-        ]
-        if _RULE in lines:
-            aligned.insert(1, "-|-".join("-" * width for width in widths))
-        return "\n".join(aligned)
+        lines = compacted[head.end() :].split("\n")
+        if head.group(1) == "a bar":
+            cells = [line.split(_BAR) for line in lines]
+            cells.insert(1, ["---"] * len(cells[0]))
+            return "\n".join(f"| {_BAR.join(row)} |" for row in cells)
+        words = [line.split(" ", lines[0].count(" ")) for line in lines]
+        widths = [max(map(len, column)) for column in zip(*words, strict=True)]
+        padded = ((cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in words)
+        return "\n".join("   ".join(row).rstrip() for row in padded)
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """The table without its padding where that fits; else the header and the rows that say most."""
@@ -97,11 +96,16 @@ def _written(found: Grid, chosen: Sequence[int]) -> str:
     if found.style == "delimited":
         return "\n".join([found.head, *(found.raw[row] for row in chosen)])
     cells = [found.header, *(found.rows[row] for row in chosen)]
+    return "\n".join(map(_between(found).join, cells))
+
+
+def _between(found: Grid) -> str:
+    """What sets the cells apart that no cell holds: a space where that will do."""
     if found.style == "ruled":
-        return "\n".join([_BAR.join(cells[0]), _RULE, *map(_BAR.join, cells[1:])])
-    spaced = any(not cell or " " in cell for row in cells for cell in row[:-1]) or " " in found.header[-1]
-    between = _BAR if spaced or not all(row[-1] for row in cells) else " "
-    return "\n".join(map(between.join, cells))
+        return _BAR
+    cells = [found.header, *found.rows]
+    spaced = any(not row[-1] or not cell or " " in cell for row in cells for cell in row[:-1])
+    return _BAR if spaced or " " in found.header[-1] else " "
 
 
 def _shortened(found: Grid) -> Grid:

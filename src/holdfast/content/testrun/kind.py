@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from holdfast.content.excerpt import asked, counted, excerpt
+from holdfast.content.lossy import Lossy
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
 from holdfast.text.importance import TROUBLE, alarm
@@ -23,7 +24,7 @@ _MARKS = re.compile(
 )
 
 
-class TestRun:
+class TestRun(Lossy):
     """Test runs, builds, type checks and lints; what passed is counted, not listed."""
 
     __test__ = False  # pytest collects what is called so
@@ -39,14 +40,6 @@ class TestRun:
             return telling >= max(_FEWEST, _TOLD * len(roles))
         placed = sum(len(piece.spots) for piece in found if any(piece.spots) or len(piece.lines) > 1)
         return placed >= _FEWEST and telling >= _COVERED * len(roles)
-
-    def compact(self, text: str) -> None:
-        """None: what a run says twice it says in other words."""
-        del text
-
-    def expand(self, compacted: str) -> str:
-        """The text itself."""
-        return compacted
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """The outcome, the failures with their reasons, errors before warnings, each warning once."""

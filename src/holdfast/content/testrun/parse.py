@@ -91,7 +91,7 @@ class _Parser:
         """A line that belongs to the block above it, or to none."""
         indent = len(line) - len(line.lstrip())
         if self._block is Role.PASSED and indent > self._indent:
-            role = Role.PASSED
+            role = Role.REASON if REASON.match(line[:LONGEST]) else Role.PASSED
         elif self._block in {Role.ERROR, Role.WARNING}:
             role = Role.PLACE if PLACE.match(line[:LONGEST]) else Role.DETAIL
         elif self._block is Role.FAILED:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.content.excerpt import asked, counted, excerpt
 from holdfast.content.frames import is_frame
+from holdfast.content.lossy import Lossy
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
 from holdfast.text.importance import TROUBLE, alarm
@@ -29,7 +30,7 @@ _TEST_RUN = re.compile(
 )
 
 
-class Traceback:
+class Traceback(Lossy):
     """One or more stack traces; what is left is every error, and the frames nearest to it, own code first."""
 
     name = "traceback"
@@ -42,14 +43,6 @@ class Traceback:
             return False
         timed = sum(_TIMED.match(line) is not None for line in lines)
         return timed <= _TIMED_LINES * len(lines) and _TEST_RUN.search(text) is None
-
-    def compact(self, text: str) -> None:
-        """None: a trace says little twice."""
-        del text
-
-    def expand(self, compacted: str) -> str:
-        """The text itself."""
-        return compacted
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """Every error with its message, then the frames nearest to the failure, own code before libraries."""

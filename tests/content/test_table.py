@@ -1,0 +1,106 @@
+"""Tables: what is one, which rows stay, and that squeezed padding can be put back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.content.table import Table
+from holdfast.content.table.grid import grid
+from holdfast.kernel.ports import Room
+from holdfast.tokens import counter_for
+from tests.contracts.content_contract import ContentContract
+
+count = counter_for("o200k_base").count
+
+
+def cells(text: str) -> object:
+    found = grid(text)
+    return (found.header, found.rows) if found else text
+
+
+class TestTable(ContentContract):
+    kind = Table()
+
+    def same(self, one: str, other: str) -> bool:
+        return cells(one) == cells(other)
+
+
+def shrink(text: str, tokens: int, question: str = "") -> str:
+    shrunk = Table().shrink(text, Room(tokens, count, question))
+    assert count(shrunk.text) <= tokens
+    return shrunk.text
+
+
+PODS = """\
+NAME                     READY   STATUS             RESTARTS      AGE
+web-6d4b9c7f5-2xk8p      1/1     Running            0             12d
+web-6d4b9c7f5-9qz4m      1/1     Running            2 (5h ago)    12d
+worker-7f9c5d8b6-hh2vl   0/1     CrashLoopBackOff   41 (2m ago)   3h
+cache-0                  1/1     Running            0             40d
+"""
+
+
+def test_aligned_columns_are_cut_where_all_lines_have_a_gap():
+    found = grid(PODS)
+    assert found is not None
+    assert found.header == ["NAME", "READY", "STATUS", "RESTARTS", "AGE"]
+    assert found.rows[1] == ["web-6d4b9c7f5-9qz4m", "1/1", "Running", "2 (5h ago)", "12d"]
+
+
+def test_csv_is_read_as_it_is_quoted():
+    found = grid('id,name,note\n1,"a, b","says ""hi"""\n2,c,"two\nlines"\n3,d,\n')
+    assert found is not None
+    assert found.rows == [["1", "a, b", 'says "hi"'], ["2", "c", "two\nlines"], ["3", "d", ""]]
+    assert found.raw[1] == '2,c,"two\nlines"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\tb\n1\t2\n3\t4\n",
+        "a;b;c\n1;2;3\n4;5;6\n",
+        "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | |\n",
+        " id | name\n----+------\n  1 | x\n  2 | y\n(2 rows)\n",
+        "+----+---+\n| id | n |\n+----+---+\n|  1 | a |\n|  2 | b |\n+----+---+\n",
+    ],
+)
+def test_a_table_is_recognised(text):
+    assert Table().recognises(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear reader, this is prose.\nIt has commas, as prose has.\nAnd lines, several of them.\n",
+        "2024-01-01 10:00:00  INFO  started\n2024-01-01 10:00:01  INFO  ready\n2024-01-01 10:00:02  WARN  slow\n",
+        "def f(a, b):\n    return a, b\n\nprint(f(1, 2), 3)\n",
+        "- one\n- two\n- three\n",
+        "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a, b\n+a, c\n",
+        "gcc -c a.c  -o a.o\ngcc -c b.c  -o b.o\ngcc -c c.c  -o c.o\ngcc -c d.c  -o d.o\n",
+        "src/a.py:10: x | y\nsrc/b.py:2: z | w\nsrc/c.py:3: u | v\n",
+    ],
+)
+def test_what_only_has_commas_bars_or_blanks_is_no_table(text):
+    assert not Table().recognises(text)
+
+
+def test_the_row_that_the_question_names_and_the_odd_one_stay_under_the_header():
+    lines = [f"{row},host-{row:03},{'ok' if row != 77 else 'unreachable'},{row % 13}" for row in range(200)]
+    text = shrink("\n".join(["id,host,state,load", *lines]), 90, "How is host-150?")
+    assert "id,host,state,load" in text
+    assert "150,host-150,ok,7" in text
+    assert "77,host-077,unreachable,12" in text
+    assert text.startswith("[")
+    assert "of 200 rows]" in text
+
+
+@given(st.lists(st.lists(st.text("ab1 -|", max_size=4), min_size=3, max_size=3), min_size=3, max_size=6))
+@settings(max_examples=150, deadline=None)
+def test_whatever_is_compacted_has_the_same_cells_again(rows):
+    stripped = [[cell.replace("|", "").strip() for cell in row] for row in rows]
+    text = "\n".join(["| x | y | z |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in stripped)])
+    compacted = Table().compact(text)
+    if compacted is not None:
+        assert cells(Table().expand(compacted)) == cells(text)
