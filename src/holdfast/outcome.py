@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from holdfast.compressors.describing import described
 from holdfast.fitting import Job
-from holdfast.kernel.compressor import Plan, Status, described, played
+from holdfast.kernel.compressor import Plan, Status, played
 from holdfast.kernel.errors import BudgetError, StrategyError
 from holdfast.kernel.transcript import Transcript
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage

@@ -6,9 +6,10 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from holdfast.compressors.describing import described
 from holdfast.compressors.knobs import check_knobs
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan, described, played
+from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan, played
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
 

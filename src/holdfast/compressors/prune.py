@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.kernel.budget import Allowance, Share
-from holdfast.kernel.compressor import Plan, knobs
+from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.messages import Message, Text, ToolResult
 from holdfast.kernel.transcript import Transcript

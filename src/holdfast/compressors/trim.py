@@ -7,9 +7,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from holdfast.compressors.cuts import legal, oldest_first
+from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.kernel.budget import Allowance, Share
-from holdfast.kernel.compressor import Plan, knobs
+from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
@@ -200,7 +201,9 @@ def _clamped(part: Part, level: int, count: Callable[[str], int]) -> str:
         return head_tail(part.text, level, count).rstrip() or "…"
     noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
     note = f"[… {len(media)} {noun}{'s' if len(media) > 1 else ''} left out …]"
-    return f"{head_tail(part.text, max(0, level - count(note) - 1), count).rstrip()}\n{note}".lstrip("\n")
+    room = level - count(note)
+    text = head_tail(part.text, room - 1, count).rstrip() if room > 1 else ""
+    return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
 
 
 def _media(part: Part) -> tuple[Media, ...]:

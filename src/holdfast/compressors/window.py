@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.compressors.cuts import kept_whole, legal, oldest_first
+from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.kernel.budget import Allowance, Share
-from holdfast.kernel.compressor import Plan, knobs
+from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Transcript

@@ -156,7 +156,7 @@ def _order(lines: Sequence[_Line], question: Question) -> list[int]:
 
 
 def _asked(lines: Sequence[_Line], question: Question) -> list[float]:
-    """How much each line says of what the question names; what stands under a line that does says some of it too."""
+    """How much each line, with what it stands under, says of what the question names."""
     asked: list[float] = []
     for line in lines:
         above = asked[line.parent] * _INHERITED if line.parent >= 0 else 0.0

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
+from holdfast.compressors.describing import knobs
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Flow, Plan, knobs
+from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Edit, Offload, Replace
 from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.flow import ask

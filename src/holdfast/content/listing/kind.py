@@ -164,9 +164,7 @@ def _short(size: int) -> str:
 
 def _order(pieces: Sequence[Piece], found: Sequence[Entry], question: Question) -> list[int]:
     """The pieces' numbers: what the question names, folders from the top down, what stands out, then in turns."""
-    worth = asked(
-        question, [f"{piece.folder}/{piece.text}" if piece.entry is not None else "" for piece in pieces]
-    )
+    worth = asked(question, [piece.folder if piece.entry is None else found[piece.entry].name for piece in pieces])
     files = [number for number, entry in enumerate(found) if not entry.is_folder]
     largest = heapq.nlargest(_LARGEST, files, key=lambda number: found[number].size or 0)
     newest = heapq.nlargest(_NEWEST, files, key=lambda number: found[number].time)

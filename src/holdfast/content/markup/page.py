@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .scan import Token, tokens
 
-MAIN, ROW, ASIDE = 1.0, 0.7, 0.4
-"""What a block is worth by its place: content, one of many rows, navigation and the like."""
+MAIN, ROW, FIELD, ASIDE = 1.0, 0.7, 0.6, 0.4
+"""What a block is worth: content, one of many rows, a field of a form, navigation and the like."""
 
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _BLOCKS = frozenset(
     """
-    address article blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure hr html
-    legend main ol optgroup p section summary
-     table tbody tfoot thead title tr ul head
+    address article blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure hr
+    html legend main ol optgroup p section summary table tbody tfoot thead title tr ul head
     """.split()
 )
 _ASIDES = frozenset({"nav", "footer", "aside", "header", "menu"})
@@ -23,7 +23,8 @@ _HIDDEN = frozenset({"svg", "template", "iframe", "object", "audio", "video", "c
 _CELLS = frozenset({"td", "th"})
 _META = frozenset({"description", "author", "og:title", "og:description", "article:published_time", "date"})
 _FIELD = ("type", "name", "id", "value", "placeholder", "required", "checked", "disabled")
-_CELL_MARK = "\x1f"
+_CELL_MARK, _FIELD_END = "\x1f", "\x1e"
+_NAMELESS = re.compile(rf"\[(?:button|select)[^\[\]:]{{0,300}}: ?{_FIELD_END}")  # nothing says what it is for
 _DEEPEST = 6  # levels of lists that are shown by indentation
 _FREE_ROWS = 4  # rows of a table or items of a list before the rest counts as one of many
 _LONGEST_LINK = 200  # characters of an address that are shown
@@ -106,7 +107,7 @@ class _Reader:
         if name == "a" and self._links:
             self._link()
         elif name in {"select", "button"}:
-            self._words.append("]")
+            self._words.append(_FIELD_END)
         elif name in _HEADINGS or name in {"li", "form", "pre"} or name in _ASIDES:
             yield from self._flush()
             self._prefix = ""
@@ -182,15 +183,17 @@ class _Reader:
             cells = (" ".join(cell.split()) for cell in said.split(_CELL_MARK))
             text = " | ".join(cells).removeprefix(" | ")
         else:
-            text = " ".join(said.split())
+            text = _NAMELESS.sub("", " ".join(said.split())).replace(_FIELD_END, "]")
         if any(map(str.isalnum, text)):
-            yield Block(prefix + text, self._worth(prefix, row=row))
+            yield Block(prefix + text, self._worth(prefix, row=row, bare=text.startswith("[")))
         elif prefix and not text:
             self._prefix = prefix
 
-    def _worth(self, prefix: str, *, row: bool) -> float:
+    def _worth(self, prefix: str, *, row: bool, bare: bool) -> float:
         if self._asides:
             return ASIDE
+        if bare:
+            return FIELD
         return ROW if row and self._rows > _FREE_ROWS and not prefix else MAIN
 
 

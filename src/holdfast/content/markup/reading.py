@@ -12,7 +12,7 @@ from holdfast.text.salience import order
 from holdfast.text.sentences import sentences
 
 from .page import blocks
-from .tree import ROOT, Line, gap, lines
+from .tree import ROOT, Line, lines, written
 
 _LONGEST_BLOCK = 320  # characters of a block that is kept or left out as a whole
 _FREE_SIBLINGS, _MANY = (
@@ -101,7 +101,7 @@ class Tree:
 
     def whole(self) -> str:
         """All lines."""
-        return "\n".join(map(str, self.lines))
+        return "\n".join(written(self.lines, range(len(self.lines))))
 
     def order(self, question: Question, most: int) -> list[int]:
         """As prose, with less weight on what has many siblings of its name."""
@@ -118,13 +118,7 @@ class Tree:
                     break
                 shown.add(above)
                 above = self.lines[above].parent
-        parts: list[str] = []
-        following = 0
-        for number in sorted(shown):
-            parts += gap(self.lines[following:number])
-            parts.append(str(self.lines[number]))
-            following = number + 1
-        return "\n".join([*parts, *gap(self.lines[following:])])
+        return "\n".join(written(self.lines, sorted(shown)))
 
 
 def of_page(source: str) -> Page:

@@ -16,13 +16,14 @@ ROOT = -1
 _DEEPEST = 12  # levels that are shown by indentation
 _LONGEST_FIELD = 80  # characters of a child's text that still stands in its parent's line
 _MOST_FIELDS = 24  # children that stand in their parent's line
+_FEWEST_ROWS = 3
 _LONGEST_VALUE = 200  # characters of an attribute that are shown
 
 
 @dataclass(slots=True)
 class _Element:
     name: str
-    attributes: str
+    attributes: Fields
     parent: int
     depth: int
     said: list[str] = field(default_factory=list[str])
@@ -30,6 +31,9 @@ class _Element:
     children: int = 0
     short: bool = True
     """Every child is a leaf that can stand in this element's line."""
+
+
+Fields = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +45,28 @@ class Line:
     parent: int
     depth: int
     sibling: int
+    fields: Fields
+    """Its attributes and short children, if it says nothing else."""
 
-    def __str__(self) -> str:
-        return f"{'  ' * min(self.depth, _DEEPEST)}{self.text}"
+    @property
+    def indent(self) -> str:
+        """White space by depth."""
+        return "  " * min(self.depth, _DEEPEST)
+
+    @property
+    def shape(self) -> tuple[int, str, tuple[str, ...]] | None:
+        """What lines have in common that can stand as the rows of one table."""
+        keys = tuple(key for key, _ in self.fields)
+        return (self.parent, self.name, keys) if len(keys) > 1 else None
 
 
 def lines(source: str) -> list[Line]:
     """The lines in the order of the document; a short leaf stands in the line of its parent."""
     elements = _elements(source)
-    fields: dict[int, list[str]] = {}
+    inner: dict[int, list[tuple[str, str]]] = {}
     for element in elements:
         if _in_parent(element, elements):
-            fields.setdefault(element.parent, []).append(_field(element))
+            inner.setdefault(element.parent, []).append((element.name + _bracketed(element), element.text))
     found: list[Line] = []
     numbers: dict[int, int] = {ROOT: ROOT}
     alike: Counter[tuple[int, str]] = Counter()
@@ -61,10 +75,35 @@ def lines(source: str) -> list[Line]:
             continue
         parent = numbers[element.parent]
         numbers[number] = len(found)
-        text = _said(element, fields.get(number, ()))
-        found.append(Line(element.name, text, parent, element.depth, alike[parent, element.name]))
+        children = inner.get(number, [])
+        fields = (
+            (*element.attributes, *children)
+            if not element.text and bool(children) == bool(element.children)
+            else ()
+        )
+        text = _said(element, children)
+        found.append(Line(element.name, text, parent, element.depth, alike[parent, element.name], fields))
         alike[parent, element.name] += 1
     return found
+
+
+def written(every: Sequence[Line], shown: Sequence[int]) -> Iterator[str]:
+    """The lines of these numbers, those of one shape as rows below what they have in common, and what is left out."""
+    shapes = Counter(every[number].shape for number in shown)
+    told: set[object] = set()
+    following = 0
+    for number in shown:
+        yield from _gap(every[following:number])
+        following = number + 1
+        line = every[number]
+        if line.shape is None or shapes[line.shape] < _FEWEST_ROWS:
+            yield f"{line.indent}{line.text}"
+            continue
+        if line.shape not in told:
+            told.add(line.shape)
+            yield f"{line.indent}{line.name}: {' | '.join(key for key, _ in line.fields)}"
+        yield f"{line.indent}  {' | '.join(value for _, value in line.fields)}"
+    yield from _gap(every[following:])
 
 
 def _elements(source: str) -> list[_Element]:
@@ -110,28 +149,28 @@ def _in_parent(element: _Element, elements: Sequence[_Element]) -> bool:
     return parent is not None and parent.short and parent.children <= _MOST_FIELDS
 
 
-def _attributes(token: Token) -> str:
+def _attributes(token: Token) -> list[tuple[str, str]]:
     named = token.named().items()
-    return "".join(
-        f" {key}={elide(value)[:_LONGEST_VALUE]}" for key, value in named if not key.startswith("xmlns")
-    )
+    return [(key, elide(value)[:_LONGEST_VALUE]) for key, value in named if not key.startswith("xmlns")]
 
 
-def _field(element: _Element) -> str:
-    attributes = f"({element.attributes.strip()})" if element.attributes else ""
-    return f"{element.name}{attributes}={element.text}" if element.text else f"{element.name}{attributes}"
+def _bracketed(element: _Element) -> str:
+    attributes = ", ".join(f"{key}={value}" for key, value in element.attributes)
+    return f"({attributes})" if attributes else ""
 
 
-def _said(element: _Element, fields: Sequence[str]) -> str:
+def _said(element: _Element, children: Fields) -> str:
+    attributes = "".join(f" {key}={value}" for key, value in element.attributes)
+    fields = (f"{key}={value}" if value else key for key, value in children)
     content = ", ".join(filter(None, (element.text, *fields)))
-    return f"{element.name}{element.attributes}: {content}" if content else f"{element.name}{element.attributes}"
+    return f"{element.name}{attributes}: {content}" if content else f"{element.name}{attributes}"
 
 
-def gap(omitted: Sequence[Line]) -> Iterator[str]:
+def _gap(omitted: Sequence[Line]) -> Iterator[str]:
     """What stands for lines that are left out: the outermost of them, counted by name."""
     if omitted:
-        depth = min(line.depth for line in omitted)
-        names = Counter(line.name for line in omitted if line.depth == depth)
+        outermost = min(omitted, key=lambda line: line.depth)
+        names = Counter(line.name for line in omitted if line.depth == outermost.depth)
         told = ", ".join(f"{times:,} × {name}" for name, times in names.most_common(3))
         more = ", …" if len(names) > 3 else ""
-        yield f"{'  ' * min(depth, _DEEPEST)}[… {told}{more}]"
+        yield f"{outermost.indent}[… {told}{more}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.kernel.ports import Room
@@ -11,6 +11,7 @@ from holdfast.text.question import Question
 
 from .cells import cell
 from .columns import Leaf, Node, Records, infer_table
+from .outline import pruned
 from .plan import Step, Steps, applied, densest, plan
 from .survey import ColumnPath, survey
 from .tables import Table, path_text
@@ -75,11 +76,11 @@ class _Sheet:
             return self
         return _Sheet(self.table, self.node, *render(node, (ROW_END,)), steps=steps)
 
-    def text(self, chosen: Sequence[int], whole: Sequence[int], total: int) -> str:
-        """The records ``whole``, then the chosen ones as rows, under a note of what is left out."""
+    def text(self, chosen: Sequence[int], whole: Mapping[int, str], total: int) -> str:
+        """The records ``whole`` as written there, the chosen ones as rows, and a note of what is left out above."""
         note = self.note(len(chosen), len(whole), total)
         pieces = [f"[{note}]"] if note else []
-        pieces += [dump(self.table.records[row]) for row in whole]
+        pieces += whole.values()
         if chosen:
             pieces.append(self.table.headed(self.spec, [self.lines[row] for row in chosen]))
         return ROW_END.join(pieces)
@@ -87,7 +88,7 @@ class _Sheet:
     def note(self, chosen: int, whole: int, total: int) -> str:
         """What is left out, in a few words."""
         noun, where = self.table.noun, path_text(self.table.path)
-        parts = [f"{whole} of {total} {noun} whole: the question names them"] if whole else []
+        parts = [f"{whole} of {total} {noun} first: the question names them"] if whole else []
         if chosen + whole < total:
             parts.append(f"{total - chosen - whole} of {total} {noun} left out")
         if chosen:
@@ -129,21 +130,24 @@ def _narrowed(table: Table, order: list[int]) -> tuple[Table, list[int]]:
     return replace(table, records=[table.records[row] for row in kept]), [places[row] for row in order]
 
 
-def _whole(table: Table, named: Sequence[int], room: Room) -> list[int]:
-    """The records that the question names, as many as a part of the room takes."""
-    left = room.tokens * _NAMED_SHARE
-    found: list[int] = []
+def _whole(table: Table, named: Sequence[int], room: Room) -> dict[int, str]:
+    """The records that the question names as JSON: as many as fit a part of the room, or the first one pruned."""
+    left = int(room.tokens * _NAMED_SHARE)
+    found: dict[int, str] = {}
     for row in named:
-        left -= room.count(dump(table.records[row])) + 1
+        text = dump(table.records[row])
+        if not found:
+            text = pruned(table.records[row], replace(room, tokens=max(left, 1)))
+        left -= room.count(text) + 1
         if left < 0:
             break
-        found.append(row)
+        found[row] = text
     return found
 
 
-def _fitted(sheet: _Sheet, whole: list[int], named: list[int], total: int, room: Room) -> Part:
-    question, kept = Question.of(room.question), set(whole)
-    columns, chosen = survey(sheet.node, room.count), [row for row in range(len(sheet.lines)) if row not in kept]
+def _fitted(sheet: _Sheet, whole: Mapping[int, str], named: list[int], total: int, room: Room) -> Part:
+    question = Question.of(room.question)
+    columns, chosen = survey(sheet.node, room.count), [row for row in range(len(sheet.lines)) if row not in whole]
     tokens = _tokens(sheet, chosen, room)
     allowed = base = room.tokens - float(room.count(sheet.text((), whole, total)))
     best = ""
@@ -164,7 +168,7 @@ def _fitted(sheet: _Sheet, whole: list[int], named: list[int], total: int, room:
         allowed = made.tokens + left - (room.tokens * _CAUTION if left < 0 else 0)
     if best:
         return _part(best)
-    order = [row for row in sheet.order(named) if row not in kept]
+    order = [row for row in sheet.order(named) if row not in whole]
     views = (sheet.after(made.steps) for made in densest(columns, tokens, question))
     return _with_fewer_rows(views, whole, order, total, room) or _nothing(sheet, whole, total, room)
 
@@ -177,7 +181,7 @@ def _tokens(sheet: _Sheet, chosen: list[int], room: Room) -> float:
 
 
 def _with_fewer_rows(
-    views: Iterable[_Sheet], whole: list[int], order: list[int], total: int, room: Room
+    views: Iterable[_Sheet], whole: Mapping[int, str], order: list[int], total: int, room: Room
 ) -> Part | None:
     """As many rows as fit; of the views the first with which these are more than one or two."""
     best: fit.Choice | None = None
@@ -195,7 +199,7 @@ def _with_fewer_rows(
     return _part(best.text) if best else None
 
 
-def _nothing(sheet: _Sheet, whole: list[int], total: int, room: Room) -> Part:
+def _nothing(sheet: _Sheet, whole: Mapping[int, str], total: int, room: Room) -> Part:
     """The records that the question names, or at least what there was to know."""
     text = sheet.text((), whole, total)
     if not whole or room.count(text) > room.tokens:

@@ -77,9 +77,8 @@ def path_of(text: str) -> Path:
 def tables(documents: list[Value], *, lossy: bool = False) -> tuple[Value, list[Table]]:
     """The value with a short string in the place of each table, and the tables; no value is changed in place.
 
-    Several documents are one table of JSON lines, or none. ``lossy``: tables are wanted so that rows and columns can
-    be left out. Then they need not be much shorter than the JSON, and where a record holds lists of many records of
-    its own, these are the tables.
+    Several documents are one table of JSON lines, or none. ``lossy``: rows and columns are to be left out. Then a
+    table need not be shorter than the JSON, and where records hold long lists of records, these are the tables.
     """
     if len(documents) > 1:
         lines = _table((), "JSON lines", documents, lossy)

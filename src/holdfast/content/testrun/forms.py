@@ -42,7 +42,7 @@ PASSED = re.compile(
 REASON = re.compile(
     r"\s*+(?:E  +\S|(?:[\w.$]*[\w$])?(?:Error|Exception|Failure)\b(?: \[\w+\])?(?::|$)|assert(?:ion)?\b"
     r"|(?:left|right|expected|actual|received|got|want|wanted|message|error|difference)\b.{0,12}[:=]"
-    r"|(?:expected|received|actual) |\S++_test\.go:\d+: |panic: |called `|Caused by:|[-+] +\S)",
+    r"|(?:expected|received|actual) |\S{1,100}?_test\.go:\d+: |panic: |called `|Caused by:|[-+] +\S)",
     re.IGNORECASE,
 )
 ANNOUNCED = re.compile(r"thread '.{1,200}' (?:\(\d+\) )?panicked at")

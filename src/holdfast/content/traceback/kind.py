@@ -22,7 +22,7 @@ _FRAMES = 0.2  # of the lines: with fewer frames the text is of another kind tha
 _TIMED_LINES = 0.2  # of the lines: with more times in front it is a log
 _NEAREST = 3  # own frames of each stack that come before those farther from the failure
 
-_TRIFLE = re.compile(r"\W*+|\s*\.\.\. \d+ \w+|#\d+ \{main\}")  # lines that no reader misses
+_TRIFLE = re.compile(r"\W*+(?:\d+\W*+)?|\s*\.\.\. \d+ \w+|#\d+ \{main\}")  # lines that no reader misses
 _TIMED = re.compile(r"\W?\d{2,4}[-/.]\d\d?[-/.]\d\d|\W?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:")
 _TEST_RUN = re.compile(
     r"(?m)^(?:Ran \d+ tests? in |test result: |Tests?: +\d|={3,}.* in [\d.]+s|(?:FAIL|ok)\s+\S+\s+[\d.]+s"
@@ -106,5 +106,4 @@ def _tier(piece: Piece, own: Sequence[int], nearness: int, told: str) -> int:
 def _gap(left_out: Sequence[Piece]) -> str:
     frames = sum(piece.frames for piece in left_out if piece.is_frame)
     lines = sum(len(piece.lines) for piece in left_out if not piece.is_frame)
-    parts = [counted(number, noun) for number, noun in ((frames, "frame"), (lines, "line")) if number]
-    return f"… {', '.join(parts)} …"
+    return f"… {counted(frames, 'frame') if frames else counted(lines, 'line')} …"

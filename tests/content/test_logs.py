@@ -1,0 +1,222 @@
+"""Logs keep every kind of line with its count, every failure, and the lines that are asked for."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from holdfast.content.logs import Log, llm4s_log
+from holdfast.content.logs.layout import Layout
+from holdfast.kernel.ports import Room
+from tests.contracts.content_contract import ContentContract
+
+
+class TestLog(ContentContract):
+    kind = Log()
+
+
+def shrunk(lines, tokens, question="", count=lambda text: len(text) // 3 + 1):
+    return Log().shrink("\n".join(lines), Room(tokens, count, question)).text
+
+
+def service(number=2_000, seed=1):
+    """A log of a made-up service: four kinds of line in turn, with ids and times of their own."""
+    drawn = random.Random(seed)
+    for row in range(number):
+        clock = f"2026-03-01 {row // 3600 % 24:02}:{row // 60 % 60:02}:{row % 60:02},{drawn.randrange(1000):03}"
+        yield [
+            f"{clock} INFO  [worker-{row % 4}] shop.Queue: received message {drawn.getrandbits(64):016x} of tenant {row % 9}",
+            f"{clock} INFO  [worker-{row % 4}] shop.Store: stored order A-{10_000 + row} in {drawn.randrange(90)} ms",
+            f"{clock} DEBUG [worker-{row % 4}] shop.Cache: evicted {drawn.randrange(50)} entries of region eu-{row % 3}",
+            f"{clock} INFO  [main] shop.Http: GET /orders/{10_000 + row}/lines from 10.0.{row % 250}.{drawn.randrange(250)}",
+        ][row % 4]
+
+
+FAILURES = [
+    "disk quota of volume 7 exceeded",
+    "connection to db-3 refused",
+    "certificate of gateway expired 3 days ago",
+    "payload of message 99 is corrupt",
+    "worker 5 crashed with signal 11",
+    "lease 4711 could not be renewed",
+    "replica db-2 timed out after 30 s",
+    "permission to read /etc/shop/key denied",
+]
+
+
+def with_failures():
+    lines = list(service())
+    for number, failure in enumerate(FAILURES):
+        row = 100 + 230 * number
+        lines.insert(row, f"2026-03-01 09:{number:02}:00,000 ERROR [main] shop.Health: {failure}")
+    return lines
+
+
+def test_every_kind_of_failure_is_told_in_a_small_room():
+    text = shrunk(with_failures(), 600)
+    assert [failure for failure in FAILURES if failure.split()[0] not in text] == []
+
+
+def test_each_kind_has_its_count_and_a_real_line():
+    text = shrunk(with_failures(), 900)
+    assert "×500" in text
+    assert "stored order A-10001 in" in text
+    assert "all 12 kinds of line" in text
+
+
+def test_rare_kinds_stand_before_frequent_ones():
+    lines = [f"2026-03-01 10:00:00 INFO a: request {n} served" for n in range(300)]
+    lines[200] = "2026-03-01 10:00:00 INFO a: schema migrated to version 12"
+    text = shrunk(lines, 120)
+    assert text.index("schema migrated") < text.index("×299")
+
+
+@pytest.mark.parametrize("row", [3, 777, 1_998])
+def test_the_line_whose_id_is_asked_for_survives_among_thousands(row):
+    lines = list(service())
+    asked = next(
+        word for word in lines[row].split() if any(map(str.isdigit, word)) and "-0" not in word and ":" not in word
+    )
+    words = [word for word in lines[row].split() if word.startswith("A-")] or [
+        lines[row].split("message ")[-1].split()[0]
+    ]
+    text = shrunk(lines, 500, f"what happened to {words[0]}?")
+    assert asked
+    assert lines[row] in text
+
+
+def test_a_failure_is_never_told_as_one_kind_with_a_success():
+    lines = [f"2026-03-01 10:00:{n % 60:02} INFO api: request {n} completed in {n} ms" for n in range(200)]
+    lines[50] = "2026-03-01 10:00:50 INFO api: request 50 failed in 3 ms"
+    text = shrunk(lines, 120)
+    assert "completed|failed" not in text
+    assert "request 50 failed" in text
+    assert "×199" in text
+
+
+def test_answers_of_a_web_server_are_told_apart_by_their_class():
+    lines = [
+        f'10.0.0.{n % 9} - - [01/Mar/2026:10:00:{n % 60:02}] "GET /shop/{n} HTTP/1.1" 200 {n}' for n in range(200)
+    ]
+    lines[120] = '10.0.0.1 - - [01/Mar/2026:10:00:59] "GET /shop/120 HTTP/1.1" 502 0'
+    text = shrunk(lines, 150)
+    assert '"GET /shop/120 HTTP/1.1" 502' in text
+    assert "×199" in text
+
+
+def test_words_that_differ_stand_side_by_side():
+    lines = [
+        f"Mar  1 10:00:{n % 60:02} host su[{n}]: session {'opened' if n % 2 else 'closed'} for user cyrus"
+        for n in range(90)
+    ]
+    assert "session closed|opened for user cyrus" in shrunk(lines, 100)
+
+
+def test_the_span_of_a_kind_and_its_burst_are_told():
+    lines = list(service(1_200))
+    for n in range(40):
+        lines.insert(600, f"2026-03-01 00:10:{n:02},000 WARN  [main] shop.Pool: pool exhausted, {n} waiting")
+    lines[10] = "2026-03-01 00:00:10,000 WARN  [main] shop.Pool: pool exhausted, 1 waiting"
+    text = shrunk(lines, 900)
+    assert "×41 00:00–00:10" in text
+    assert "of them in lines 6" in text
+
+
+def test_a_stack_trace_belongs_to_the_line_above_it():
+    lines = list(service(400))
+    trace = [
+        "java.io.IOException: pipe is broken",
+        "\tat shop.Feed.read(Feed.java:41)",
+        "\tat shop.Main.main(Main.java:9)",
+    ]
+    lines[200:200] = ["2026-03-01 00:03:20,000 ERROR [main] shop.Feed: feed 3 stopped", *trace]
+    text = shrunk(lines, 900)
+    assert "java.io.IOException: pipe is broken" in text
+    assert "shop.Feed.read(Feed.java:41)" in text
+
+
+def test_the_last_lines_are_told_where_there_is_room():
+    lines = list(service(300))
+    assert lines[-1] in shrunk(lines, 2_000)
+
+
+HEADS = {
+    "Mar  1 10:00:0{n} web1 sshd[12{n}]: ": "sshd",
+    "2026-03-01T10:00:0{n}.123Z [api] info: ": "api",
+    "[2026-03-01 10:00:0{n}] [error] [pid 4{n}] ": "pid",
+    "03-01 10:00:0{n}.123  17{n}  2395 D PowerManager: ": "PowerManager",
+    "I0301 10:00:0{n}.535546   2121{n} controller.go:83] ": "controller",
+    "26/03/01 10:00:0{n} INFO storage.BlockManager: ": "BlockManager",
+    "- 177235920{n} 2026.03.01 R02-M1-N{n} 2026-03-01-10.00.0{n}.363779 R02-M1-N{n} RAS KERNEL INFO ": "KERNEL",
+    "20260301-10:00:0{n}:606|Step_LSC|30002312|": "Step",
+    "[  12{n}.535546] usb: ": "usb",
+    "260301 10000{n} 148 INFO dfs.DataNode$Packet: ": "dfs",
+}
+SENTENCES = ["opened the gate of hall {n}", "visitors counted: {n}", "the lamp of room {n} is on", "nothing to do"]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_the_head_of_any_system_is_told_from_the_message(head):
+    lines = [(head + SENTENCES[n % 4]).replace("{n}", str(n % 10)) for n in range(40)]
+    layout = Layout.of(lines)
+    assert Log().recognises("\n".join(lines))
+    assert {layout.split(line).message for line in lines[:4]} == {
+        s.replace("{n}", str(n)) for n, s in enumerate(SENTENCES)
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An Exception is thrown at 10:00.\n\nThe ERROR was found on 2026-03-01, and nobody knows why.\nWARN them.\n"
+        * 5,
+        "-rw-r--r-- 1 root root 4096 Mar  1 10:00 a.py\n" * 9,
+        "def f():\n    return 1\n" * 9,
+        "name,date\nann,2026-03-01\nben,2026-03-02\n" * 9,
+    ],
+)
+def test_other_texts_are_no_log(text):
+    assert not Log().recognises(text)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda lines: "\ufeff" + "\r\n".join(lines),
+        lambda lines: "\n".join([*lines[:20], "\x00\x01\x7fELF\x02" * 20, *lines[20:]]),
+        lambda lines: "\n".join(f"\x1b[32m{line}\x1b[0m" for line in lines),
+    ],
+    ids=["byte-order mark and carriage returns", "a binary line", "colours"],
+)
+def test_a_log_stays_a_log_whatever_happened_to_it(spoil):
+    text = spoil(list(service(200)))
+    assert Log().recognises(text)
+    told = Log().shrink(text, Room(300, lambda piece: len(piece) // 3 + 1)).text
+    assert "×50" in told
+    assert not any(ord(character) < 32 and character != "\n" for character in told)
+
+
+def test_what_lines_share_is_written_once_and_comes_back():
+    lines = [f"Mar  1 10:00:00 web1 sshd[1234]: try number {n}" for n in range(30)]
+    text = "\n".join([*lines, lines[-1], lines[-1], ""])
+    compacted = Log().compact(text)
+    assert compacted is not None
+    assert "″9 7" in compacted
+    assert "×2" in compacted
+    assert Log().expand(compacted) == text
+
+
+def test_a_text_with_the_marks_of_the_lossless_form_has_none():
+    assert Log().compact("×3\n" * 100) is None
+
+
+def test_the_llm4s_preset_keeps_eighty_and_forty_lines():
+    lines = [f"INFO line {n}" for n in range(200)]
+    marker = "... [collapsed 80 repeated/verbose log lines] ..."
+    assert llm4s_log("\n".join(lines)).split("\n") == [*lines[:80], marker, *lines[-40:]]
+
+
+def test_the_llm4s_preset_leaves_120_lines_and_counts_repeats():
+    assert llm4s_log("\n".join(["same"] * 120)) == "\n".join(["same"] * 120)
+    assert llm4s_log("\n".join(["same"] * 121)) == "same ×121"

@@ -1,0 +1,74 @@
+"""What the pages show, runs."""
+
+import contextlib
+import io
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.cli import main
+
+ROOT = Path(__file__).parents[1]
+_BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str, kind: str) -> list[str]:
+    return [text for found, text in _BLOCK.findall((ROOT / page).read_text("utf-8")) if found == kind]
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_python_of_the_readme_runs_from_top_to_bottom(clone):
+    said = io.StringIO()
+    namespace: dict[str, object] = {}
+    with contextlib.redirect_stdout(said):
+        for block in blocks("README.md", "python"):
+            exec(compile(block, "README.md", "exec"), namespace)
+    lines = said.getvalue().splitlines()
+    before, after = re.fullmatch(r"(\d+) -> (\d+) tokens", lines[0]).groups()
+    assert int(after) <= 8_000 < int(before)
+    assert "has no call before it" in lines[-1]
+
+
+def test_the_strategy_of_the_architecture_page_runs(clone):
+    namespace: dict[str, object] = {}
+    exec(blocks("ARCHITECTURE.md", "python")[0], namespace)
+    plain = [
+        {"role": "user", "content": word}
+        for word in ("hello", "what is due? " * 50, "hi", "the rent " * 50, "when?")
+    ]
+    result = holdfast.compress(plain, 250, strategy=[namespace["DropGreetings"]()])
+    assert [message["content"][:4] for message in result.messages] == ["what", "the ", "when"]
+
+
+@pytest.mark.parametrize("line", [line for block in blocks("README.md", "console") for line in block.splitlines()])
+def test_the_commands_of_the_readme_run(clone, line, capsys):
+    command = shlex.split(line.removeprefix("$ "))
+    assert command[0] == "holdfast"
+    if command[1] == "restore":
+        assert (
+            main(
+                shlex.split(
+                    "compress examples/openai_failing_tests.json --budget 8000 -o fitted.json --result result.json"
+                )
+            )
+            == 0
+        )
+    assert main(command[1:]) == 0
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_the_recorded_conversations_are_valid_where_they_belong():
+    for name, provider in (("openai_failing_tests", "openai"), ("anthropic_slow_nightly", "anthropic")):
+        payload = json.loads((ROOT / "examples" / f"{name}.json").read_text("utf-8"))
+        assert holdfast.validate(payload, provider=provider) == []
