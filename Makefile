@@ -62,6 +62,8 @@ bench: .venv-peers/.installed ## DATA=FILE, else the recorded examples strung to
 
 quality: $(VENV)/.dev ## SHARED=DIR that holds bench/
 	$(BIN)/python -m benchmarks.quality $(SHARED)
+	$(if $(SHARED),$(BIN)/python -m benchmarks.runs $(SHARED)/data/airline_trajectories.json)
+	$(if $(SHARED),$(BIN)/python -m benchmarks.runs $(SHARED)/data/airline_trajectories.json fast)
 
 clean:
 	rm -rf $(VENV) .venv-bare .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,6 +13,9 @@ from pathlib import Path
 from time import perf_counter
 
 import holdfast
+from holdfast.formats import named as named_format
+from holdfast.kernel.edits import Offload
+from holdfast.kernel.messages import ToolCall
 
 TASKS = ("tau", "log", "json")
 NOT_YET = {"locomo": "needs sessions that retrieve what left the window"}
@@ -30,6 +33,23 @@ def results(cases: Path, profile: str) -> Iterator[dict[str, object]]:
         yield {"id": case["id"], "query": None, "messages": result.messages, "seconds": seconds}
 
 
+def references(cases: Path, profile: str) -> tuple[int, int]:
+    """How many references the results name when there is a store, and how many give the exact original."""
+    named = exact = 0
+    for number, line in enumerate(cases.read_text("utf-8").splitlines()):
+        case = json.loads(line)
+        store = f"memory://{cases.stem}-{number}"
+        result = holdfast.compress(case["messages"], case["budget"], format="openai", profile=profile, store=store)
+        for step in result.steps:
+            for edit in step.edits:
+                if isinstance(edit, Offload):
+                    named += 1
+                    part = named_format("openai").parts(step.taken[edit.index])[edit.part]
+                    original = part.arguments if isinstance(part, ToolCall) else part.text
+                    exact += holdfast.recall(edit.key, store=store) == original
+    return named, exact
+
+
 def main(arguments: list[str]) -> int:
     """Score each task with one profile; 2 if the benchmark is not where it was said to be."""
     if not arguments:
@@ -40,15 +60,19 @@ def main(arguments: list[str]) -> int:
     if not (bench / "score.py").is_file():
         print(f"quality: {bench}: there is no score.py here; name the folder that holds bench/")
         return 2
+    broken = 0
     with tempfile.TemporaryDirectory() as folder:
         for task in TASKS:
             cases = bench / f"cases.{task}.jsonl"
             out = Path(folder) / f"{profile}.{task}"
             out.write_text("\n".join(json.dumps(row) for row in results(cases, profile)), "utf-8")
             subprocess.run([sys.executable, str(bench / "score.py"), str(cases), str(out)], check=True)
+            named, exact = references(cases, profile)
+            print(f"{profile}.{task}: with a store, {named} references, {exact} of them give the exact original")
+            broken += named - exact
     for task, reason in NOT_YET.items():
         print(f"{task}: not run: {reason}")
-    return 0
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from benchmarks import content_table
 from holdfast.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -72,3 +73,7 @@ def test_the_recorded_conversations_are_valid_where_they_belong():
     for name, provider in (("openai_failing_tests", "openai"), ("anthropic_slow_nightly", "anthropic")):
         payload = json.loads((ROOT / "examples" / f"{name}.json").read_text("utf-8"))
         assert holdfast.validate(payload, provider=provider) == []
+
+
+def test_the_table_of_content_kinds_is_what_the_command_writes():
+    assert (ROOT / "docs" / "content.md").read_text("utf-8") == content_table.page()

@@ -5,13 +5,13 @@ import statistics
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator
-from time import perf_counter
+from collections.abc import Iterator
 
 import holdfast
 from benchmarks.speed.conversation import Messages, unseen
 from benchmarks.speed.peers import PEERS
 from benchmarks.speed.plain import encoder
+from benchmarks.speed.timing import Row, timed
 from holdfast.kernel.budget import CountMemo
 from holdfast.profiles import profile_names
 from holdfast.tokens import counter_for
@@ -19,14 +19,6 @@ from holdfast.tokens import counter_for
 CALLS = 520
 PEER_EVERY = 20  # a peer is measured at every twentieth call, against what we took for those very calls
 BUDGET = 16_000
-Row = tuple[str, str, str]
-
-
-def timed(call: Callable[[], object]) -> float:
-    """Seconds that the call takes."""
-    started = perf_counter()
-    call()
-    return perf_counter() - started
 
 
 def stops(length: int) -> list[int]:

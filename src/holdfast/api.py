@@ -33,6 +33,7 @@ def compress(
     store: str | KeyValueStore | None = None,
     counter: Counter = None,
     on_failure: OnFailure = "degrade",
+    redact: bool | None = None,
 ) -> CompressionResult:
     """Fit a conversation to a budget of tokens; the same kind of messages comes back, untouched ones as they are.
 
@@ -41,12 +42,17 @@ def compress(
     the wire where it cannot be seen, ``tools`` schemas to count. ``strategy`` (a name, an object, or a list of
     them) stands in the place of the ``profile``. ``query`` is the question in view, by default the newest user
     message. ``pin`` (positions, or a predicate over messages) names what never leaves. ``step`` is the budget's.
-    ``store`` (a URL or an object) keeps what is cut out of a text, and the text names the key.
+    ``store`` (a URL or an object, such as an ``EncryptedStore``) keeps what is cut out of a text, and the text
+    names the key. ``redact`` masks secrets before anything is stored, summarised or referred to: in all that the
+    model and its tools said, and in what users said as soon as it leaves the view; what was masked stays masked,
+    and ``masked`` and ``redacted`` of the result say where and what. By default the profile decides.
 
     Raises InputError for what cannot be read, BudgetError for a hard budget that cannot be met, and
     StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next one.
     """
-    settings = Settings(model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure)
+    settings = Settings(
+        model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact
+    )
     return _compress(messages, budget, settings)
 
 
@@ -75,9 +81,10 @@ class ContextCompressor:
         store: str | KeyValueStore | None = None,
         counter: Counter = None,
         on_failure: OnFailure = "degrade",
+        redact: bool | None = None,
     ) -> None:
         self.settings = Settings(
-            model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure
+            model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact
         )
 
     def compress(self, messages: Any, max_tokens: int | Budget) -> Any:

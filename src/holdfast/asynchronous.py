@@ -21,10 +21,11 @@ async def answered(runtime: Runtime, request: Ask[object]) -> object:
     """The answer to one ask; several at once are answered together, and a store that blocks gets a thread."""
     if isinstance(request, All):
         return await gather(*(answered(runtime, each) for each in request.asks))
-    if not isinstance(request, Load | Save) or runtime.store is None:
-        return refusal(request)
+    asked = runtime.leaving(request)
+    if not isinstance(asked, Load | Save) or runtime.store is None:
+        return refusal(asked)
     if runtime.store.waits:
-        return await shielded(kept(AsyncArtifactStore(runtime.store.store), request))
+        return await shielded(kept(AsyncArtifactStore(runtime.store.store), asked))
     return await to_thread(runtime.answer, request)
 
 
@@ -43,9 +44,12 @@ async def acompress(
     store: str | KeyValueStore | None = None,
     counter: Counter = None,
     on_failure: OnFailure = "degrade",
+    redact: bool | None = None,
 ) -> CompressionResult:
     """As ``compress``, with every wait for a store or a model left to the event loop."""
-    settings = Settings(model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure)
+    settings = Settings(
+        model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact
+    )
     with traced("compress_messages") as results:
         job = prepare(messages, budget, settings)
         plan = None if job.fits else await arun(job.attempt, lambda request: answered(job.runtime, request))

@@ -17,6 +17,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, Preference, Transcript
 from holdfast.metering import Counter, meter_for
 from holdfast.profiles import load_profile
+from holdfast.redacting import Redaction, redacted
 from holdfast.runtime import Runtime, opened
 from holdfast.tokens import window_of
 
@@ -43,6 +44,7 @@ class Settings:
     store: str | KeyValueStore | None = None
     counter: Counter = None
     on_failure: OnFailure = "degrade"
+    redact: bool | None = None
 
     def __post_init__(self) -> None:
         for name in ("model", "format", "profile", "query"):
@@ -52,6 +54,8 @@ class Settings:
         if self.on_failure not in ("degrade", "raise"):
             advice = 'give "degrade" or "raise"'
             raise ConfigError(f"{self.on_failure!r} is not a choice", place="on_failure", advice=advice)
+        if self.redact not in (True, False, None):
+            raise ConfigError(f"{self.redact!r} is not a choice", place="redact", advice="give True or False")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +72,18 @@ class Job:
     runtime: Runtime
     hard: bool
     raises: bool
+    redaction: Redaction | None = None
+    """The transcript without its secrets, where they are to be masked and something is to be done."""
 
     @property
     def attempt(self) -> Attempt:
         """The request for a plan."""
-        return Attempt(self.compressor, self.transcript, self.allowance)
+        return Attempt(self.compressor, self.start, self.allowance)
+
+    @property
+    def start(self) -> Transcript:
+        """What the strategies work on."""
+        return self.redaction.transcript if self.redaction else self.transcript
 
     @property
     def fits(self) -> bool:
@@ -90,23 +101,26 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
     trigger = min(allowed, allowed if stated.trigger is None else tokens_of(stated.trigger, allowed))
     target = min(trigger, trigger if stated.target is None else tokens_of(stated.target, allowed))
     form = detect(messages, settings.format)
-    compressor, prefers, step = chosen(settings)
+    choice = chosen(settings)
     transcript = form.read(messages, settings.tools)
-    transcript = replace(transcript, pinned=_pinned(transcript, settings.pin), prefers=prefers)
+    transcript = replace(transcript, pinned=_pinned(transcript, settings.pin), prefers=choice.prefers)
+    tokens = meter.total(transcript)
+    step = stated.step or choice.step
     question = settings.query if settings.query is not None else _newest_question(transcript)
     return Job(
         payload=messages,
         format=form,
         transcript=transcript,
-        tokens=meter.total(transcript),
+        tokens=tokens,
         trigger=trigger,
         allowance=Allowance(
             allowed, target, allowed, meter, question, settings.store is not None, _recall_tool(transcript)
         ),
-        compressor=Stepwise(compressor, stated.step or step) if stated.step or step else compressor,
-        runtime=Runtime(None if settings.store is None else opened(settings.store)),
+        compressor=Stepwise(choice.compressor, step) if step else choice.compressor,
+        runtime=Runtime(None if settings.store is None else opened(settings.store), choice.redact),
         hard=stated.hard,
         raises=settings.on_failure == "raise",
+        redaction=redacted(transcript) if choice.redact and tokens > trigger else None,
     )
 
 
@@ -116,15 +130,28 @@ def _recall_tool(transcript: Transcript) -> str:
     return RECALL_TOOL if any(named in part.text for part in transcript.envelope) else ""
 
 
-def chosen(settings: Settings) -> tuple[Compressor, tuple[Preference, ...], float]:
-    """The strategy, what is preferred to stay, and the step."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The strategy, what is preferred to stay, the step, and whether secrets are masked."""
+
+    compressor: Compressor
+    prefers: tuple[Preference, ...] = ("newest_user",)
+    step: float = 0.0
+    redact: bool = False
+
+
+def chosen(settings: Settings) -> Choice:
+    """What the profile says, or the strategies that stand in its place; ``redact`` is the caller's, if given."""
     if settings.strategy is None:
         profile = load_profile(settings.profile)
-        return Pipeline(profile.steps, profile.name), profile.prefers, profile.step
+        redact = profile.redact if settings.redact is None else settings.redact
+        return Choice(Pipeline(profile.steps, profile.name), profile.prefers, profile.step, redact)
     if isinstance(settings.strategy, str | bytes) or not isinstance(settings.strategy, Sequence):
         only = strategy_of(settings.strategy)
-        return only if isinstance(only, Pipeline) else Pipeline((only,), only.name), ("newest_user",), 0.0
-    return Pipeline(tuple(strategy_of(each) for each in settings.strategy)), ("newest_user",), 0.0
+        pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
+    else:
+        pipeline = Pipeline(tuple(strategy_of(each) for each in settings.strategy))
+    return Choice(pipeline, redact=bool(settings.redact))
 
 
 def strategy_of(strategy: str | Compressor) -> Compressor:

@@ -19,7 +19,10 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     Counters of one name are one object, and each has one memo, so that a text is counted once in a process.
     """
     chosen = counter_for(model if counter is None else counter)
-    memo = _memo(cast("Hashable", chosen)) if isinstance(chosen, Hashable) else CountMemo(chosen)
+    try:
+        memo = _memo(cast("Hashable", chosen))
+    except TypeError:  # a caller's counter that cannot be hashed is counted with for this call alone
+        memo = CountMemo(chosen)
     tariff = chosen.tariff if isinstance(chosen, Priced) else Tariff()
     whole = chosen.count_message if isinstance(chosen, MessageCounter) else None
     return Meter(chosen, memo, MediaCounter(model, memo), tariff, whole)

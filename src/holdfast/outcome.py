@@ -2,39 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.compressors.describing import described
 from holdfast.fitting import Job
+from holdfast.kernel.apply import Applied
 from holdfast.kernel.compressor import Plan, Status, played
 from holdfast.kernel.errors import BudgetError, StrategyError
 from holdfast.kernel.transcript import Transcript
+from holdfast.redacting import Redaction, concealed
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
 
 
 def finished(job: Job, plan: Plan | None) -> CompressionResult:
     """The result of a plan, each step applied in turn and measured; no plan where the conversation fits."""
-    steps: list[Step] = []
-    now, tokens = job.transcript, job.tokens
-    for name, inner, applied in played(now, job.compressor.name, plan) if plan else ():
-        before = tokens
-        now = applied.transcript
-        tokens = job.allowance.meter.total(now)
-        steps.append(
+    ledger = _Ledger(job)
+    for name, inner, applied in played(job.start, job.compressor.name, plan) if plan else ():
+        ledger.enter(name, inner, applied)
+    return _result(job, ledger)
+
+
+class _Ledger:
+    """The steps so far, how the conversation stands after them, and what is masked in what they took out."""
+
+    def __init__(self, job: Job) -> None:
+        self.job, self.now, self.tokens = job, job.transcript, job.tokens
+        self.steps: list[Step] = []
+        self.masked: set[int] = set()
+        self.counts: Counter[str] = Counter()
+        self._origins: list[int | None] = list(range(len(job.transcript)))
+        if job.redaction:
+            self._mask(job.redaction)
+
+    def enter(self, name: str, plan: Plan, applied: Applied) -> None:
+        """One more step."""
+        taken: Mapping[int, object] = applied.taken
+        if self.job.redaction:
+            taken, found, places = concealed(applied.before, taken)
+            self.counts += found
+            self.masked.update(origin for i in places if (origin := self._origins[i]) is not None)
+            self._origins = [None if i is None else self._origins[i] for i in applied.origins]
+        self._record(name, plan, taken, applied.transcript)
+
+    def _mask(self, redaction: Redaction) -> None:
+        self.masked, self.counts = set(redaction.positions), Counter(redaction.counts)
+        if redaction.edits:
+            plan = Plan(redaction.edits, reason="redacted", detail=redaction.told)
+            self._record("redact", plan, redaction.taken, redaction.transcript)
+
+    def _record(self, name: str, plan: Plan, taken: Mapping[int, object], after: Transcript) -> None:
+        before, self.now, self.tokens = self.tokens, after, self.job.allowance.meter.total(after)
+        self.steps.append(
             Step(
                 name=name,
                 before=before,
-                after=tokens,
-                status=inner.status,
-                reason=inner.reason,
-                detail=inner.detail,
-                edits=applied.edits,
-                taken=applied.taken,
-                messages=_originals(now),
+                after=self.tokens,
+                status=plan.status,
+                reason=plan.reason,
+                detail=plan.detail,
+                edits=plan.edits,
+                taken=taken,
+                messages=tuple([message.original for message in after.messages]),
             )
         )
-    return _result(job, now, tokens, tuple(steps))
 
 
 def delivered(job: Job, plan: Plan | None, result: CompressionResult) -> CompressionResult:
@@ -61,11 +93,8 @@ def _leaves(name: str, plan: Plan) -> Iterator[tuple[str, Plan]]:
         yield from _leaves(step, inner)
 
 
-def _originals(transcript: Transcript) -> tuple[object, ...]:
-    return tuple([message.original for message in transcript.messages])
-
-
-def _result(job: Job, now: Transcript, tokens: int, steps: tuple[Step, ...]) -> CompressionResult:
+def _result(job: Job, ledger: _Ledger) -> CompressionResult:
+    now, tokens, steps = ledger.now, ledger.tokens, tuple(ledger.steps)
     met = tokens <= job.allowance.limit
     status, reason = _verdict(job, steps, met=met)
     key = job.format.key(job.payload)
@@ -84,6 +113,8 @@ def _result(job: Job, now: Transcript, tokens: int, steps: tuple[Step, ...]) -> 
         accuracy=job.allowance.meter.counter.accuracy,
         strategy=described(job.compressor),
         key=key,
+        masked=tuple(sorted(ledger.masked)),
+        redacted=dict(sorted(ledger.counts.items())),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -9,8 +11,11 @@ from typing import Any, cast
 from holdfast.fitting import RECALL_TOOL
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.runtime import opened
+from holdfast.runtime import Opened, opened, shielded
 from holdfast.stores.artifacts import AsyncArtifactStore, Excerpt
+
+MOST = 20_000
+"""Characters that the model's tool gives back at once: about 5,000 tokens."""
 
 _PURPOSE = (
     "Give back the original of a text that was shortened to save context. Such a text ends with a line like "
@@ -22,31 +27,44 @@ _PROPERTIES: Mapping[str, Mapping[str, str]] = {
     "lines": {"type": "string", "description": "a range of lines such as 10:80, counted from 1"},
     "pattern": {"type": "string", "description": "a regular expression (RE2); only lines that match come back"},
     "field": {"type": "string", "description": "a path into JSON, such as orders[3].status"},
+    "offset": {"type": "integer", "description": "how many characters of a long answer to pass over"},
 }
+_FORMS = {"openai": "openai", "openai_chat": "openai", "anthropic": "anthropic", "bedrock": "anthropic"}
+_KEY = re.compile(r"[0-9a-f]{12,64}")
+_RANGE = re.compile(r"\s*(\d{1,15})\s*(?:[:-]\s*(\d{1,15})\s*)?", re.ASCII)
 
 
 def recall(
     key: str,
     *,
     store: str | KeyValueStore,
-    lines: tuple[int, int] | None = None,
+    lines: tuple[int, int] | str | None = None,
     pattern: str | None = None,
     field: str | None = None,
 ) -> str:
     """The original that a reference names: whole, or its lines (first, last), the lines that match, or a field.
 
-    ``key`` is what stands after ``original:``. Raises NotFoundError for a key that this store does not hold,
-    CorruptError for an original that was damaged, and ConfigError for a range, pattern or path that is none.
+    ``key`` is what stands after ``original:``; ``lines`` may be written ``"10:80"``. Raises NotFoundError for a
+    key that this store does not hold, CorruptError for an original that was damaged, StoreError for a store that
+    does not answer, and ConfigError for a key, a range, a pattern or a path that is none.
     """
-    return _excerpt(key, store, lines, pattern, field).text
+    return excerpt_of(key, opened(store), lines=lines, pattern=pattern, field=field).text
 
 
-def _excerpt(
-    key: str, store: str | KeyValueStore, lines: tuple[int, int] | None, pattern: str | None, field: str | None
+def excerpt_of(
+    key: object, store: Opened, *, lines: object = None, pattern: object = None, field: object = None
 ) -> Excerpt:
-    chosen = opened(store)
-    artifacts = AsyncArtifactStore(chosen.store)
-    return cast("Excerpt", chosen.wait(artifacts.read(key, lines=lines, pattern=pattern, field=field)))
+    """As ``recall``, with the numbers of the lines; the arguments may be anything, and are checked."""
+    work = AsyncArtifactStore(store.store).read(
+        _text("key", key) or _refused("key", key, "give what stands after 'original:'"),
+        lines=line_range(lines),
+        pattern=_text("pattern", pattern),
+        field=_text("field", field),
+    )
+    found = store.wait(shielded(work))
+    if isinstance(found, HoldfastError):
+        raise found
+    return cast("Excerpt", found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,51 +72,120 @@ class RecallTool:
     """The schema to send with a request, and the function to call with the arguments that the model gives."""
 
     schema: Mapping[str, Any]
-    run: Callable[[Mapping[str, Any]], str]
+    run: Callable[[object], str]
 
-    def __call__(self, arguments: Mapping[str, Any]) -> str:
+    def __call__(self, arguments: object) -> str:
         """The answer to a call, an error in words included, so that the model can mend its call."""
         return self.run(arguments)
 
 
-def recall_tool(store: str | KeyValueStore, format: str = "openai") -> RecallTool:  # noqa: A002 - users know the name
+def recall_tool(
+    store: str | KeyValueStore,
+    format: str = "openai",  # noqa: A002 - the name that users know for it
+    *,
+    most: int = MOST,
+) -> RecallTool:
     """The tool by which a model resolves references itself, in the form of ``openai`` or ``anthropic``.
 
-    Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Raises ConfigError
-    for a format that has no tools.
+    Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Call it with the
+    arguments as the provider gives them, an object or its JSON. It never raises, and gives ``most`` characters at
+    once, with a note how to get more. Raises ConfigError for a format that has no tools.
     """
+    if format not in _FORMS:
+        advice = f"known are {', '.join(_FORMS)}"
+        raise ConfigError(f"{format!r} has no form of tools here", place="format", advice=advice)
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+        raise ConfigError(f"{most!r} is not a positive number of characters", place="most")
     parameters = {"type": "object", "properties": _PROPERTIES, "required": ["key"]}
     described = {"name": RECALL_TOOL, "description": _PURPOSE}
     schemas: dict[str, dict[str, Any]] = {
         "openai": {"type": "function", "function": {**described, "parameters": parameters}},
         "anthropic": {**described, "input_schema": parameters},
     }
-    name = {"openai_chat": "openai", "claude": "anthropic"}.get(format, format)
-    if name not in schemas:
-        advice = f"known are {', '.join(schemas)}"
-        raise ConfigError(f"{format!r} has no form of tools here", place="format", advice=advice)
+    chosen = opened(store)
 
-    def run(arguments: Mapping[str, Any]) -> str:
+    def run(arguments: object) -> str:
         try:
-            excerpt = _excerpt(
-                str(arguments.get("key", "")),
-                store,
-                line_range(arguments.get("lines")),
-                arguments.get("pattern"),
-                arguments.get("field"),
-            )
+            return _answer(_object(arguments), chosen, most)
         except HoldfastError as fault:
             return f"error: {fault}"
-        return excerpt.numbered() if arguments.get("pattern") or arguments.get("lines") else excerpt.text
 
-    return RecallTool(schemas[name], run)
+    return RecallTool(schemas[_FORMS[format]], run)
 
 
-def line_range(text: object) -> tuple[int, int] | None:
-    """``10:80`` as (10, 80); None for nothing. Raises ConfigError for anything else."""
-    if text in (None, ""):
+def line_range(lines: object) -> tuple[int, int] | None:
+    """``10:80``, ``10-80`` or (10, 80) as (10, 80), ``10`` as that line; None for nothing.
+
+    Raises ConfigError for anything else.
+    """
+    if lines is None or lines == "":
         return None
-    first, mark, last = str(text).partition(":")
-    if not mark or not first.strip().isdecimal() or not last.strip().isdecimal():
-        raise ConfigError(f"{text!r} is no range of lines", place="lines", advice="write it as 10:80")
-    return int(first), int(last)
+    pair = cast("list[object]", list(cast("Any", lines))) if isinstance(lines, list | tuple) else []
+    if len(pair) == 2 and all(isinstance(n, int) and not isinstance(n, bool) for n in pair):
+        return cast("tuple[int, int]", tuple(pair))
+    found = _RANGE.fullmatch(str(lines)) if isinstance(lines, str | int) else None
+    if found is None:
+        raise ConfigError(f"{lines!r} is no range of lines", place="lines", advice="write it as 10:80")
+    return int(found[1]), int(found[2] or found[1])
+
+
+def _answer(asked: Mapping[str, object], store: Opened, most: int) -> str:
+    key = _text("key", asked.get("key")) or ""
+    known = _KEY.search(key.lower())  # a model may pass the whole reference
+    lines, pattern = asked.get("lines"), asked.get("pattern")
+    found = excerpt_of(
+        known.group() if known else key, store, lines=lines, pattern=pattern, field=asked.get("field")
+    )
+    text = found.numbered() if lines or pattern else found.text
+    return _part(text, _offset(asked.get("offset")), most) if text else "[nothing of the original matches]"
+
+
+def _part(text: str, offset: int, most: int) -> str:
+    """At most so many characters from the offset on, whole lines if that is near, and how to get the rest."""
+    if not offset and len(text) <= most:
+        return text
+    if offset >= len(text):
+        return f"[the answer ends at character {len(text):,}]"
+    part = text[offset : offset + most]
+    if offset + len(part) < len(text):
+        part = part[: part.rfind("\n", len(part) // 2) + 1] or part
+    end = offset + len(part)
+    more = f"; for the next part give offset {end}, or narrow it by lines, pattern or field"
+    return f"{part}\n[characters {offset:,} to {end:,} of {len(text):,}{more if end < len(text) else ''}]"
+
+
+def _object(arguments: object) -> Mapping[str, object]:
+    """The arguments of a call: an object, or the JSON of one."""
+    given = arguments
+    if isinstance(given, str | bytes):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            given = None
+    if not isinstance(given, Mapping):
+        advice = 'give an object such as {"key": "3fa1c27b90de"}'
+        raise ConfigError("the arguments are no object", place="arguments", advice=advice)
+    return cast("Mapping[str, object]", given)
+
+
+def _offset(value: object) -> int:
+    if value is None or value == "":
+        return 0
+    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 16 else value
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        _refused("offset", value, "give a number of characters")
+    return cast("int", number)
+
+
+def _text(name: str, value: object) -> str | None:
+    """A text that may be left out; a number is taken as it is written."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        _refused(name, value, "give text")
+    return str(value)
+
+
+def _refused(name: str, value: object, advice: str) -> str:
+    shown = repr(value)
+    raise ConfigError(f"{shown[:80]} does not belong here", place=name, advice=advice)

@@ -173,7 +173,8 @@ class CompressionResult:
 
     ``status``: ``skipped`` (they fit, or nothing could be done), ``compacted`` or ``failed``; ``reason`` is a
     short code, ``detail`` a sentence. ``degraded``: a step failed and cheaper ones took over. ``smallest`` is
-    the least budget that would do, where this one could not be met.
+    the least budget that would do, where this one could not be met. ``redacted`` counts masked secrets by kind;
+    ``masked``: positions of original messages that ``restore`` gives back masked, all others being exact.
     """
 
     messages: Any
@@ -191,6 +192,8 @@ class CompressionResult:
     strategy: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
     key: str = ""
     """The field of a request body under which its messages stand; empty for a bare list."""
+    masked: tuple[int, ...] = ()
+    redacted: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -228,6 +231,8 @@ class CompressionResult:
             "smallest": self.smallest,
             "trimmed": self.trimmed,
             "removed_messages": self.removed_messages,
+            "masked": list(self.masked),
+            "redacted": dict(self.redacted),
             "accuracy": asdict(self.accuracy),
             "usage": asdict(self.usage) | {"within": self.usage.within, "utilization": self.usage.utilization},
             "metrics": self.metrics.to_dict(),
@@ -268,6 +273,8 @@ class CompressionResult:
             accuracy=Accuracy(data["accuracy"]["kind"], data["accuracy"]["error"]),
             strategy=data["strategy"],
             key=data["key"],
+            masked=tuple(data["masked"]),
+            redacted=data["redacted"],
         )
         steps: list[Step] = []
         after = message_list(bare)

@@ -12,6 +12,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError, Store
 from holdfast.kernel.flow import run
 from holdfast.kernel.ports import All, Ask, Complete, Embed, KeyValueStore, Load, Save
 from holdfast.kernel.registry import Registry
+from holdfast.redacting import outgoing
 from holdfast.stores import open_store
 from holdfast.stores.answers import at_once
 from holdfast.stores.artifacts import AsyncArtifactStore
@@ -48,6 +49,8 @@ class Runtime:
     """
 
     store: Opened | None = None
+    redacts: bool = False
+    """Whether secrets are masked in all that leaves."""
 
     def plan(self, attempt: Attempt) -> Plan:
         """The plan of a strategy, its asks answered as they come."""
@@ -57,9 +60,14 @@ class Runtime:
         """The answer to one ask."""
         if isinstance(request, All):
             return [self.answer(each) for each in request.asks]
-        if not isinstance(request, Load | Save) or self.store is None:
-            return refusal(request)
-        return self.store.wait(shielded(kept(AsyncArtifactStore(self.store.store), request)))
+        asked = self.leaving(request)
+        if not isinstance(asked, Load | Save) or self.store is None:
+            return refusal(asked)
+        return self.store.wait(shielded(kept(AsyncArtifactStore(self.store.store), asked)))
+
+    def leaving(self, request: Ask[object]) -> Ask[object]:
+        """The request as it leaves the process."""
+        return outgoing(request) if self.redacts else request
 
 
 async def kept(artifacts: AsyncArtifactStore, request: Load | Save) -> str | None:

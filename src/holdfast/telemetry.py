@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 
 from opentelemetry import trace
@@ -11,7 +11,7 @@ Facts = Mapping[str, str | int | float | bool]
 
 
 @contextmanager
-def span(operation: str) -> Iterator[Callable[[Facts], None]]:
+def span(operation: str) -> Generator[Callable[[Facts], None], None, None]:
     """Open a span; the function that it yields adds facts as ``holdfast.*`` attributes."""
     with trace.get_tracer("holdfast").start_as_current_span(operation) as current:
 

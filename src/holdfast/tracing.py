@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from time import perf_counter
@@ -23,7 +23,7 @@ _TRACERS = Registry("tracer", "tracers", {"opentelemetry": "holdfast.telemetry:s
 
 
 @contextmanager
-def traced(operation: str) -> Iterator[list[CompressionResult]]:
+def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
     """Time a run; when a result is appended to the list, write its log record and end its span with it."""
     span = _span()
     started = perf_counter()
@@ -74,6 +74,6 @@ def _forget(facts: Facts) -> None:
 
 
 @contextmanager
-def _no_span(operation: str) -> Iterator[Annotate]:
+def _no_span(operation: str) -> Generator[Annotate, None, None]:
     del operation
     yield _forget

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from math import inf
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from holdfast.content.structured import Json
 from holdfast.content.structured.document import expanded, written
 from holdfast.content.structured.values import dump, parse
+from holdfast.kernel.ports import Room
 
 TRICKY = [
     "", " ", "-", "null", "true", "NaN", "Infinity", "1", "-0", "1.10", "1e5", "007", "a b", "a, b", "a,b", "a; b",
@@ -47,18 +50,18 @@ def canonical(text: str) -> list[str]:
     return [dump(value) for value in parse(text)]
 
 
-@given(documents, st.booleans())
+@given(documents, st.sampled_from([inf, 15.0, 0.0]))
 @settings(max_examples=300, deadline=None)
-def test_any_document_survives_its_table_form(document: object, factor: bool) -> None:
+def test_any_document_survives_its_table_form(document: object, keep: float) -> None:
     text = json.dumps(document)
-    assert expanded(written(parse(text), factor=factor)) == dump(parse(text)[0])
+    assert expanded(written(parse(text), keep=keep)) == dump(parse(text)[0])
 
 
-@given(st.lists(records, min_size=2, max_size=6), st.booleans())
+@given(st.lists(records, min_size=2, max_size=6), st.sampled_from([inf, 15.0, 0.0]))
 @settings(max_examples=150, deadline=None)
-def test_json_lines_come_back_as_json_lines(lines: list[object], factor: bool) -> None:
+def test_json_lines_come_back_as_json_lines(lines: list[object], keep: float) -> None:
     text = "\n".join(map(json.dumps, lines))
-    assert canonical(Json().expand(written(parse(text), factor=factor))) == canonical(text)
+    assert canonical(Json().expand(written(parse(text), keep=keep))) == canonical(text)
 
 
 @given(documents, st.sampled_from([None, 1, 2]))
@@ -69,3 +72,17 @@ def test_expand_inverts_compact(document: object, indent: int | None) -> None:
     if compacted is not None:
         assert len(compacted) < len(text)
         assert canonical(Json().expand(compacted)) == canonical(text)
+
+
+@given(documents, st.integers(1, 120), st.sampled_from([len, lambda text: len(text.split())]))
+@settings(max_examples=200, deadline=None)
+def test_any_document_fits_any_room_and_says_whether_it_is_whole(
+    document: object, tokens: int, count: Callable[[str], int]
+) -> None:
+    text = json.dumps(document)
+    shrunk = Json().shrink(text, Room(tokens, count, "What is in name?"))
+    assert count(shrunk.text) <= tokens
+    if shrunk.lossless:
+        assert canonical(Json().expand(shrunk.text)) == canonical(text)
+    else:
+        assert shrunk.omitted

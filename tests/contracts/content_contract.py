@@ -45,7 +45,7 @@ LARGE = {
     "line feeds": "\n" * 300_000,
     "open brackets": "[" * 1_000_000,
     "open braces in pairs": '{"a":' * 200_000,
-    "open tags": "<a>" * 330_000,
+    "open tags": "<a>" * 120_000,
     "quotes": '"' * 1_000_000,
     "backslashes": "\\" * 1_000_000,
     "full stops": "." * 1_000_000,
@@ -119,7 +119,7 @@ class ContentContract:
         self._fits(text, Room(tokens, count, data.draw(st.sampled_from(["", QUESTION]))))
 
     @pytest.mark.parametrize(
-        "counted", [len, lambda text: len(text.split()), lambda text: len(text.encode("utf-16"))]
+        "counted", [len, lambda text: len(text.split()), lambda text: len(text.encode("utf-16", "surrogatepass"))]
     )
     def test_fits_whatever_counts(self, counted):
         for one in real_texts(self.kind.name).values():

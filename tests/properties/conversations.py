@@ -19,6 +19,21 @@ def words(rng: Random, most: int = 60) -> str:
     return text
 
 
+def output(rng: Random) -> str:
+    """What a tool returns: words, records as JSON, lines of a log."""
+    kind = rng.random()
+    if kind < 0.2:
+        record = {"id": rng.randint(1, 10**9), "status": rng.choice(WORDS), "note": None, "price": rng.random()}
+        records = [{**record, "id": record["id"] + n} for n in range(rng.randint(1, 30))]
+        return json.dumps(records, indent=rng.choice((None, 2)))
+    if kind < 0.3:
+        return "\n".join(
+            f"2026-11-20 10:{n:02}:00 {rng.choice(('INFO', 'INFO', 'ERROR'))} {rng.choice(WORDS)} took {n} ms"
+            for n in range(rng.randint(1, 50))
+        )
+    return words(rng, 200)
+
+
 def sayable(rng: Random, most: int = 60) -> str:
     """As ``words``, and never blank: what a vendor takes as a text."""
     return words(rng, most).strip() or "ok"
@@ -74,7 +89,7 @@ def _openai_exchange(rng: Random, ids: Ids) -> list[Any]:
         "tool_calls": [_openai_call(rng, call) for call in calls],
         **_extra(rng),
     }
-    return [head, *({"role": "tool", "tool_call_id": call, "content": words(rng, 200)} for call in calls)]
+    return [head, *({"role": "tool", "tool_call_id": call, "content": output(rng)} for call in calls)]
 
 
 def _openai_call(rng: Random, call: str) -> dict[str, Any]:
@@ -130,7 +145,7 @@ def _anthropic_exchange(rng: Random, ids: Ids, *, thinks: bool) -> list[Any]:
 
 
 def _anthropic_result(rng: Random, call: str) -> dict[str, Any]:
-    content: Any = words(rng, 200)
+    content: Any = output(rng)
     if rng.random() < 0.3:
         image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
         content = [{"type": "text", "text": sayable(rng, 100)}, *rng.sample((image,), rng.randint(0, 1))]
@@ -171,4 +186,4 @@ def _broken(rng: Random, messages: list[Any]) -> list[Any]:
     return messages
 
 
-FORMS = {"plain": plain, "openai_chat": openai_chat, "anthropic": anthropic}
+FORMS = {"plain": plain, "openai_chat": openai_chat, "anthropic": anthropic, "bedrock": anthropic}

@@ -10,12 +10,15 @@ from typing import Any
 import holdfast
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.prune import Prune
+from holdfast.compressors.shrink import RULES, Shrink
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
 from holdfast.formats import named
 from holdfast.kernel.compressor import Compressor, Plan
-from holdfast.kernel.edits import Drop, Replace
+from holdfast.kernel.edits import Drop, Offload, Replace
 from holdfast.kernel.integrity import violations
+from holdfast.kernel.messages import ToolCall
+from holdfast.stores.in_process import InProcessStore
 from tests.properties.conversations import FORMS
 
 
@@ -45,6 +48,7 @@ class Example:
     budget: int
     steps: tuple[Compressor, ...]
     step: float
+    store: InProcessStore | None
 
 
 def draw(number: int, seed: int = 0) -> Example:
@@ -55,12 +59,14 @@ def draw(number: int, seed: int = 0) -> Example:
     whole = holdfast.count(payload, format=form).total
     share = rng.uniform(0.05, 1.0) if rng.random() < 0.85 else rng.uniform(1.0, 1.5)
     steps = tuple(strategy(rng, whole) for _ in range(rng.randint(1, 4)))
-    return Example(number, form, payload, max(1, int(whole * share)), steps, 0.1 if rng.random() < 0.15 else 0.0)
+    step = 0.1 if rng.random() < 0.15 else 0.0
+    store = InProcessStore() if rng.random() < 0.5 else None
+    return Example(number, form, payload, max(1, int(whole * share)), steps, step, store)
 
 
 def strategy(rng: Random, whole: int) -> Compressor:
     """One strategy with knobs of some kind."""
-    kind = rng.choice(("prune", "sliding_window", "trim", "trim", "hybrid", "faulty"))
+    kind = rng.choice(("prune", "shrink", "shrink", "sliding_window", "trim", "trim", "hybrid", "faulty"))
     if kind == "prune":
         return Prune(
             protect_tokens=rng.choice((0, 0.1, 0.4, whole // 8)),
@@ -68,6 +74,16 @@ def strategy(rng: Random, whole: int) -> Compressor:
             min_user_turns=rng.choice((0, 0, 1)),
             contextual=rng.random() < 0.5,
             by=rng.choice(("part", "message")),
+        )
+    if kind == "shrink":
+        return Shrink(
+            rules=tuple(rng.sample(RULES, rng.choice((1, 3, len(RULES))))),
+            min_tokens=rng.choice((0, 20, 60)),
+            shares=rng.choice(((0.5, 0.2, 0.0), (0.0,), (0.8, 0.3))),
+            least_tokens=rng.choice((1, 10, 40)),
+            tools=rng.choice(((), (), (), ("read_*",))),
+            keep_tools=rng.choice(((), ("search",))),
+            roles=rng.choice((("tool",), ("tool", "assistant"))),
         )
     if kind == "sliding_window":
         knob = rng.choice(("window_size", "keep_turns", "keep_tokens", None))
@@ -100,7 +116,12 @@ def check(example: Example) -> Counter[str]:
 
 def _run(example: Example, payload: Any) -> holdfast.CompressionResult:
     return holdfast.compress(
-        payload, example.budget, format=example.form, strategy=list(example.steps), step=example.step
+        payload,
+        example.budget,
+        format=example.form,
+        strategy=list(example.steps),
+        step=example.step,
+        store=example.store,
     )
 
 
@@ -128,6 +149,7 @@ def broken(example: Example, before: Any, result: holdfast.CompressionResult) ->
         yield "restore is not exact after JSON"
     yield from _broken_rules(example, given, kept)
     yield from _broken_words(given, kept, result)
+    yield from _broken_references(example, result)
     if _list(_run(example, example.payload).messages) != kept:
         yield "the same input gave another output"
     again = _list(_run(example, result.messages).messages)
@@ -137,8 +159,9 @@ def broken(example: Example, before: Any, result: holdfast.CompressionResult) ->
 
 def _broken_rules(example: Example, given: list[Any], kept: list[Any]) -> Iterator[str]:
     form = named(example.form)
-    old = Counter(v.rule for v in violations(form.rules, form.read(given).messages))
-    new = Counter(v.rule for v in violations(form.rules, form.read(kept).messages))
+    before, after = form.read(given), form.read(kept)
+    old = Counter(v.rule for v in violations(before.rules, before.messages))
+    new = Counter(v.rule for v in violations(after.rules, after.messages))
     worse = new - old
     if worse:
         yield f"newly broken: {dict(worse)}"
@@ -162,6 +185,20 @@ def _broken_words(given: list[Any], kept: list[Any], result: holdfast.Compressio
     systems = [m for m in given if m["role"] in ("system", "developer")]
     if not _same([m for m in kept if m["role"] in ("system", "developer")], systems):
         yield "a system message is gone"
+
+
+def _broken_references(example: Example, result: holdfast.CompressionResult) -> Iterator[str]:
+    form = named(example.form)
+    for step in result.steps:
+        for edit in step.edits:
+            if not isinstance(edit, Offload):
+                continue
+            original = form.parts(step.taken[edit.index])[edit.part]
+            text = original.arguments if isinstance(original, ToolCall) else original.text
+            if edit.key not in edit.text:
+                yield f"the text does not name {edit.key}"
+            if example.store is None or holdfast.recall(edit.key, store=example.store) != text:
+                yield f"{edit.key} does not give the original back"
 
 
 def _same(some: list[Any], others: list[Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
-from holdfast.kernel.integrity import may_follow
+from holdfast.kernel.integrity import may_follow, new_violation
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Transcript
 
@@ -35,10 +35,29 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
     """The nearest set of drops after which no two neighbours meet that may not; units go whole.
 
     First the unit after the gap goes too, then the one before it; what is in ``kept`` or protected never does.
-    Where neither may go, the newest of the gap that mends it comes back.
+    Where neither may go, the newest of the gap that mends it comes back. So does the newest word of a user where
+    turns that it parts would become one that a rule refuses.
     """
     if not going:
         return going
+    now = _grown(transcript, going, kept)
+    user = max(transcript.user_positions, default=-1)
+    if user in now and _would_be_refused(transcript, now, user):
+        words = frozenset(next(unit for unit in transcript.units if user in unit))
+        return _grown(transcript, now - words, words.union(kept))
+    return now
+
+
+def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int) -> bool:
+    """Whether something of the assistant's stays from before the user's newest word, and a rule minds."""
+    if all(i in going or transcript.messages[i].role != "assistant" for i in range(user)):
+        return False
+    origins = [i for i in range(len(transcript)) if i not in going]
+    after = [transcript.messages[i] for i in origins]
+    return new_violation(transcript.rules, transcript.messages, after, origins) is not None
+
+
+def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[int]) -> set[int]:
     now, firm = set(going), transcript.protected.union(kept)
     staying: list[range] = []
     gap = False

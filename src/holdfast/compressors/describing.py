@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import cast
+from typing import Any, cast
 
-from holdfast.kernel.compressor import Compressor, Describes
+from holdfast.kernel.compressor import Compressor
 
 
 def described(compressor: Compressor) -> dict[str, object]:
-    """The description of a strategy that is a dataclass: its name and its knobs, as JSON has them."""
-    describe = getattr(compressor, "describe", None)  # a check against the protocol takes thirty times as long
-    if describe is not None:
-        return dict(cast("Describes", compressor).describe())
-    return {"strategy": compressor.name, **knobs(compressor)}
+    """The description of a strategy: its own, or that of a dataclass, its name and its knobs."""
+    told = _own(compressor)
+    return {"strategy": compressor.name, **knobs(compressor)} if told is None else told
 
 
 def knobs(compressor: object) -> dict[str, object]:
@@ -23,11 +22,17 @@ def knobs(compressor: object) -> dict[str, object]:
     return {f.name: _plain(getattr(compressor, f.name)) for f in fields(compressor) if f.repr}
 
 
+def _own(value: object) -> dict[str, object] | None:
+    describe = getattr(value, "describe", None)  # a check against the protocol takes thirty times as long
+    told: object = describe() if callable(describe) else None
+    return cast("dict[str, object]", _plain(cast("Any", told))) if isinstance(told, Mapping) else None
+
+
 def _plain(value: object) -> object:
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in cast("list[object]", value)]
-    if hasattr(value, "describe"):
-        return dict(cast("Describes", value).describe())
-    return knobs(value) or str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+    return _own(value) or knobs(value) or str(value)

@@ -49,9 +49,10 @@ class Pipeline:
         for turn in range(_ROUNDS):
             before = now
             for step in self.steps:
-                plan, now = yield from _tried(step, now, allowance)
-                if turn == 0 or plan.status == "compacted":
+                plan, after = yield from _tried(step, now, allowance)
+                if turn == 0 or after is not now:
                     records.append((step.name, plan))
+                now = after
             if now is before or allowance.meter.total(now) <= allowance.target:
                 break
         return Plan(steps=tuple(records)) if records else Plan.skip("no_strategies", "there is no strategy in it")

@@ -33,6 +33,8 @@ KINDS = Registry(
 )
 """The most specific kind stands first; the last takes any text. Kinds from outside are asked before all."""
 
+_HOPELESS = 20  # characters a token of the room: about five times what fits, and no lossless form saves as much
+
 
 @cache
 def kinds() -> tuple[ContentKind, ...]:
@@ -56,11 +58,12 @@ def recognise(text: str) -> ContentKind:
 def shrink(text: str, room: Room) -> Shrunk:
     """The text as it fits the room: whole, else in its kind's lossless form, else its most useful reading."""
     found = recognise(text)
-    if room.count(text) <= room.tokens:
-        return Shrunk(text, found.name, lossless=True)
-    compacted = found.compact(text)
-    if compacted is not None and room.count(compacted) <= room.tokens:
-        return Shrunk(compacted, found.name, lossless=True)
+    if len(text) <= room.tokens * _HOPELESS:
+        if room.count(text) <= room.tokens:
+            return Shrunk(text, found.name, lossless=True)
+        compacted = found.compact(text)
+        if compacted is not None and room.count(compacted) <= room.tokens:
+            return Shrunk(compacted, found.name, lossless=True)
     return found.shrink(text, room)
 
 

@@ -23,7 +23,9 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([rnt0]))")
 _CONTROL = {"r": "\r", "n": "\n", "t": "\t", "0": "\0"}
 _LITERAL = re.compile(r"\s{0,8}b?[\"']")
 _READABLE = re.compile(r"[^\W_][ -~\u00a0-\u024f\u0400-\u04ff]{7,160}")
-_WORD = re.compile(r"[^\W\d_]{4}")
+_WORD = re.compile(r"(?<![^\W\d_])(?:[A-Z]?[a-z]{4,40}|[A-Z]{5,40}|[\u00c0-\u04ff]{5,40})(?![^\W\d_])")
+_VOWEL = re.compile(r"[aeiouAEIOU\u00c0-\u04ff]")
+_WORDY_SHARE = 0.35  # of the characters of what is readable stand in words
 _MOST_READABLE = 5_000  # readable parts that are looked at
 _MOST_SHOWN = 40
 
@@ -79,8 +81,15 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 def _readable(text: str, question: Question) -> list[str]:
     """The parts that have words in them, those that the question asks for first; each once."""
+    if _DATA_URL.match(text):
+        return []
     found = (part.group().strip() for part in islice(_READABLE.finditer(text), _MOST_READABLE))
-    parts = list(dict.fromkeys(part for part in found if _WORD.search(part) and not _ESCAPED.search(part)))
+    parts = list(dict.fromkeys(part for part in found if _says_something(part)))
     scores = question.scores(parts)
     best_first = sorted(range(len(parts)), key=lambda place: (-scores[place], place))
     return [parts[place] for place in best_first[:_MOST_SHOWN]]
+
+
+def _says_something(part: str) -> bool:
+    worded = sum(len(word) for word in _WORD.findall(part) if _VOWEL.search(word))
+    return worded >= _WORDY_SHARE * len(part) and not _ESCAPED.search(part)

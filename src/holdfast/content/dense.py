@@ -9,7 +9,7 @@ from itertools import islice
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text.fit import clip, fill, fits, head_tail
-from holdfast.text.opaque import LEAST, describe, elide, media_type
+from holdfast.text.opaque import LEAST, elide, media_type
 from holdfast.text.question import Question
 
 from .lossy import Lossy
@@ -28,6 +28,7 @@ _DUMPED = re.compile(r"[0-9a-fA-F]{6,16}:?\s{1,4}((?:[0-9a-fA-F]{2,4}\s{1,2}){4,
 _HARDLY_ANY = 100  # a text of which less than one part in so many can be read is opaque
 _ENDS = 32, 16  # characters that are shown of an opaque text's beginning and end
 _SMALLEST_CELL, _LARGEST_CELL = 32, 160  # characters that are kept or left out together
+_FIRST_ASKED = 4  # cells of what is asked that go before the ends
 _CELLS = 4  # that fit at least
 _REACH = 40  # characters around a term that are kept with it
 _TAIL_EVERY = 4  # of so many cells at the ends, one is of the end
@@ -64,12 +65,17 @@ class Dense(Lossy):
             return self._rows(text, room)
         readable = elide(text)
         if len(readable) <= LEAST or len(readable) * _HARDLY_ANY < len(text):
-            head, tail = _ENDS
-            shown = f"{text[:head]}… {readable.strip()} …{text[-tail:].strip()}"
-            if room.count(shown) > room.tokens:
-                shown = clip(readable.strip(), room.tokens, room.count, mark="…")
-            return Shrunk(shown, self.name, f"all but the ends of {describe(text.strip())}")
+            return self._named(text, readable.strip(), room)
         return self._cells(readable, room)
+
+    def _named(self, text: str, readable: str, room: Room) -> Shrunk:
+        """What is opaque as what it is, with its ends if it is all there is."""
+        ends = f"{text[: _ENDS[0]]}… {readable} …{text[-_ENDS[1] :].strip()}"
+        alone = readable.startswith("[") and readable.endswith("]")
+        shown = ends if alone and room.count(ends) <= room.tokens else readable
+        return Shrunk(
+            clip(shown, room.tokens, room.count, mark="…"), self.name, f"all but {readable[:_LARGEST_CELL]}"
+        )
 
     def _rows(self, text: str, room: Room) -> Shrunk:
         first = _DUMPED.match(text)
@@ -84,7 +90,7 @@ class Dense(Lossy):
         what = f"{_language(text)}, {len(text):,} characters"
         asked = grid.asked(Question.of(room.question))
         ends = grid.ends(room.tokens * _CHARACTERS_A_TOKEN)
-        ranked = list(dict.fromkeys((*asked[:1], *ends[:2], *asked[1:], *ends)))
+        ranked = list(dict.fromkeys((*asked[:_FIRST_ASKED], *ends[:2], *asked, *ends)))
         cells = sorted(ranked)
         places = {cell: place for place, cell in enumerate(cells)}
 

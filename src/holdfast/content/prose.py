@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text.fit import choose, clip, fits
@@ -15,8 +16,10 @@ from .lossy import Lossy
 
 _GAP = "[…]"
 _LONGEST = 600  # characters of a piece; what has no end by then is cut at white space
-_SHARES = 4  # a piece takes at most one part in so many of the room, so that more than one thing is said
-_SHORTEST = 120  # characters below which no piece is cut for that
+_SHARES = 2  # a piece takes at most one part in so many of the room, so that more than one thing is said
+_SHORTEST = 280  # characters below which no piece is cut for that
+_LABEL = 24  # characters; a shorter piece says nothing by itself
+_HEADING = re.compile(r"\s*(?:#{1,6}\s[^\n]*|(?:[^\W_]{1,3}[.)]\s)?[^\s.!?:;,#-][^.!?:\n]{2,60}\n)\s*")
 _CHARACTERS_A_TOKEN = 4
 _TOKENS_A_PIECE = 6  # the fewest that a chosen piece is expected to take
 _SAMPLE = 4_000  # characters by which a text is recognised
@@ -41,7 +44,7 @@ class Prose(Lossy):
         if fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, lossless=True)
         limit = max(_SHORTEST, min(_LONGEST, room.tokens * _CHARACTERS_A_TOKEN // _SHARES))
-        pieces = [part for sentence in sentences(text) for part in _parts(sentence, limit)]
+        pieces = [part for sentence in _joined(sentences(text)) for part in _parts(sentence, limit)]
         ranked = order(pieces, Question.of(room.question), room.tokens // _TOKENS_A_PIECE + 1)
         sizes = [len(piece) for piece in pieces]
         choice = choose(ranked, sizes, lambda chosen: _written(pieces, chosen), room.tokens, room.count)
@@ -50,6 +53,18 @@ class Prose(Lossy):
             return Shrunk(choice.text, self.name, f"{left_out:,} of {len(pieces):,} sentences")
         best = clip(pieces[ranked[0]].strip(), room.tokens, room.count, mark="…")
         return Shrunk(best, self.name, f"all but the beginning of one of {len(pieces):,} sentences")
+
+
+def _joined(pieces: Sequence[str]) -> Iterator[str]:
+    """The sentences; a word or two in front of one (``Hotels.``, ``1.``) belong to it."""
+    label = ""
+    for piece in pieces:
+        label += piece
+        if len(label.strip()) >= _LABEL or "\n" in label:
+            yield label
+            label = ""
+    if label:
+        yield label
 
 
 def _parts(sentence: str, limit: int) -> list[str]:
@@ -63,7 +78,7 @@ def _written(pieces: Sequence[str], chosen: Sequence[int]) -> str:
     """The chosen pieces with a mark in each gap, and a last line that says how many are left out."""
     lines: list[str] = []
     following = 0
-    for place in chosen:
+    for place in _without_empty_headings(pieces, chosen):
         if place > following:
             lines.append(_GAP + _white(pieces[place - 1]))
         lines.append(pieces[place])
@@ -71,6 +86,14 @@ def _written(pieces: Sequence[str], chosen: Sequence[int]) -> str:
     left_out = len(pieces) - len(chosen)
     written = "".join(lines).rstrip()
     return f"{written}\n[… {left_out:,} of {len(pieces):,} sentences left out]" if left_out else written
+
+
+def _without_empty_headings(pieces: Sequence[str], chosen: Sequence[int]) -> Iterator[int]:
+    """The chosen pieces, but no heading below which nothing is kept."""
+    for place, following in zip_longest(chosen, chosen[1:]):
+        below = following is not None and not _HEADING.fullmatch(pieces[following])
+        if below or not _HEADING.fullmatch(pieces[place]):
+            yield place
 
 
 def _white(piece: str) -> str:

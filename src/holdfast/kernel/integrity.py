@@ -131,7 +131,8 @@ class ToolExchanges(Rule):
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
         """From a call to the last of its results."""
-        caller, waiting = -1, set[str]()
+        caller = -1
+        waiting: set[str] = set()
         for i, message, interrupted in _exchanging(messages):
             if interrupted:
                 waiting = set()

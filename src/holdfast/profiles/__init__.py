@@ -34,6 +34,9 @@ class Profile:
     step: float = 0.0
     """What goes, goes in steps of this share of the budget, unless the budget says otherwise."""
 
+    redact: bool = False
+    """Whether secrets are masked before anything is stored, summarised or referred to."""
+
     steps: tuple[Compressor, ...] = ()
     """The strategies, in order of rising cost."""
 

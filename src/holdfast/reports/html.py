@@ -15,7 +15,7 @@ from .account import Account, Entry
 from .difference import Piece, difference, folded
 from .journey import STATES, Touch
 from .ribbon import anchor, message_bar, ribbon
-from .text import spoken_for, told, trust, verdict
+from .text import exactness, spoken_for, told, trust, verdict
 from .visible import amount, one_line, plain, visible
 
 _MOST = 40_000  # characters of one text that the page holds
@@ -161,7 +161,7 @@ def _originals(account: Account) -> str:
     if not away:
         return "Every message is as it was."
     return (
-        f"The originals of {amount(away, 'message')} are in the result and come back exactly: "
+        f"The originals of {amount(away, 'message')} are in the result and come back {exactness(account.result)}: "
         "<code>holdfast.restore(result)</code>, or <code>holdfast restore</code> on the file that "
         "<code>compress --result</code> writes. This page holds copies for reading."
     )

@@ -164,10 +164,16 @@ def _marked(pieces: list[Piece], width: int) -> Iterator[str]:
             yield f"{_SIGNS[piece.kind]}{line}"
 
 
+def exactness(result: CompressionResult) -> str:
+    """How what was taken out comes back."""
+    masked = len(result.masked)
+    return f"exactly, {masked:,} of them with their secrets masked" if masked else "exactly"
+
+
 def _originals(account: Account) -> Iterator[str]:
-    states = account.states
+    result, states = account.result, account.states
     yield ", ".join(f"{number:,} {state}" for state, number in states.items()) or "no messages"
     away = sum(number for state, number in states.items() if state in ("dropped", "changed", "offloaded"))
     if away:
-        yield f"The originals of {amount(away, 'message')} are in the result, and come back exactly:"
+        yield f"The originals of {amount(away, 'message')} are in the result, and come back {exactness(result)}:"
         yield "holdfast.restore(result), or `holdfast restore` on the file that `compress --result` writes."

@@ -8,8 +8,10 @@ fits whatever the counter does.
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 Count = Callable[[str], int]
 Marker = Callable[[int, int], str]
@@ -21,7 +23,9 @@ _FIRST_GUESS = 4.0  # characters a token of plain English
 _LONG_TOKEN = 8  # characters: a text with longer tokens on the whole is rare, and is then counted
 _SEAM = 16  # tokens that a beginning may have more than the whole: its last word is cut in pieces
 _CLOSE_ENOUGH = 0.97  # of the tokens: a better cut is not worth another count
-_MOST_PROBES = 12
+_MOST_PROBES = 20
+_GUESSES = 6  # of them by interpolation, the rest by halving
+_MOST_FILLINGS, _LESS = 5, 0.7  # what is spare after the best pieces is filled: tries, each with less in it
 _FASTEST_GROWTH = 16
 _SMALLEST_SHARE = 6  # tokens beside the marker from which on a head and a tail say more than a head alone
 _LINE_LOSS = 3  # a cut moves to the end of a line unless that costs more than one part in so many
@@ -95,28 +99,46 @@ def choose(order: Sequence[int], sizes: Sequence[int], render: Render, tokens: i
     """As many pieces as fit when they are rendered together, or None if not even one does.
 
     ``order`` names the pieces, best first; ``sizes`` are their characters; ``render`` makes the text of the chosen
-    ones. A piece that is too long for what is left is passed over.
+    ones. A piece is never given up for a lesser one, but what is left behind the first that is too long is filled.
     """
-    best: Choice | None = None
-    low, high = 0.0, float(sum(sizes)) * 2 + 2
-    allowed = min(high, tokens * _FIRST_GUESS)
-    for _ in range(_MOST_PROBES):
-        chosen = _affordable(order, sizes, allowed)
+    reach = list(accumulate(sizes[piece] for piece in order))
+    best, cost = _longest_beginning(order, reach, render, tokens, count)
+    kept = len(best.pieces) if best else 0
+    spare = (tokens - cost) * (reach[kept - 1] / max(cost, 1) if kept else _FIRST_GUESS)
+    for _ in range(_MOST_FILLINGS):
+        more = _affordable(order[kept:], sizes, spare)
+        if not more:
+            break
+        chosen = sorted((*order[:kept], *more))
+        choice = Choice(chosen, render(chosen))
+        if count(choice.text) <= tokens:
+            return choice
+        spare *= _LESS
+    return best
+
+
+def _longest_beginning(
+    order: Sequence[int], reach: Sequence[int], render: Render, tokens: int, count: Count
+) -> tuple[Choice | None, int]:
+    """The longest beginning of the order that fits, with its tokens."""
+    best, spent = None, 0
+    low, high = 0, len(order) + 1
+    allowed = tokens * _FIRST_GUESS
+    for probe in range(_MOST_PROBES):
+        if high - low <= 1:
+            break
+        size = min(max(bisect_right(reach, allowed), low + 1), high - 1) if probe < _GUESSES else (low + high) // 2
+        chosen = sorted(order[:size])
         choice = Choice(chosen, render(chosen))
         cost = count(choice.text)
-        if cost > tokens:
-            high = allowed
-        else:
-            low = allowed
-            best = choice if chosen else best
-            if cost >= tokens * _CLOSE_ENOUGH or len(chosen) == len(order):
+        if cost <= tokens:
+            low, best, spent = size, choice, cost
+            if cost >= tokens * _CLOSE_ENOUGH:
                 break
-        allowed = allowed * tokens / max(cost, 1)
-        if not low * 1.01 < allowed < high * 0.99:
-            allowed = (low + high) / 2
-        if high - low < 1:
-            break
-    return best
+        else:
+            high = size
+        allowed = reach[size - 1] * tokens / max(cost, 1)
+    return best, spent
 
 
 def _affordable(order: Sequence[int], sizes: Sequence[int], allowed: float) -> list[int]:
@@ -129,7 +151,7 @@ def _affordable(order: Sequence[int], sizes: Sequence[int], allowed: float) -> l
             idle = 0
         elif (idle := idle + 1) > _MOST_IDLE:
             break
-    return sorted(chosen)
+    return chosen
 
 
 def _longest(whole: int, piece: Callable[[int], str], tokens: int, count: Count) -> str:

@@ -7,7 +7,13 @@ Words are looked up whole: one that is part of a name (``error_handler.py``), or
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+
+def _listed(phrases: str) -> tuple[str, ...]:
+    return tuple(" ".join(phrase.split()) for phrase in phrases.split(","))
+
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
 """What ``alarm`` gives: the service is lost; something failed; something is not as it should be; take note."""
@@ -41,9 +47,7 @@ _PHRASES = {
         """,
     SEVERE: "out of memory, core dumped",
 }
-_WEIGHED_PHRASES = [
-    (phrase.strip(), weight) for weight, listed in _PHRASES.items() for phrase in listed.split(",")
-]
+_WEIGHED_PHRASES = [(phrase, weight) for weight, listed in _PHRASES.items() for phrase in _listed(listed)]
 _PHRASE_WORDS = frozenset(
     {"timed", "could", "couldn", "can", "not", "no", "gave", "giving", "reset", "down", "memory", "dumped"}
 )
@@ -62,41 +66,33 @@ _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
 _NEAR = 24  # characters around a word that can say that it is absent
 
 _CONSTRAINTS = frozenset(
-    {"must", "mustn", "shall", "should", "shouldn", "never", "always", "only", "require", "requires", "required"}
-    | {"requirement", "forbidden", "prohibited", "mandatory", "cannot", "unless", "except", "exactly", "maximum"}
-    | {"minimum", "limit", "limited", "deadline", "ensure", "refrain", "avoid", "allowed", "permitted", "eligible"}
+    """
+    must mustn shall should shouldn never always only require requires required requirement forbidden prohibited
+    mandatory cannot unless except exactly maximum minimum limit limited deadline ensure refrain avoid allowed
+    permitted eligible
+    """.split()
 )
-_CONSTRAINT_PHRASES = (
-    *("can't", "don't", "do not", "may not", "can not", "at most", "at least", "no more than", "no less than"),
-    *("no later than", "up to", "have to", "has to", "need to", "needs to", "make sure"),
+_CONSTRAINT_PHRASES = _listed(
+    """
+    can't, don't, do not, may not, can not, at most, at least, no more than, no less than, no later than, up to,
+    have to, has to, need to, needs to, make sure
+    """
 )
-_DECISIONS = frozenset(
-    {"decide", "decided", "decides", "decision", "chose", "chosen", "choose", "selected", "agreed", "approved"}
-    | {"conclude", "concluded", "conclusion", "resolved", "settled", "determined", "recommend", "recommended"}
-    | {
-        "recommendation",
-        "because",
-        "therefore",
-        "confirmed",
-        "planned",
-        "important",
-        "importantly",
-        "consequently",
-    }
+_CONCLUSIONS = frozenset(
+    "decision decisions decided agreed approved concluded conclusion resolved settled determined".split()
 )
-_DECISION_PHRASES = (
-    *("instead of", "will use", "going with", "root cause", "the fix", "the reason", "the cause", "the solution"),
-    *(
-        "turns out",
-        "turned out",
-        "in short",
-        "in summary",
-        "resulted in",
-        "results in",
-        "found that",
-        "shows that",
-    ),
-    *("as a result", "plan to", "note that", "due to"),
+_CONCLUSION_PHRASES = _listed("root cause, in summary, in short, turned out, the cause was, the fix is")
+_REASONS = frozenset(
+    """
+    decide decides conclude chose chosen choose selected recommend recommended recommendation because therefore
+    confirmed planned important importantly consequently
+    """.split()
+)
+_REASON_PHRASES = _listed(
+    """
+    instead of, will use, going with, the fix, the reason, the cause, the solution, turns out, resulted in,
+    results in, found that, shows that, as a result, plan to, note that, due to
+    """
 )
 
 
@@ -113,8 +109,8 @@ class Signals:
     alarm: float
     constrains: bool
     """It says what must, may or must not be."""
-    decides: bool
-    """It states a decision, a cause or a result."""
+    decides: float
+    """How clearly it states a decision, a cause or a result: 1.0 by name, 0.5 by its wording, or not at all."""
 
 
 def signals(text: str) -> Signals:
@@ -123,9 +119,15 @@ def signals(text: str) -> Signals:
     spoken = set(_WORD.findall(low))
     return Signals(
         alarm=_alarm(text, low, spoken),
-        constrains=not spoken.isdisjoint(_CONSTRAINTS) or any(phrase in low for phrase in _CONSTRAINT_PHRASES),
-        decides=not spoken.isdisjoint(_DECISIONS) or any(phrase in low for phrase in _DECISION_PHRASES),
+        constrains=_says(low, spoken, _CONSTRAINTS, _CONSTRAINT_PHRASES),
+        decides=1.0
+        if _says(low, spoken, _CONCLUSIONS, _CONCLUSION_PHRASES)
+        else 0.5 * _says(low, spoken, _REASONS, _REASON_PHRASES),
     )
+
+
+def _says(low: str, spoken: set[str], words: frozenset[str], phrases: Sequence[str]) -> bool:
+    return not spoken.isdisjoint(words) or any(phrase in low for phrase in phrases)
 
 
 def _alarm(text: str, low: str, spoken: set[str]) -> float:

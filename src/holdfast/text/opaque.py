@@ -43,7 +43,7 @@ _MAGIC = (  # (offset, bytes, media type)
     (0, b"\x7fELF", "application/x-elf"),
     (0, b"MZ", "application/vnd.microsoft.portable-executable"),
     (0, b"\xcf\xfa\xed\xfe", "application/x-mach-binary"),
-    (0, b"\xca\xfe\xba\xbe", "application/java-vm"),
+    (0, b"\xca\xfe\xba\xbe\x00\x00\x00", "application/java-vm"),
     (0, b"\x00asm", "application/wasm"),
     (0, b"SQLite format 3\x00", "application/vnd.sqlite3"),
     (0, b"PAR1", "application/vnd.apache.parquet"),

@@ -91,19 +91,23 @@ class Question:
                 total += term.weight
         return total
 
-    def scores(self, texts: Sequence[str]) -> list[float]:
-        """The score of each, where a term counts less the more of the texts hold it, and not at all if all do."""
+    def answers(self, texts: Sequence[str]) -> list[dict[Term, float]]:
+        """For each text the terms that it holds, weighed: the less the more texts hold one, hardly if all do."""
         lows = [text.lower() for text in texts]
-        totals = [0.0] * len(texts)
+        found: list[dict[Term, float]] = [{} for _ in texts]
         for term in self.terms:
             holders = [
                 place for place, low in enumerate(lows) if term.needle in low and term.found_in(texts[place], low)
             ]
             if holders:
-                rarity = math.log(len(texts) / len(holders)) / math.log(len(texts) + 1)
+                rarity = math.log((len(texts) + 1) / len(holders)) / math.log(len(texts) + 1)
                 for place in holders:
-                    totals[place] += term.weight * rarity
-        return totals
+                    found[place][term] = term.weight * rarity
+        return found
+
+    def scores(self, texts: Sequence[str]) -> list[float]:
+        """The score of each text among all of them: the summed weights of ``answers``."""
+        return [sum(terms.values()) for terms in self.answers(texts)]
 
     def matches(self, text: str) -> bool:
         """Whether the text holds any term."""
@@ -136,7 +140,7 @@ def _terms(text: str) -> Iterator[Term]:
 
 def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
     if _is_identifier(token):
-        yield Term(token.lower(), IDENTIFIER if len(token) > 2 else WORD)
+        yield Term(token.lower(), WORD if token.isdigit() and len(token) <= 2 else IDENTIFIER)
         weight, name = PIECE, False
         last = re.split(r"[/\\]", token)[-1]
         if last != token and last:

@@ -18,14 +18,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .importance import TROUBLE, signals
-from .question import Question
+from .question import Question, Term
 from .words import STOP_WORDS, stem, words
 
 _EXACT, _NAME = 2.5, 1.4  # against 1.0 for a plain word that is said once
 _SAID_AGAIN = 0.4  # what is left of a word's worth each time that it is said
-_ALARM, _DECISION, _CONSTRAINT, _OPENING, _HEADING = 4.0, 3.0, 3.0, 4.0, 3.0  # in words
+_ALARM, _DECISION, _CONSTRAINT, _OPENING, _HEADING = 6.0, 8.0, 3.0, 4.0, 3.0  # in words
 _ASKED = 30.0  # words that the best answer to the question is worth
-_BESIDE = 0.2  # of that goes to its neighbours
+_ASKED_AGAIN = 0.5  # what is left of that for a term that a better piece has answered
+_BESIDE = 0.15  # of that goes to its neighbours
 _PLACE = 30  # characters that any piece costs on top, for the mark of the gap before it
 _LENGTH = 0.85  # exponent of the cost: of two pieces with the same words a line, the longer reads better
 _REPEAT = 0.8  # share of common words from which on the later of two pieces is a repeat
@@ -45,6 +46,16 @@ class _Piece:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What a word is worth when it is first said, and of each piece: what it answers, its bonus, its weight."""
+
+    words: dict[str, float]
+    answers: Sequence[dict[Term, float]]
+    bonus: Sequence[float]
+    weights: Sequence[float]
+
+
 def order(
     pieces: Sequence[str], question: Question, most: int | None = None, weights: Sequence[float] = ()
 ) -> list[int]:
@@ -55,11 +66,11 @@ def order(
     bags = [_piece(piece) for piece in pieces]
     spread = Counter(word for bag in bags for word in bag.words)
     repeats = _repeats(bags, spread)
-    bonus = _bonuses(pieces, question)
+    answers = _answers(pieces, question)
     worth = {word: _worth(times, len(pieces)) for word, times in spread.items()}
+    values = _Values(worth, answers, _bonuses(pieces, answers), weights or [1.0] * len(pieces))
     single = [place for place in range(len(pieces)) if place not in repeats]
-    share = weights or [1.0] * len(pieces)
-    return _greedy(bags, single, worth, bonus, share, len(pieces) if most is None else most) + sorted(repeats)
+    return _greedy(values, bags, single, len(pieces) if most is None else most) + sorted(repeats)
 
 
 def _worth(times: int, pieces: int) -> float:
@@ -67,20 +78,18 @@ def _worth(times: int, pieces: int) -> float:
     return (1 + math.log2(times)) * (1 - math.log(times) / math.log(pieces + 1))
 
 
-def _greedy(
-    bags: Sequence[_Piece],
-    places: Sequence[int],
-    worth: dict[str, float],
-    bonus: Sequence[float],
-    weights: Sequence[float],
-    most: int,
-) -> list[int]:
-    said: Counter[str] = Counter()
+def _greedy(values: _Values, bags: Sequence[_Piece], places: Sequence[int], most: int) -> list[int]:
+    said: Counter[object] = Counter()
 
     def gain(place: int) -> float:
-        bag = bags[place]
-        fresh = sum(kind * worth[word] * math.pow(_SAID_AGAIN, said[word]) for word, kind in bag.words.items())
-        return weights[place] * (fresh + bonus[place]) / math.pow(bag.size + _PLACE, _LENGTH)
+        words = bags[place].words
+        fresh = sum(kind * values.words[word] * math.pow(_SAID_AGAIN, said[word]) for word, kind in words.items())
+        asked = sum(worth * math.pow(_ASKED_AGAIN, said[term]) for term, worth in values.answers[place].items())
+        return (
+            values.weights[place]
+            * (fresh + asked + values.bonus[place])
+            / math.pow(bags[place].size + _PLACE, _LENGTH)
+        )
 
     queue = [(-gain(place), place) for place in places]
     heapq.heapify(queue)
@@ -94,12 +103,21 @@ def _greedy(
         heapq.heappop(queue)
         chosen.append(place)
         said.update(bags[place].words.keys())
+        said.update(values.answers[place].keys())
     return chosen + [place for _, place in sorted(queue)]
 
 
-def _bonuses(pieces: Sequence[str], question: Question) -> list[float]:
-    asked = question.scores(pieces) if question else []
-    best = max(asked, default=0.0)
+def _answers(pieces: Sequence[str], question: Question) -> list[dict[Term, float]]:
+    """What each piece brings of what is asked, in words."""
+    answers = question.answers(pieces)
+    best = max((sum(terms.values()) for terms in answers), default=0.0)
+    return (
+        [{term: _ASKED * worth / best for term, worth in terms.items()} for terms in answers] if best else answers
+    )
+
+
+def _bonuses(pieces: Sequence[str], answers: Sequence[dict[Term, float]]) -> list[float]:
+    asked = [sum(terms.values()) for terms in answers]
     bonuses: list[float] = []
     for place, piece in enumerate(pieces):
         told = signals(piece)
@@ -108,10 +126,8 @@ def _bonuses(pieces: Sequence[str], question: Question) -> list[float]:
             bonus += _OPENING
         if _HEADLINE.match(piece):
             bonus += _HEADING
-        if best:
-            beside = max(asked[place - 1 : place] + asked[place + 1 : place + 2], default=0.0)
-            bonus += _ASKED * (asked[place] + _BESIDE * beside) / best
-        bonuses.append(bonus)
+        beside = max(asked[max(place - 1, 0) : place] + asked[place + 1 : place + 2], default=0.0)
+        bonuses.append(bonus + _BESIDE * beside)
     return bonuses
 
 

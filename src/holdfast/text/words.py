@@ -115,7 +115,7 @@ def _without_inflection(word: str) -> str:
 
 
 def _without_derivation(word: str) -> str:
-    for suffix, least in (("ation", 4), ("ment", 4), ("ion", 5), ("at", 5)):
+    for suffix, least in (("ation", 4), ("ment", 4), ("ion", 5), ("at", 5), ("al", 5)):
         if word.endswith(suffix) and len(word) - len(suffix) >= least:
             word = word[: -len(suffix)]
             break

@@ -66,11 +66,11 @@ class Choice:
                 continue
             for at, part in enumerate(message.parts):
                 if isinstance(part, ToolResult) and "tool" in self.roles and not part.media:
-                    yield Candidate(i, at, part.text, meter.part(part), calls.get(part.call_id))
+                    yield Candidate(i, at, part.text, meter.text(part.text), calls.get(part.call_id))
                 elif isinstance(part, ToolCall) and i not in transcript.newest and "tool" in self.roles:
                     yield Candidate(i, at, part.arguments, meter.text(part.arguments), part, is_arguments=True)
                 elif isinstance(part, Text) and message.role in self.roles and message.role != "user":
-                    yield Candidate(i, at, part.text, meter.part(part), None)
+                    yield Candidate(i, at, part.text, meter.text(part.text), None)
 
     def _may_shrink(self, candidate: Candidate) -> bool:
         if candidate.call is None:

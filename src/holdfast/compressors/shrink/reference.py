@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from holdfast.kernel.ports import Shrunk
+from holdfast.kernel.ports import ContentKind, Room, Shrunk
 
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
+_LONGEST = 2_000  # characters at the end of a text in which its reference is looked for
+_USUAL = (
+    "1,950 of 2,000 lines; every kind of failure kept"  # about as long as what kinds say of what they leave out
+)
+_TRIES = 3
+_PLAIN = str.maketrans("[]\n", "() ")
 
 
-def referenced(shrunk: Shrunk, key: str, tokens: int, tool: str = "") -> str:
-    """The shrunk text with a last line that names the key, the kind, the size and what is left out.
+def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "") -> Shrunk | None:
+    """The text as it fits the room together with its reference; None where there is no room for both.
 
     ``tool`` is the name of a tool that the model has and that resolves the key; empty if it has none.
     """
-    return f"{shrunk.text}\n{note(shrunk, key, tokens, tool)}"
+    tokens = room.count(text)
+    inside = room.tokens - room.count("\n" + note(kind.name, tokens, key, omitted=_USUAL, tool=tool))
+    for _ in range(_TRIES):
+        if inside < 1:
+            return None
+        shrunk = kind.shrink(text, replace(room, tokens=inside))
+        told = note(kind.name, tokens, key, omitted=shrunk.omitted, tool=tool)
+        named = f"{shrunk.text}\n{told}" if shrunk.text.strip() else told
+        over = room.count(named) - room.tokens
+        if over <= 0:
+            return replace(shrunk, text=named, lossless=False)
+        inside -= over
+    return None
 
 
-def note(shrunk: Shrunk, key: str, tokens: int, tool: str = "") -> str:
-    """The last line alone."""
+def note(kind: str, tokens: int, key: str, *, omitted: str = "", tool: str = "") -> str:
+    """The reference: one line with the key, the kind, the size and what is left out."""
     ways = f"; {tool}(key) gives it back" if tool else ""
-    omitted = f"; {shrunk.omitted}" if shrunk.omitted else ""
-    return f"[original: {key} ({shrunk.kind}, {tokens:,} tokens{omitted}){ways}]".replace("\n", " ")
+    gone = f"; {omitted.translate(_PLAIN)}" if omitted else ""
+    return f"[original: {key} ({kind}, {tokens:,} tokens{gone}){ways}]"
 
 
 def key_in(text: str) -> str | None:
-    """The key that a shrunk text names; None where it names none."""
-    found = _REFERENCE.search(text[-2_000:])
+    """The key that a shrunk text names at its end; None where it names none."""
+    found = _REFERENCE.search(text[-_LONGEST:])
     return found.group(1) if found else None

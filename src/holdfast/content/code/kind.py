@@ -30,6 +30,9 @@ PARSERS = Registry(
 )
 """The best first: where one is not installed, does not know the language or gives up, the next one is asked."""
 
+_FEWEST_LINES, _MOST_LINES = 2, 12  # of a body that are kept or left out together, fewer in little room
+_NOTE = 24  # characters that a part costs on top: the comment in the gap before it
+_TOKENS_A_LINE = 60
 _SAMPLE = 64_000  # characters from which a text is recognised
 
 
@@ -49,9 +52,10 @@ class Code(Lossy):
             return Shrunk(text, self.name, lossless=True)
         lines = SourceLines.of(text)
         language = language_of(lines.code) or OTHER
-        outline = Outline.of(lines.code, _declarations(lines.code, language))
+        longest = min(_MOST_LINES, max(_FEWEST_LINES, room.tokens // _TOKENS_A_LINE))
+        outline = Outline.of(lines.code, _declarations(lines.code, language), longest)
         order = ranked(lines.code, outline, Question.of(room.question))
-        sizes = [sum(len(line) + 1 for line in lines.shown[part.start : part.end + 1]) for part in outline.parts]
+        sizes = [_NOTE + sum(map(len, lines.shown[part.start : part.end + 1])) for part in outline.parts]
         shown = _Listing(lines, outline, language.gap)
         choice = choose(order, sizes, shown.written, room.tokens, room.count)
         if choice is None:

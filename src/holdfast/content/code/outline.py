@@ -12,7 +12,6 @@ from .comments import comments
 MODULE = -1
 """The owner of what stands in no declaration."""
 
-_LONGEST_PART = 12  # lines of a body that are kept or left out together
 _DEEPEST = 8  # declarations within declarations; what lies deeper belongs to the body around it
 _IMPORT = re.compile(
     r"\s{0,8}(?:import\b|from\s+\S+\s+import\b|#\s*include\b|using\s+[\w.]+|use\s+[\w:\\{]|require(?:_relative)?\b"
@@ -64,8 +63,11 @@ class Outline:
     parts: Sequence[Part]
 
     @classmethod
-    def of(cls, lines: Sequence[str], found: Sequence[Declaration]) -> Outline:
-        """The outline; ``found`` are the declarations in the order of their first lines, outer before inner."""
+    def of(cls, lines: Sequence[str], found: Sequence[Declaration], longest: int) -> Outline:
+        """The outline; ``found`` are the declarations in the order of their first lines, outer before inner.
+
+        ``longest`` is how many lines of a body are kept or left out together.
+        """
         declarations: list[Declaration] = []
         holders: list[int] = []
         owners = [MODULE] * len(lines)
@@ -82,7 +84,7 @@ class Outline:
             owners[one.start : one.end + 1] = [index] * (one.end + 1 - one.start)
         roles = list(_roles(lines, owners, declarations))
         _name_docs(lines, roles, owners, declarations)
-        return cls(declarations, holders, list(_parts(lines, roles, owners)))
+        return cls(declarations, holders, list(_parts(lines, roles, owners, longest)))
 
     def path(self, owner: int) -> list[int]:
         """The declaration and all that hold it, innermost first."""
@@ -127,13 +129,13 @@ def _name_docs(
                 break
 
 
-def _parts(lines: Sequence[str], roles: Sequence[Role], owners: Sequence[int]) -> Iterator[Part]:
+def _parts(lines: Sequence[str], roles: Sequence[Role], owners: Sequence[int], longest: int) -> Iterator[Part]:
     part = Part(roles[0], 0, 0, owners[0])
     for number in range(1, len(lines)):
         blank = not lines[number].strip()
         same = roles[number] == part.role and owners[number] == part.owner
         full = part.role > Role.DOC and (
-            number - part.start >= _LONGEST_PART or (not lines[number - 1].strip() and not blank)
+            number - part.start >= longest or (not lines[number - 1].strip() and not blank)
         )
         if blank or (same and not full):
             part = replace(part, end=number)

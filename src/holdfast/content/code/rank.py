@@ -11,6 +11,7 @@ from .outline import MODULE, Outline, Part, Role
 
 _ABOUT = 0.5  # of the best score: a declaration that comes near it is what the question is about, too
 _NAMED = 2.0  # a term in the signature counts for so many in the body
+_HIDDEN_LESS = 0.5  # levels
 _SHORT = 4  # lines: constants, not tables
 _HIDDEN = re.compile(r"\b(?:def|fn|func|function)\s+_(?!_)|\bprivate\b|\btest_")
 
@@ -24,7 +25,8 @@ def ranked(lines: Sequence[str], outline: Outline, question: Question) -> list[i
     asked = question.scores(texts) if question else [0.0] * len(texts)
     best = max(asked, default=0.0)
     about = _about(outline, asked)
-    around = {holder for owner in about for holder in outline.path(owner)}
+    first = max(about, key=lambda owner: about[owner]) if about else MODULE
+    around = set(outline.path(first))
     depths = {owner: len(outline.path(owner)) for owner in range(MODULE, len(outline.declarations))}
 
     def place(index: int) -> Place:
@@ -32,14 +34,15 @@ def ranked(lines: Sequence[str], outline: Outline, question: Question) -> list[i
         depth = depths[part.owner]
         if part.role == Role.SIGNATURE:
             hidden = _HIDDEN.search(texts[index]) is not None
-            return (0, 0, 0, part.start) if part.owner in around else (2, depth + hidden, 0, part.start)
+            level = 0 if part.owner in about else depth + _HIDDEN_LESS * hidden
+            return (0, 0, 0, part.start) if part.owner in around else (2, level, 0, part.start)
         if part.owner in about and part.role < Role.COMMENT:
-            tier = 1 if about[part.owner] == max(about.values()) else 3
+            tier = 1 if part.owner == first else 3
             return (tier, -about[part.owner], -asked[index], part.start)
         if part.owner == MODULE and asked[index] >= _ABOUT * best > 0:
             return (1, -asked[index], 0, part.start)
         if part.owner == MODULE and (part.role == Role.DOC or _is_constant(part)):
-            return (2, 1, 1, part.start)
+            return (2, 2, 1, part.start)
         if part.role in {Role.DOC, Role.IMPORT, Role.MEMBER}:
             return (4, depth, part.role, part.start)
         return (5 + (part.role == Role.COMMENT), -asked[index], outline.length(part.owner), part.start)

@@ -14,7 +14,7 @@ from typing import Literal
 
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
-from holdfast.text.question import Question
+from holdfast.text.question import IDENTIFIER, Question
 
 from .merge import Kind
 from .mine import MORE, Miner
@@ -28,6 +28,7 @@ _TITLES = {
     Tier.TRACES: "Lines of traces:",
 }
 _LONGEST_LINE = 300
+_AROUND = 80  # characters before and after what was asked for in a line that is longer
 _MOST_LINES = 200  # of each sort of single lines
 _EXACT_SHARE, _PLAIN_SHARE = 0.5, 0.12  # of the room, for lines that the question points at, before any kind
 _RARE = 3  # lines of a failure that is worth its surroundings
@@ -111,8 +112,19 @@ class Digest:
 
     def _line(self, row: int) -> str:
         line = self._lines[row]
-        line = line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + MORE
+        if len(line) > _LONGEST_LINE:
+            line = self._window(line)
         return f"{row + 1}: {line}"
+
+    def _window(self, line: str) -> str:
+        """Of a long line its beginning, and what stands around the first exact name that was asked for."""
+        low = line.lower()
+        places = [low.find(term.needle) for term in self._question.terms if term.weight >= IDENTIFIER]
+        place = min((place for place in places if place >= 0), default=0)
+        if place < _LONGEST_LINE - _AROUND:
+            return line[:_LONGEST_LINE] + MORE
+        start, end = place - _AROUND, place + _AROUND
+        return f"{line[: _LONGEST_LINE - 2 * _AROUND]}{MORE}{line[start:end]}{MORE if end < len(line) else ''}"
 
     def _written(self, chosen: Sequence[int]) -> str:
         picked: dict[str, list[int]] = {}

@@ -22,9 +22,9 @@ _RECORDS = 0.3  # of the lines that begin with a time or a level make the others
 _FEW = 12  # distinct words that a column may have and still be a label
 _NAMES = 0.3  # of the lines: with more distinct names a column does not name components
 
-# A bracketed field may hold spaces. Possessive: a line is walked once, whatever it holds.
-_FIELD = r"((?>\[[^\]\n]{0,160}+\][^\s|]*+|[^\s|]++))"
-_GAP = r"[\s|]*+"
+# A bracketed field may hold spaces, a bar is a field. Possessive: a line is walked once, whatever it holds.
+_FIELD = r"((?>\[[^\]\n]{0,160}+\][^\s|]*+|\||[^\s|]++))"
+_GAP = r"\s*+"
 _FIELDS = re.compile(_GAP + _FIELD)
 
 _NAMES_OF_DAYS = """
@@ -37,9 +37,10 @@ _CLOCK = re.compile(
     r"(?<![\d.:])\d{1,2}:\d{2}(?::\d{2})?(?![\d:])"
     r"|(?<![\d./-])\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?![\d])(?!\1\d)"
     r"|(?<![\w.])\d{8}[-T_]\d"
-    r"|^\W{0,2}1\d{9}(?:\.?\d{3,9})?\W{0,2}$"  # seconds since 1970
-    r"|^\[ {0,8}\d{1,9}\.\d{3,9}\]$"  # seconds since the start
+    r"|1\d{9}(?:\.?\d{3,9})?\W{0,2}$"  # seconds since 1970
+    r"|(?<=\[) {0,8}\d{1,9}\.\d{3,9}\]$"  # seconds since the start
 )
+_LEAD = re.compile(r"(?:[a-z_]{1,12}=)?\W{0,2}")
 _LEVEL = re.compile(
     r"\W*(?:(?:level|lvl|severity)=)?\W*"
     r"(?:(?:trace|debug|verbose|fine|finer|finest|config|info|information|notice|log|ok)"
@@ -117,7 +118,7 @@ class Layout:
             end = field.end()
         if len(fields) <= self.time_column:
             return None
-        return self._head(fields, line[end:].lstrip(" \t|"))
+        return self._head(fields, line[end:].lstrip())
 
     def _head(self, fields: Sequence[str], message: str) -> Head:
         time = level = tag = ""
@@ -197,7 +198,7 @@ def _with_one_time(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> lis
 
 
 def _kind_of(field: str) -> str:
-    if _CLOCK.search(field) or _is_calendar(field):
+    if _is_clock(field) or _is_calendar(field):
         return "time"
     if _is_level(field):
         return "level"
@@ -224,6 +225,14 @@ def _conforms(field: str, name: str) -> bool:
     return True
 
 
+def _is_clock(field: str) -> bool:
+    """Whether a field begins with a date or a time; in brackets either may stand anywhere."""
+    if field[0] == "[":
+        return _CLOCK.search(field) is not None
+    lead = _LEAD.match(field)
+    return _CLOCK.match(field, lead.end() if lead else 0) is not None
+
+
 def _is_calendar(field: str) -> bool:
     return field.strip(",[(").lower() in _CALENDAR
 
@@ -239,6 +248,8 @@ def _is_mark(field: str) -> bool:
 def _is_tag(field: str) -> bool:
     if field.endswith(":"):
         return field[0] != '"'
+    if field.endswith("]") and "[" not in field:
+        return ":" in field
     if field[0] == "[":
         return field.endswith(("]", "],"))
     return _DOTTED.fullmatch(field[:200]) is not None

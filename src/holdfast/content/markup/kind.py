@@ -22,6 +22,7 @@ _PAGE = re.compile(
     r"<(?:!doctype\s+html|html|head|body|div|p|span|table|tr|td|ul|ol|li|h[1-6]|br|nav|form|section|article|main)\b",
     re.IGNORECASE,
 )
+_SHORTEST_LINE = 160  # characters to which what an element says is cut at most
 _TOKENS_A_PIECE = 6  # the fewest that a chosen piece is expected to take
 
 _INDENTED = re.compile(r">(\s*+)<")
@@ -61,7 +62,7 @@ class Markup:
         """Headings, texts, links, tables and forms of a page, or the elements of a document, the most telling."""
         if fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, lossless=True)
-        reading = of_page(text) if _is_page(text) else of_tree(text)
+        reading = of_page(text) if _is_page(text) else of_tree(text, max(_SHORTEST_LINE, 2 * room.tokens))
         whole = reading.whole()
         if fits(whole, room.tokens, room.count) and whole:
             return Shrunk(whole, self.name, reading.dropped)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from .scan import Token, tokens
 
@@ -23,8 +24,9 @@ _HIDDEN = frozenset({"svg", "template", "iframe", "object", "audio", "video", "c
 _CELLS = frozenset({"td", "th"})
 _META = frozenset({"description", "author", "og:title", "og:description", "article:published_time", "date"})
 _FIELD = ("type", "name", "id", "value", "placeholder", "required", "checked", "disabled")
-_CELL_MARK, _FIELD_END = "\x1f", "\x1e"
-_NAMELESS = re.compile(rf"\[(?:button|select)[^\[\]:]{{0,300}}: ?{_FIELD_END}")  # nothing says what it is for
+_CELL_MARK, _BREAK_MARK, _FIELD_END = "\ufdd0", "\ufdd1", "\ufdd2"  # no character of any text
+_NAMELESS = re.compile(r"\[(?:button|select)[^\[\]:]{0,300}: ?\]")  # nothing says what it is for
+_LONG_ROW = 300  # characters; what is longer is a layout made with a table
 _DEEPEST = 6  # levels of lists that are shown by indentation
 _FREE_ROWS = 4  # rows of a table or items of a list before the rest counts as one of many
 _LONGEST_LINK = 200  # characters of an address that are shown
@@ -118,7 +120,7 @@ class _Reader:
                 self._lists.pop()
             if name in {"tr", "table"} or not self._in_row:
                 yield from self._flush()
-            self._words.append(" ")
+            self._words.append(_BREAK_MARK)
 
     def _block(self, name: str) -> Iterator[Block]:
         if name in {"tr", "table", "ul", "ol"} or not self._in_row:
@@ -132,7 +134,7 @@ class _Reader:
             self._lists.append(0 if name == "ol" else -1_000_000)
         elif name == "title":
             self._prefix = "title: "
-        self._words.append(" ")
+        self._words.append(_BREAK_MARK)
 
     def _inline(self, token: Token, name: str) -> Iterator[Block]:
         if name == "a":
@@ -167,26 +169,23 @@ class _Reader:
         address, start = self._links.pop()
         if not address or address.startswith(("#", "javascript:")) or len(self._words) <= start:
             return
-        if any(map(str.strip, self._words[start:])):
+        said = "".join(self._words[start:]).strip()
+        if said and said not in {address, unquote(address)}:
             self._words.append(f" ({address[:_LONGEST_LINK]})")
 
     def _flush(self) -> Iterator[Block]:
         """The block that is open, if anything is in it."""
-        said = "".join(self._words)
+        said = "".join(self._words).replace(_FIELD_END, "]")
         self._words.clear()
         self._links.clear()
         prefix, self._prefix = self._prefix, ""
         self._in_row, row = False, self._in_row
-        if self._preformatted:
-            text = said.strip("\n").rstrip()
-        elif _CELL_MARK in said:
-            cells = (" ".join(cell.split()) for cell in said.split(_CELL_MARK))
-            text = " | ".join(cells).removeprefix(" | ")
-        else:
-            text = _NAMELESS.sub("", " ".join(said.split())).replace(_FIELD_END, "]")
-        if any(map(str.isalnum, text)):
-            yield Block(prefix + text, self._worth(prefix, row=row, bare=text.startswith("[")))
-        elif prefix and not text:
+        texts = [said.replace(_BREAK_MARK, "\n").strip("\n").rstrip()] if self._preformatted else _texts(said)
+        for text in texts:
+            if any(map(str.isalnum, text)):
+                yield Block(prefix + text, self._worth(prefix, row=row, bare=text.startswith("[")))
+                prefix = ""
+        if not said.strip() or not texts:
             self._prefix = prefix
 
     def _worth(self, prefix: str, *, row: bool, bare: bool) -> float:
@@ -195,6 +194,13 @@ class _Reader:
         if bare:
             return FIELD
         return ROW if row and self._rows > _FREE_ROWS and not prefix else MAIN
+
+
+def _texts(said: str) -> list[str]:
+    """The text of a block: as one line, or, if it is a long row of a table, by the breaks in it."""
+    parts = said.split(_BREAK_MARK) if len(said) > _LONG_ROW else [said.replace(_BREAK_MARK, " ")]
+    lines = (" | ".join(" ".join(cell.split()) for cell in part.split(_CELL_MARK)).strip(" |") for part in parts)
+    return [line for line in (_NAMELESS.sub("", line) for line in lines) if line]
 
 
 def _shown(token: Token) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from holdfast.text.opaque import elide
@@ -19,7 +20,9 @@ _FREE_SIBLINGS, _MANY = (
     3,
     0.6,
 )  # elements of a name before the rest counts as one of many, and what one is worth then
+_ADDRESS = re.compile(r" \([^()\s]{1,200}\)")  # of a link: it is exact, but seldom what a page says
 _MOST_ANCESTORS = 12
+_SHORT = 48  # characters of an element that is shown for what it holds
 _GAP = "[…]"
 
 
@@ -70,7 +73,7 @@ class Page:
 
     def order(self, question: Question, most: int) -> list[int]:
         """As prose, with less weight on navigation and on the many rows of a table."""
-        return order(self.pieces, question, most, self.worth)
+        return order([_ADDRESS.sub("", piece) for piece in self.pieces], question, most, self.worth)
 
     def written(self, chosen: Sequence[int]) -> str:
         """The chosen pieces, ``[…]`` in the gaps."""
@@ -101,7 +104,7 @@ class Tree:
 
     def whole(self) -> str:
         """All lines."""
-        return "\n".join(written(self.lines, range(len(self.lines))))
+        return "\n".join(written(self.lines, dict(enumerate(self.lines))))
 
     def order(self, question: Question, most: int) -> list[int]:
         """As prose, with less weight on what has many siblings of its name."""
@@ -110,15 +113,15 @@ class Tree:
 
     def written(self, chosen: Sequence[int]) -> str:
         """The chosen lines below the elements that hold them, with the elements left out counted."""
-        shown: set[int] = set()
+        shown: dict[int, Line] = {number: self.lines[number] for number in chosen}
         for number in chosen:
-            above = number
+            above = self.lines[number].parent
             for _ in range(_MOST_ANCESTORS):
                 if above == ROOT or above in shown:
                     break
-                shown.add(above)
+                shown[above] = _cut(self.lines[above], _SHORT)
                 above = self.lines[above].parent
-        return "\n".join(written(self.lines, sorted(shown)))
+        return "\n".join(written(self.lines, shown))
 
 
 def of_page(source: str) -> Page:
@@ -134,6 +137,10 @@ def of_page(source: str) -> Page:
     return Page([piece.rstrip() for piece in pieces], worth, follows)
 
 
-def of_tree(source: str) -> Tree:
-    """A document."""
-    return Tree(lines(source))
+def of_tree(source: str, longest: int) -> Tree:
+    """A document; ``longest`` is how many characters an element may say."""
+    return Tree([_cut(line, longest) for line in lines(source)])
+
+
+def _cut(line: Line, longest: int) -> Line:
+    return line if len(line.text) <= longest else replace(line, text=line.text[:longest] + "…", fields=())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from holdfast.text.opaque import elide
 
@@ -16,6 +17,7 @@ ROOT = -1
 _DEEPEST = 12  # levels that are shown by indentation
 _LONGEST_FIELD = 80  # characters of a child's text that still stands in its parent's line
 _MOST_FIELDS = 24  # children that stand in their parent's line
+_FOR_PARSERS = ("xmlns", "xsi:")
 _FEWEST_ROWS = 3
 _LONGEST_VALUE = 200  # characters of an attribute that are shown
 
@@ -29,6 +31,8 @@ class _Element:
     said: list[str] = field(default_factory=list[str])
     text: str = ""
     children: int = 0
+    hidden: bool = False
+    """It is said elsewhere."""
     short: bool = True
     """Every child is a leaf that can stand in this element's line."""
 
@@ -65,13 +69,13 @@ def lines(source: str) -> list[Line]:
     elements = _elements(source)
     inner: dict[int, list[tuple[str, str]]] = {}
     for element in elements:
-        if _in_parent(element, elements):
+        if not element.hidden and _in_parent(element, elements):
             inner.setdefault(element.parent, []).append((element.name + _bracketed(element), element.text))
     found: list[Line] = []
     numbers: dict[int, int] = {ROOT: ROOT}
     alike: Counter[tuple[int, str]] = Counter()
     for number, element in enumerate(elements):
-        if _in_parent(element, elements):
+        if element.hidden or _in_parent(element, elements):
             continue
         parent = numbers[element.parent]
         numbers[number] = len(found)
@@ -87,15 +91,16 @@ def lines(source: str) -> list[Line]:
     return found
 
 
-def written(every: Sequence[Line], shown: Sequence[int]) -> Iterator[str]:
-    """The lines of these numbers, those of one shape as rows below what they have in common, and what is left out."""
-    shapes = Counter(every[number].shape for number in shown)
+def written(every: Sequence[Line], shown: Mapping[int, Line]) -> Iterator[str]:
+    """The lines by their numbers, those of one shape as rows below what they share; gaps are counted."""
+    shapes = Counter(line.shape for line in shown.values())
     told: set[object] = set()
+    shape: object = None  # of the rows that are being written
     following = 0
-    for number in shown:
-        yield from _gap(every[following:number])
+    for number, line in sorted(shown.items()):
+        yield from _gap(every[following:number], shape)
         following = number + 1
-        line = every[number]
+        shape = line.shape
         if line.shape is None or shapes[line.shape] < _FEWEST_ROWS:
             yield f"{line.indent}{line.text}"
             continue
@@ -103,7 +108,7 @@ def written(every: Sequence[Line], shown: Sequence[int]) -> Iterator[str]:
             told.add(line.shape)
             yield f"{line.indent}{line.name}: {' | '.join(key for key, _ in line.fields)}"
         yield f"{line.indent}  {' | '.join(value for _, value in line.fields)}"
-    yield from _gap(every[following:])
+    yield from _gap(every[following:], shape)
 
 
 def _elements(source: str) -> list[_Element]:
@@ -137,11 +142,24 @@ def _settle(elements: Sequence[_Element]) -> None:
     """What is only known at the end: the text of each, and whose children fit into its line."""
     for element in elements:
         element.text = " ".join(elide("".join(element.said)).split())
+    if elements and elements[0].name == "plist":
+        _name_values(elements)
+    for element in elements:
         if element.parent != ROOT:
-            elements[element.parent].children += 1
+            elements[element.parent].children += not element.hidden
     for element in elements:
         if element.parent != ROOT and (element.children or len(element.text) > _LONGEST_FIELD):
             elements[element.parent].short = False
+
+
+def _name_values(elements: Sequence[_Element]) -> None:
+    """Give each value of a property list the name that its key says, in the key's place."""
+    for key, value in pairwise(elements):
+        if key.name == "key" and value.parent == key.parent:
+            key.hidden = True
+            if value.name in {"true", "false"}:
+                value.text = value.name
+            value.name = key.text or value.name
 
 
 def _in_parent(element: _Element, elements: Sequence[_Element]) -> bool:
@@ -151,7 +169,11 @@ def _in_parent(element: _Element, elements: Sequence[_Element]) -> bool:
 
 def _attributes(token: Token) -> list[tuple[str, str]]:
     named = token.named().items()
-    return [(key, elide(value)[:_LONGEST_VALUE]) for key, value in named if not key.startswith("xmlns")]
+    return [
+        (key, elide(" ".join(value.split()))[:_LONGEST_VALUE])
+        for key, value in named
+        if not key.startswith(_FOR_PARSERS)
+    ]
 
 
 def _bracketed(element: _Element) -> str:
@@ -166,11 +188,14 @@ def _said(element: _Element, children: Fields) -> str:
     return f"{element.name}{attributes}: {content}" if content else f"{element.name}{attributes}"
 
 
-def _gap(omitted: Sequence[Line]) -> Iterator[str]:
-    """What stands for lines that are left out: the outermost of them, counted by name."""
-    if omitted:
-        outermost = min(omitted, key=lambda line: line.depth)
-        names = Counter(line.name for line in omitted if line.depth == outermost.depth)
-        told = ", ".join(f"{times:,} × {name}" for name, times in names.most_common(3))
-        more = ", …" if len(names) > 3 else ""
-        yield f"{outermost.indent}[… {told}{more}]"
+def _gap(omitted: Sequence[Line], shape: object) -> Iterator[str]:
+    """What stands for lines that are left out: the outermost of them, counted, by name unless they are rows."""
+    if not omitted:
+        return
+    if shape is not None and all(line.shape == shape for line in omitted):
+        yield f"{omitted[0].indent}  [… {len(omitted):,}]"
+        return
+    outermost = min(omitted, key=lambda line: line.depth)
+    names = Counter(line.name for line in omitted if line.depth == outermost.depth)
+    told = ", ".join(f"{times:,} × {name}" for name, times in names.most_common(3))
+    yield f"{outermost.indent}[… {told}{', …' if len(names) > 3 else ''}]"

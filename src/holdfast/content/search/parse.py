@@ -18,7 +18,7 @@ _NUMBERED = re.compile(rf"({_PATH})([:-])(\d+)\2")
 _PLAIN = re.compile(r"((?:[^\s:]{0,200}/)?[^\s:/]{1,100}\.\w{1,8}|[^\s:]{0,200}/[^\s:]{1,100}):")
 _BARE = re.compile(r"(\d+)([:-])(?!\d\d[-:]\d\d)")
 _HEADING = re.compile(r"(?:[^\s:]{1,200}/)?[^\s:/]{1,100}$")
-_HOUR = re.compile(r"(?:^|[\sT\[-])\d{1,2}$")
+_DATE = re.compile(r"(?:^|[\sT\[-])(?:\d{1,2}|\d{4})$")
 _SEPARATOR = "--"
 
 
@@ -92,6 +92,6 @@ def _numbered(line: str, previous: str) -> Hit:
 
 def _is_path(text: str) -> bool:
     """Whether the text before a number can be a path, and is not the beginning of a date or a time."""
-    if _HOUR.search(text) or '"' in text or not any(map(str.isalpha, text)):
+    if _DATE.search(text) or '"' in text or not any(map(str.isalpha, text)):
         return False
     return "/" in text or "\\" in text or " " not in text or "." in text

@@ -6,11 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from math import inf
 from typing import TypeAlias, cast
 
 from .values import KEY, MISSING, VALUE, Cell, Literal, Missing, Value, dump
 
 _DEEPEST = 12  # levels of nesting that become columns; what lies deeper stands as JSON in its cell
+WHOLE_ROWS, SHORT_STAYS, NOTHING_STAYS = inf, 15.0, 0.0
+"""How long a text or a number is that stays in every row although it is the same in all: a short one costs little
+there, and a row with it can be read without the header."""
+
+_ENDLESS = 1e9
 _FEWEST = 5  # rows that show that a column is the same in all
 _MOST_SHAPES = 200  # different sets of keys that are looked at; the rest stand as JSON
 _MOST_GROUPS = 40
@@ -90,61 +96,64 @@ class Many:
 Node: TypeAlias = Leaf | Fixed | Records | Many
 
 
-def infer(values: Sequence[Cell], *, factor: bool, depth: int = 0) -> Node:
-    """The columns that describe the values, one a row; ``factor``: what is the same in every row is fixed."""
+def infer(values: Sequence[Cell], *, keep: float, depth: int = 0) -> Node:
+    """The columns that describe the values, one a row.
+
+    What is the same in every row is fixed, but for texts and numbers of up to ``keep`` characters.
+    """
     kinds = set(map(type, values))
     rest = kinds - {type(None), Missing}
     if depth < _DEEPEST:
         if rest == {dict}:
-            return _records(values, factor, depth)
+            return _records(values, keep, depth)
         if rest == {list}:
-            return _many(values, factor, depth)
+            return _many(values, keep, depth)
     return Leaf(list(values))
 
 
-def infer_table(records: Sequence[Record], *, factor: bool) -> Records:
+def infer_table(records: Sequence[Record], *, keep: float) -> Records:
     """The columns of a table; records of a shape that no others have stand in no group."""
     places, orders = _cluster(Counter(map(tuple, records)))
-    return _grouped(records, places, orders, factor, 0)
+    return _grouped(records, places, orders, keep, 0)
 
 
-def _many(values: Sequence[Cell], factor: bool, depth: int) -> Node:
+def _many(values: Sequence[Cell], keep: float, depth: int) -> Node:
     lists = [value for value in values if value and isinstance(value, list)]
     items = list(chain.from_iterable(lists))
     kinds = set(map(type, items))
     if not items or not (kinds == {dict} or kinds <= {str, Literal, bool}):
         return Leaf(list(values))
-    item = infer(items, factor=factor, depth=depth + 1)
+    item = infer(items, keep=keep, depth=depth + 1)
     if kinds == {dict} and isinstance(item, Leaf):
         return Leaf(list(values))
     counts = [len(value) if value and isinstance(value, list) else -1 for value in values]
     return Many(item, counts, [value for value in values if not (value and isinstance(value, list))])
 
 
-def _records(values: Sequence[Cell], factor: bool, depth: int) -> Node:
+def _records(values: Sequence[Cell], keep: float, depth: int) -> Node:
     records = cast("list[Record]", [value for value in values if value and isinstance(value, dict)])
     if len(records) < 2 or any(KEY in record for record in records):
         return Leaf(list(values))
     places, orders = _cluster(Counter(map(tuple, records)))
     if sum(tuple(record) in places for record in records) * 2 < len(records):
-        return _entries(values, factor, depth) or Leaf(list(values))
-    return _grouped(values, places, orders, factor, depth)
+        return _entries(values, keep, depth) or Leaf(list(values))
+    return _grouped(values, places, orders, keep, depth)
 
 
 def _grouped(
-    values: Sequence[Cell], places: dict[Shape, int], orders: list[list[str]], factor: bool, depth: int
+    values: Sequence[Cell], places: dict[Shape, int], orders: list[list[str]], keep: float, depth: int
 ) -> Records:
     which = [places.get(tuple(value), -1) if isinstance(value, dict) else -1 for value in values]
     members: list[list[Record]] = [[] for _ in orders]
     for place, value in zip(which, values, strict=True):
         if place >= 0:
             members[place].append(cast("Record", value))
-    groups = [_group(order, rows, factor, depth) for order, rows in zip(orders, members, strict=True)]
+    groups = [_group(order, rows, keep, depth) for order, rows in zip(orders, members, strict=True)]
     others = [value for place, value in zip(which, values, strict=True) if place < 0]
     return Records(groups, which, others)
 
 
-def _entries(values: Sequence[Cell], factor: bool, depth: int) -> Many | None:
+def _entries(values: Sequence[Cell], keep: float, depth: int) -> Many | None:
     """Objects whose keys are data rather than names, as lists of entries; None where these are not alike."""
     lists = [entries(value) if value and isinstance(value, dict) else [] for value in values]
     items = list(chain.from_iterable(one for one in lists if one is not None))
@@ -153,7 +162,7 @@ def _entries(values: Sequence[Cell], factor: bool, depth: int) -> Many | None:
     places, orders = _cluster(Counter(map(tuple, items)))
     if len(orders) != 1 or not all(tuple(item) in places for item in items):
         return None
-    item = _grouped(items, places, orders, factor, depth + 1)
+    item = _grouped(items, places, orders, keep, depth + 1)
     rest = [value for value, one in zip(values, lists, strict=True) if not one]
     return Many(item, [len(one or ()) or -1 for one in lists], rest)
 
@@ -176,15 +185,21 @@ def from_entries(found: Sequence[Record]) -> Record:
     return made
 
 
-def _group(order: list[str], rows: list[Record], factor: bool, depth: int) -> Group:
+def _group(order: list[str], rows: list[Record], keep: float, depth: int) -> Group:
     columns: dict[str, Node] = {}
     for key in order:
         values = [row.get(key, MISSING) for row in rows]
-        fixed = constant(values) if factor else MISSING
-        columns[key] = Fixed(fixed) if fixed is not MISSING else infer(values, factor=factor, depth=depth + 1)
+        fixed = constant(values)
+        out = fixed is not MISSING and _length(fixed) > keep
+        columns[key] = Fixed(fixed) if out and fixed is not MISSING else infer(values, keep=keep, depth=depth + 1)
     if all(isinstance(column, Fixed) for column in columns.values()):
         columns[order[0]] = Leaf([row[order[0]] for row in rows])
     return Group(columns)
+
+
+def _length(value: Cell) -> float:
+    """The characters of a text or a number; what says nothing in a row, or too much, counts as endless."""
+    return len(value) if isinstance(value, str) and value else _ENDLESS
 
 
 def constant(values: Sequence[Cell]) -> Cell:
@@ -192,10 +207,8 @@ def constant(values: Sequence[Cell]) -> Cell:
     first = values[0]
     if len(values) < _FEWEST or len(set(map(type, values))) > 1:
         return MISSING
-    if isinstance(
-        first, dict | list
-    ):  # written out: 1 is not "1", the order of keys counts, and depth is no matter
-        written = dump(first)
+    if isinstance(first, dict | list):
+        written = dump(first)  # for 1 is not "1", the order of keys counts, and no depth is too deep
         return first if all(dump(cast("Value", value)) == written for value in values) else MISSING
     return first if values.count(first) == len(values) else MISSING
 

@@ -22,10 +22,10 @@ from .values import DECODER, Value, dump
 from .write import ROW_END
 
 
-def written(documents: list[Value], *, factor: bool) -> str:
-    """The documents in their lossless form."""
+def written(documents: list[Value], *, keep: float) -> str:
+    """The documents in their lossless form; constants of up to ``keep`` characters stay in the rows."""
     rest, found = tables(documents)
-    texts = [table.text(factor=factor) for table in found]
+    texts = [table.text(keep=keep) for table in found]
     if not found:
         return ROW_END.join(map(dump, documents))
     return texts[0] if not found[0].path else ROW_END.join((dump(rest), *texts))

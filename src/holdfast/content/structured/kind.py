@@ -7,6 +7,7 @@ from typing import ClassVar
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
 
+from .columns import SHORT_STAYS
 from .document import expanded, written
 from .shrink import shrunk
 from .tables import tables
@@ -15,7 +16,7 @@ from .write import ROW_END
 
 _STARTS = ("{", "[")
 _ENDS = ("}", "]")
-_LONGEST_TOKEN = 10  # characters on average: what has more for each token of the room does not fit uncounted
+_LONGEST_TOKEN = 6  # characters on average: a text with more for each token of the room is not even counted
 _WORTH = 0.95  # of the minified text's length: a table form that is not shorter than that is not worth its header
 
 
@@ -37,7 +38,7 @@ class Json:
             return None
         lines = len(documents) > 1
         plain = ROW_END.join(map(dump, documents)) if lines else minified(text)
-        form = written(documents, factor=True) if tables(documents)[1] else plain
+        form = written(documents, keep=SHORT_STAYS) if tables(documents)[1] else plain
         best = form if len(form) < _WORTH * len(plain) else plain
         return best if len(best) < len(text) else None
 
@@ -45,7 +46,7 @@ class Json:
         """The JSON text whose compact form this is, minified."""
         try:
             return expanded(compacted)
-        except ValueError:
+        except (ValueError, RecursionError):  # no table of ours, or JSON in a cell that is too deep from here
             return compacted
 
     def shrink(self, text: str, room: Room) -> Shrunk:

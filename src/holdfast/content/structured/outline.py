@@ -36,7 +36,7 @@ class _Tree:
 
 def pruned(value: Value, room: Room) -> str:
     """The value as JSON in so many tokens, with marks where something is left out."""
-    tree = _tree("", value, Question.of(room.question), 0)
+    tree = _Weigher(room.question).tree("", value)
     allowed = room.tokens * _CHARACTERS
     best = ""
     for _ in range(_TRIES):
@@ -50,19 +50,31 @@ def pruned(value: Value, room: Room) -> str:
     return best or fit.clip(dump(value), room.tokens, room.count, mark="…")
 
 
-def _tree(key: str, value: Value, question: Question, depth: int) -> _Tree:
-    if isinstance(value, dict | list) and value and depth < _DEEPEST:
-        pairs = value.items() if isinstance(value, dict) else (("", item) for item in value)
-        members = [(name, _tree(name, child, question, depth + 1)) for name, child in pairs]
-        size = 1 + sum(len(name) + 4 * bool(name) + child.size for name, child in members) + len(members)
-        weight = max(child.weight for _, child in members) + (question.score(key) if key and question else 0.0)
-        return _Tree(value, size, weight, members)
-    text = value if isinstance(value, str) else dump(value)
-    line = f"{key}: {text}"
-    trouble = type(value) is str and len(line) < _LONG and alarm(line) >= TROUBLE
-    return _Tree(
-        value, len(text) + 2, (_TROUBLE if trouble else 1.0) + (question.score(line) if question else 0.0), []
-    )
+class _Weigher:
+    """Builds trees: how much a value matters by the question and by the trouble that it reports."""
+
+    def __init__(self, question: str) -> None:
+        self._question = Question.of(question)
+        self._known: dict[str, float] = {}
+
+    def tree(self, key: str, value: Value, depth: int = 0) -> _Tree:
+        """The value and all that it holds, down to a depth."""
+        if isinstance(value, dict | list) and value and depth < _DEEPEST:
+            pairs = value.items() if isinstance(value, dict) else (("", item) for item in value)
+            members = [(name, self.tree(name, child, depth + 1)) for name, child in pairs]
+            size = 1 + sum(len(name) + 4 * bool(name) + child.size for name, child in members) + len(members)
+            weight = max(child.weight for _, child in members) + (self._weight(key) - 1.0 if key else 0.0)
+            return _Tree(value, size, weight, members)
+        text = value if isinstance(value, str) else dump(value)
+        return _Tree(value, len(text) + 2, self._weight(f"{key}: {text}"), [])
+
+    def _weight(self, line: str) -> float:
+        known = self._known.get(line)
+        if known is None:
+            trouble = len(line) < _LONG and alarm(line) >= TROUBLE
+            asked = self._question.score(line) if self._question else 0.0
+            known = self._known[line] = (_TROUBLE if trouble else 1.0) + asked
+        return known
 
 
 def _written(tree: _Tree, allowed: int) -> str:

@@ -10,9 +10,9 @@ from holdfast.text import fit, rows
 from holdfast.text.question import Question
 
 from .cells import cell
-from .columns import Leaf, Node, Records, infer_table
+from .columns import WHOLE_ROWS, Leaf, Node, Records, infer_table
 from .outline import pruned
-from .plan import Step, Steps, applied, densest, plan
+from .plan import Plan, Step, Steps, applied, densest, plan
 from .survey import ColumnPath, survey
 from .tables import Table, path_text
 from .values import dump
@@ -56,7 +56,7 @@ class _Sheet:
     @classmethod
     def of(cls, table: Table) -> _Sheet:
         """The table with all its columns."""
-        node = infer_table(table.records, factor=False)
+        node = infer_table(table.records, keep=WHOLE_ROWS)
         return cls(table, node, *render(node, (ROW_END,)), steps={})
 
     def order(self, first: Sequence[int]) -> list[int]:
@@ -77,7 +77,7 @@ class _Sheet:
         return _Sheet(self.table, self.node, *render(node, (ROW_END,)), steps=steps)
 
     def text(self, chosen: Sequence[int], whole: Mapping[int, str], total: int) -> str:
-        """The records ``whole`` as written there, the chosen ones as rows, and a note of what is left out above."""
+        """The records ``whole`` as written there, the chosen ones as rows, above them what is left out."""
         note = self.note(len(chosen), len(whole), total)
         pieces = [f"[{note}]"] if note else []
         pieces += whole.values()
@@ -150,12 +150,12 @@ def _fitted(sheet: _Sheet, whole: Mapping[int, str], named: list[int], total: in
     columns, chosen = survey(sheet.node, room.count), [row for row in range(len(sheet.lines)) if row not in whole]
     tokens = _tokens(sheet, chosen, room)
     allowed = base = room.tokens - float(room.count(sheet.text((), whole, total)))
-    best = ""
+    best, done = "", Plan({}, 0.0, -1.0)
     for _ in range(_TRIES):
-        if allowed < tokens * _FLOOR:
-            break
         made = plan(columns, tokens, allowed, question)
-        view = sheet.after(made.steps)
+        if allowed < tokens * _FLOOR or (made == done and best):
+            break
+        view, done = sheet.after(made.steps), made
         text = view.text(chosen, whole, total)
         left = base - _tokens(view, chosen, room)
         if left >= 0:
@@ -165,7 +165,7 @@ def _fitted(sheet: _Sheet, whole: Mapping[int, str], named: list[int], total: in
         best = text if left >= 0 else ""
         if 0 <= left <= room.tokens * _SLACK:
             break
-        allowed = made.tokens + left - (room.tokens * _CAUTION if left < 0 else 0)
+        allowed = min(allowed, made.tokens) + left - room.tokens * _CAUTION if left < 0 else made.tokens + left
     if best:
         return _part(best)
     order = [row for row in sheet.order(named) if row not in whole]

@@ -9,7 +9,9 @@ from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
 
 from . import sheet
+from .columns import NOTHING_STAYS, SHORT_STAYS, WHOLE_ROWS
 from .document import written
+from .facts import facts
 from .outline import pruned
 from .tables import Table, tables
 from .values import Value, dump
@@ -17,44 +19,52 @@ from .write import ROW_END
 
 _HOPELESS = 1.2  # times the room: what is about so long is not written as a whole
 _SAMPLE = 20  # records that show how long a table is
+_MANY = 8  # records that are better seen side by side than as single facts
 _SHORTEST = 12  # tokens of room: a table with less says nothing
 _NOTES = 3  # tables of which is said what is left out; the text says it of all
-_CHARACTERS = 2.5  # a token of JSON, at least, as a rule
+_CHARACTERS, _MOST_CHARACTERS = 2.5, 6  # of a token of JSON, usually and where it is nothing but words
 
 
 def shrunk(documents: list[Value], room: Room, kind: str) -> Shrunk:
     """The most useful reading of the documents that fits the room."""
     rest, found = tables(documents)
     if _may_fit(rest, found, room):
-        for factor in (False, True):
-            text = written(documents, factor=factor)
+        for keep in (WHOLE_ROWS, SHORT_STAYS, NOTHING_STAYS):
+            text = written(documents, keep=keep)
             if room.count(text) <= room.tokens:
                 return Shrunk(text, kind, lossless=True)
+    value = documents[0] if len(documents) == 1 else list[Value](documents)
     rest, found = tables(documents, lossy=True)
+    short = facts(value, room) if all(len(table.records) < _MANY for table in found) else None
+    if short is not None:
+        text, left, total = short
+        return Shrunk(text, kind, omitted=f"{left} of {total} values" if left else "the layout")
     if not found or room.tokens < _SHORTEST * (len(found) + 1):
-        value = documents[0] if len(documents) == 1 else list[Value](documents)
         return Shrunk(pruned(value, room), kind, omitted="members that are marked with …")
-    parts = [sheet.shrunk(found[0], room)] if not found[0].path else _parts(rest, found, room)
+    if not found[0].path:
+        part = sheet.shrunk(found[0], room)
+        return Shrunk(part.text, kind, omitted=part.omitted, lossless=not part.omitted)
+    parts = _parts(rest, found, room)
     text = ROW_END.join(part.text for part in parts if part.text)
-    if room.count(text) > room.tokens:
-        text = fit.clip(text, room.tokens, room.count, mark="…")
     notes = [part.omitted for part in parts if part.omitted]
-    more = [f"{len(notes) - _NOTES} more tables in part"] if len(notes) > _NOTES else []
-    return Shrunk(text, kind, omitted="; ".join([*notes[:_NOTES], *more]))
+    if room.count(text) > room.tokens:
+        text, notes = fit.clip(text, room.tokens, room.count, mark="…"), [*notes[:_NOTES], "the end"]
+    more = [f"{len(notes) - _NOTES} more tables in part"] if len(notes) > _NOTES + 1 else []
+    return Shrunk(text, kind, omitted="; ".join([*notes[: _NOTES + 1 - len(more)], *more]), lossless=not notes)
 
 
 def _may_fit(rest: Value, found: Sequence[Table], room: Room) -> bool:
     """Whether the lossless form is short enough to be worth writing: judged by some records of each table."""
     tokens = sum(_tokens(table, room) for table in found)
     if not found or found[0].path:
-        tokens += len(dump(rest)) / _CHARACTERS / 2
+        tokens += len(dump(rest)) / _MOST_CHARACTERS
     return tokens <= room.tokens * _HOPELESS
 
 
 def _tokens(table: Table, room: Room) -> float:
     stride = -(-len(table.records) // _SAMPLE)
     sample = replace(table, records=table.records[::stride])
-    return room.count(sample.text(factor=True)) * len(table.records) / len(sample.records)
+    return room.count(sample.text(keep=NOTHING_STAYS)) * len(table.records) / len(sample.records)
 
 
 def _parts(rest: Value, found: Sequence[Table], room: Room) -> list[sheet.Part]:
@@ -76,5 +86,5 @@ def _parts(rest: Value, found: Sequence[Table], room: Room) -> list[sheet.Part]:
 
 
 def _table(table: Table, room: Room) -> sheet.Part:
-    whole = table.text(factor=True) if _tokens(table, room) <= room.tokens * _HOPELESS else ""
+    whole = table.text(keep=NOTHING_STAYS) if _tokens(table, room) <= room.tokens * _HOPELESS else ""
     return sheet.Part(whole) if whole and room.count(whole) <= room.tokens else sheet.shrunk(table, room)

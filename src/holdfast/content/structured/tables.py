@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
-from .columns import Record, entries, from_entries, infer_table
+from .columns import NOTHING_STAYS, Record, entries, from_entries, infer_table
 from .values import DECODER, KEY, VALUE, Value, dump, quote
 from .write import ROW_END, render
 
@@ -18,6 +18,7 @@ _DEEPEST = 16  # levels of nesting above a table
 _DEEPEST_INNER = 4  # levels of nesting in which a record's own lists are looked for
 _WORTH, _WORTH_LOSSY = 0.9, 1.1  # of the JSON's length: a table longer than that is no gain
 _WIDEST = 12  # records in the lists of one record: where there are more, the lists are what has to be cut
+_MOST_LOOKED_AT = 300  # lists and objects of records: a text with more of them is no set of tables
 _SAMPLE = 12  # records that show whether a table is a gain
 _PART = re.compile(r'\[(\d+)\]|\.?([^\W\d][\w/@$-]*)|\.?("(?:[^"\\]|\\.)*")')
 HEADER = re.compile(
@@ -35,9 +36,9 @@ class Table:
     noun: Noun
     records: list[Record]
 
-    def text(self, *, factor: bool) -> str:
-        """Header and rows."""
-        spec, rows = render(infer_table(self.records, factor=factor), (ROW_END,))
+    def text(self, *, keep: float) -> str:
+        """Header and rows; constants of up to ``keep`` characters stay in them."""
+        spec, rows = render(infer_table(self.records, keep=keep), (ROW_END,))
         return self.headed(spec, rows)
 
     def headed(self, spec: str, rows: list[str]) -> str:
@@ -80,48 +81,51 @@ def tables(documents: list[Value], *, lossy: bool = False) -> tuple[Value, list[
     Several documents are one table of JSON lines, or none. ``lossy``: rows and columns are to be left out. Then a
     table need not be shorter than the JSON, and where records hold long lists of records, these are the tables.
     """
+    finder = _Finder(lossy)
     if len(documents) > 1:
-        lines = _table((), "JSON lines", documents, lossy)
+        lines = finder.table((), "JSON lines", documents)
         return "", [lines] if lines else []
-    found: list[Table] = []
-    return _extracted(documents[0], (), found, lossy), found
+    return finder.without_tables(documents[0], ()), finder.found
 
 
-def _extracted(value: Value, path: Path, found: list[Table], lossy: bool) -> Value:
-    if len(path) > _DEEPEST:
-        return value
-    if isinstance(value, dict):
-        return _listed(_map(path, value, lossy), found) or {
-            key: _extracted(child, (*path, key), found, lossy) for key, child in value.items()
-        }
-    if isinstance(value, list):
-        return _listed(_table(path, "records", value, lossy), found) or [
-            _extracted(child, (*path, place), found, lossy) for place, child in enumerate(value)
-        ]
-    return value
+class _Finder:
+    """Looks for tables from the root downwards; what stands within one is part of it."""
 
+    def __init__(self, lossy: bool) -> None:
+        self.found: list[Table] = []
+        self._lossy = lossy
+        self._left = _MOST_LOOKED_AT
 
-def _listed(table: Table | None, found: list[Table]) -> str:
-    """What stands in the place of the table, which joins the found ones; nothing if there is none."""
-    if table is None:
-        return ""
-    found.append(table)
-    return f"{len(table.records)} {table.noun} below"
+    def without_tables(self, value: Value, path: Path) -> Value:
+        """The value with a few words in the place of each table, which joins the found ones."""
+        if not isinstance(value, dict | list) or len(path) > _DEEPEST or self._left <= 0:
+            return value
+        table = self._map(path, value) if isinstance(value, dict) else self.table(path, "records", value)
+        if table is not None:
+            self.found.append(table)
+            return f"{len(table.records)} {table.noun} below"
+        if isinstance(value, dict):
+            return {key: self.without_tables(child, (*path, key)) for key, child in value.items()}
+        return [self.without_tables(child, (*path, place)) for place, child in enumerate(value)]
 
+    def table(self, path: Path, noun: Noun, values: list[Value]) -> Table | None:
+        """The values as a table, where they are records and that is a gain."""
+        if len(values) < _FEWEST or not all(isinstance(value, dict) for value in values):
+            return None
+        self._left -= 1
+        records = cast("list[Record]", values)
+        if noun != "entries" and any(KEY in record for record in records):
+            return None
+        sample = Table(path, noun, records[:: -(-len(records) // _SAMPLE)])
+        if self._lossy and sum(_inner(record, 0) for record in sample.records) > _WIDEST * len(sample.records):
+            return None
+        worth = (_WORTH_LOSSY if self._lossy else _WORTH) * len(dump(sample.value()))
+        return Table(path, noun, records) if len(sample.text(keep=NOTHING_STAYS)) <= worth else None
 
-def _table(path: Path, noun: Noun, values: list[Value], lossy: bool) -> Table | None:
-    if len(values) < _FEWEST or not all(isinstance(value, dict) for value in values):
-        return None
-    records = cast("list[Record]", values)
-    if noun != "entries" and any(KEY in record for record in records):
-        return None
-    sample = Table(path, noun, records[:: -(-len(records) // _SAMPLE)])
-    if lossy and sum(_inner(record, 0) for record in sample.records) > _WIDEST * len(sample.records):
-        return None
-    worth = _WORTH_LOSSY if lossy else _WORTH
-    return (
-        Table(path, noun, records) if len(sample.text(factor=True)) <= worth * len(dump(sample.value())) else None
-    )
+    def _map(self, path: Path, value: Record) -> Table | None:
+        """An object whose values are records that are alike, as a table with the keys in the first column."""
+        found = entries(value) if len(value) >= _FEWEST else None
+        return self.table(path, "entries", list[Value](found)) if found and VALUE not in found[0] else None
 
 
 def _inner(value: Value, depth: int) -> int:
@@ -131,9 +135,3 @@ def _inner(value: Value, depth: int) -> int:
     lists = [child for child in value.values() if isinstance(child, list)]
     records = sum(isinstance(item, dict) for child in lists for item in child)
     return records + sum(_inner(child, depth + 1) for child in value.values())
-
-
-def _map(path: Path, value: Record, lossy: bool) -> Table | None:
-    """An object whose values are records that are alike, as a table with the keys in the first column."""
-    found = entries(value) if len(value) >= _FEWEST else None
-    return _table(path, "entries", list[Value](found), lossy) if found and VALUE not in found[0] else None

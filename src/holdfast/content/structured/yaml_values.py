@@ -89,7 +89,7 @@ class _Reading:
         self.documents: list[Value] = []
         self._left = left
         self._open: list[_Open] = []
-        self._anchors: dict[str, tuple[Value, int]] = {}
+        self._anchors: dict[str | None, tuple[Value, int]] = {}
 
     def take(self, event: _Event) -> None:
         """One event more."""
@@ -106,7 +106,9 @@ class _Reading:
             closed = self._open.pop()
             self._put(closed.value(), closed.anchor, closed.before - self._left)
         elif name == "AliasEvent":
-            value, size = self._anchors.get(event.anchor or "", (None, 0))
+            if event.anchor not in self._anchors:
+                raise ValueError(f"nothing is named {event.anchor}")
+            value, size = self._anchors[event.anchor]
             self._spend(size)
             self._put(value, None, size)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from holdfast.content.excerpt import asked, counted, excerpt
 from holdfast.content.frames import is_frame
@@ -22,11 +22,13 @@ _FRAMES = 0.2  # of the lines: with fewer frames the text is of another kind tha
 _TIMED_LINES = 0.2  # of the lines: with more times in front it is a log
 _NEAREST = 3  # own frames of each stack that come before those farther from the failure
 
+_MOST_WRAPPED = 4
 _TRIFLE = re.compile(r"\W*+(?:\d+\W*+)?|\s*\.\.\. \d+ \w+|#\d+ \{main\}")  # lines that no reader misses
 _TIMED = re.compile(r"\W?\d{2,4}[-/.]\d\d?[-/.]\d\d|\W?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:")
 _TEST_RUN = re.compile(
-    r"(?m)^(?:Ran \d+ tests? in |test result: |Tests?: +\d|={3,}.* in [\d.]+s|(?:FAIL|ok)\s+\S+\s+[\d.]+s"
-    r"|\s+\d+ (?:passing|failing)|not ok \d|.{0,20}Tests run: |# (?:fail|pass) \d)"
+    r"(?m)^(?:Ran \d+ tests? in |test result: |Tests?: +\d|={3,}+[^=\n]{1,200} in [\d.]+s"
+    r"|(?:FAIL|ok)[ \t]+\S{1,200}[ \t]+[\d.]+s|[ \t]{1,20}\d+ (?:passing|failing)|not ok \d"
+    r"|.{0,20}Tests run: |# (?:fail|pass) \d)"
 )
 
 
@@ -72,7 +74,7 @@ def _order(found: Sequence[Section], pieces: Sequence[Piece], question: Question
     worth = asked(question, [piece.text() for piece in pieces])
     last = max((number for number, section in enumerate(found) if not section.beside), default=0)
     ranks: list[tuple[float, ...]] = []
-    told = ""
+    told: set[str] = set()
     for number, section in enumerate(found):
         frames = section.frames()
         nearness = {id(piece): at for at, piece in enumerate(frames)}
@@ -80,16 +82,24 @@ def _order(found: Sequence[Section], pieces: Sequence[Piece], question: Question
         for at, piece in enumerate(section.pieces):
             tier = _tier(piece, own, nearness.get(id(piece), 0), told)
             ranks.append((tier, number not in {0, last}, section.beside, nearness.get(id(piece), -at), number))
-            told += piece.lines[0] if piece.role is Role.CAUSE else ""
+            if piece.role is Role.CAUSE:
+                told.update(_messages(piece.lines[0]))
     telling = [at for at, piece in enumerate(pieces) if not _TRIFLE.fullmatch(piece.lines[0])]
     return sorted(telling, key=lambda at: (ranks[at][0] > 0 and not worth[at], ranks[at]))
 
 
-def _tier(piece: Piece, own: Sequence[int], nearness: int, told: str) -> int:
+def _messages(error: str) -> Iterator[str]:
+    """What an error says after each of its first colons: a wrapper repeats the message of what it wraps."""
+    for _ in range(_MOST_WRAPPED):
+        error = error.partition(": ")[2]
+        if error:
+            yield error
+
+
+def _tier(piece: Piece, own: Sequence[int], nearness: int, told: Container[str]) -> int:
     """How early a piece is told; 0 is an error that no earlier one has told."""
     if piece.role is Role.CAUSE:
-        message = piece.lines[0].partition(": ")[2]
-        return 3 if message and message in told else 0
+        return 3 if any(message in told for message in _messages(piece.lines[0])) else 0
     if piece.role is Role.MESSAGE:
         return 2
     if id(piece) in own[:1]:

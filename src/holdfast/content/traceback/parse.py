@@ -10,7 +10,7 @@ from holdfast.content.frames import bare, is_frame
 
 from .forms import Piece, Role, in_library, is_cause, is_detail, is_link
 
-_VALUES = re.compile(r"0x[0-9a-f]+|\d+")
+_VALUES = re.compile(r"0x[0-9a-f]+|goroutine \d+|\(\d+\) panicked")
 _NUMBER = re.compile(r"(?m)^\s*(?:#?\d+:? +)?(?:0x[0-9a-f]+ (?:- |in ))?")
 _BESIDE = re.compile(r"goroutine |Suppressed:")
 _LONGEST_CYCLE, _FEWEST_ROUNDS = 8, 3
@@ -23,25 +23,29 @@ class Section:
 
     pieces: list[Piece] = field(default_factory=list[Piece])
     times: int = 1
+    has_frames: bool = False
+    innermost_last: bool = False
+    """Whether the frame where it happened is the last, as in Python."""
 
     @property
     def beside(self) -> bool:
         """Whether it happened beside the failure: another thread, or while cleaning up."""
         return _BESIDE.match(bare(self.pieces[0].lines[0])) is not None
 
-    @property
-    def innermost_last(self) -> bool:
-        """Whether the frame where it happened is the last, as in Python."""
-        return any(_INNERMOST_LAST in piece.lines[0] for piece in self.pieces)
-
     def frames(self) -> list[Piece]:
         """Its frames, the innermost first."""
         frames = [piece for piece in self.pieces if piece.is_frame]
         return frames[::-1] if self.innermost_last else frames
 
+    def add(self, piece: Piece) -> None:
+        """The next piece of it."""
+        self.pieces.append(piece)
+        self.has_frames = self.has_frames or piece.is_frame
+        self.innermost_last = self.innermost_last or _INNERMOST_LAST in piece.lines[0]
+
     def ends_with(self, piece: Piece) -> bool:
         """Whether an error that follows belongs to another stack."""
-        if not any(known.is_frame for known in self.pieces):
+        if not self.has_frames:
             return False
         closed = not self.innermost_last or not self.pieces[-1].is_frame
         return closed or _INNERMOST_LAST in piece.lines[0]
@@ -53,7 +57,7 @@ def sections(lines: Sequence[str]) -> list[Section]:
     for piece in _pieces(lines):
         if piece.role in {Role.CAUSE, Role.LINK} and found[-1].ends_with(piece):
             found.append(Section())
-        found[-1].pieces.append(piece)
+        found[-1].add(piece)
     known: dict[tuple[str, ...], Section] = {}
     for section in found:
         key = tuple(_VALUES.sub("0", line) for piece in section.pieces for line in piece.lines)

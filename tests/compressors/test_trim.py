@@ -1,0 +1,203 @@
+import pytest
+
+import holdfast
+from holdfast.compressors.trim import Trim
+from tests.formats.rules.messages import assistant, calling, result, text, thought, tool, use, user
+from tests.talks import agent_run, chat, dropped, exchange, planned, replaced, same, system, words
+
+MARK = "left out …]"
+
+
+def trimmed(messages, budget, strategy=None, **settings):
+    return holdfast.compress(messages, budget, strategy=strategy or Trim(), **{"counter": "words", **settings})
+
+
+def test_what_fits_is_left_alone():
+    plan = planned(Trim(), agent_run(2, 10), 1_000)
+    assert (plan.edits, plan.reason) == ((), "within_budget")
+
+
+def test_the_oldest_go_first_and_only_as_many_as_must():
+    messages = [system("Be kind."), *chat(10, size=20)]
+    gone = dropped(planned(Trim(), messages, 200, strategy="trim"))
+    assert gone == set(range(1, 1 + len(gone)))
+    after = trimmed(messages, 200)
+    assert 180 <= after.usage.tokens <= 200
+    assert same(after.messages, [messages[0], *messages[1 + len(gone) :]])
+
+
+def test_tool_exchanges_go_whole():
+    gone = dropped(planned(Trim(), agent_run(6), 300))
+    assert all((call in gone) == (call + 1 in gone) for call in range(2, 14, 2))
+    assert gone
+
+
+def test_an_exchange_of_parallel_calls_goes_whole():
+    messages = [user("go"), calling("a", "b", "c"), *(tool(i, words(50)) for i in "abc"), *chat(2)]
+    assert dropped(planned(Trim(), messages, 150)) == {1, 2, 3, 4}
+
+
+def test_system_messages_stay_wherever_they_stand():
+    messages = [system("one"), *chat(3), system("two"), *chat(3)]
+    after = trimmed(messages, 90)
+    assert [m for m in after.messages if m["role"] == "system"] == [system("one"), system("two")]
+
+
+def test_pins_stay_and_are_not_clamped():
+    messages = chat(10)
+    messages[3] = assistant(words(60))
+    after = trimmed(messages, 120, pin=[3])
+    assert any(message is messages[3] for message in after.messages)
+    assert after.budget_met
+
+
+def test_the_newest_message_always_stays():
+    messages = [*chat(3), user(words(500))]
+    after = trimmed(messages, 100)
+    assert same(after.messages, messages[-1:])
+    assert (after.budget_met, after.smallest) == (False, after.usage.tokens)
+
+
+def test_the_newest_stays_with_its_open_exchange():
+    after = trimmed([user("go"), *exchange(0), *exchange(1, 300)], 150)
+    assert [m["role"] for m in after.messages] == ["user", "assistant", "tool"]
+    assert after.budget_met
+
+
+def test_the_newest_user_message_goes_only_when_nothing_else_helps():
+    messages = [user("task"), *exchange(0), user(words(60)), *exchange(1), *exchange(2)]
+    assert any(m is messages[3] for m in trimmed(messages, 250).messages)
+    assert not any(m is messages[3] for m in trimmed(messages, 50).messages)
+
+
+def test_an_oversize_result_loses_its_middle_and_says_how_much():
+    messages = [user("go"), *exchange(0, 5_000), assistant("ok")]
+    after = trimmed(messages, 400)
+    said = after.messages[2]["content"]
+    assert said.startswith("out0 ")
+    assert said.endswith(" out0")
+    assert MARK in said
+    assert same([*after.messages[:2], after.messages[3]], [messages[0], messages[1], messages[3]])
+    assert after.budget_met
+    assert holdfast.restore(after) == messages
+
+
+def test_the_assistants_own_words_are_clamped_too():
+    messages = [user("go"), assistant(words(1_000)), user("more")]
+    after = trimmed(messages, 200)
+    assert len(after.messages) == 3
+    assert MARK in after.messages[1]["content"]
+
+
+@pytest.mark.parametrize("role", ["user", "system"])
+def test_words_of_a_user_and_of_the_system_are_not(role):
+    messages = [{"role": role, "content": words(1_000)}, user("go")]
+    after = trimmed(messages, 200)
+    assert all(any(m is old for old in messages) for m in after.messages)
+    assert after.budget_met is (role == "user")
+
+
+def test_users_are_clamped_when_asked_for_and_the_system_never():
+    messages = [system(words(50)), user(words(1_000))]
+    after = trimmed(messages, 200, Trim(clamp_users=True))
+    assert after.messages[0] is messages[0]
+    assert MARK in after.messages[1]["content"]
+    assert after.budget_met
+
+
+def test_thinking_and_the_arguments_of_calls_are_not_clamped():
+    call = assistant(thought(), use("a"))
+    messages = [user("go"), call, user(result("a", words(900)))]
+    after = trimmed(messages, 200, format="anthropic")
+    assert after.messages[1] is call
+    assert after.budget_met
+
+
+def test_without_clamping_nothing_is_reworded():
+    messages = [user("go"), *exchange(0, 5_000), *exchange(1, 5_000)]
+    after = trimmed(messages, 400, Trim(clamp=False))
+    assert same(after.messages, messages[3:])
+    assert not after.budget_met
+
+
+def test_many_results_that_must_stay_are_cut_to_one_length():
+    answers = [tool(f"c{n}", words(10 + 300 * n, f"x{n}")) for n in range(4)]
+    messages = [user("go"), calling("c0", "c1", "c2", "c3"), *answers]
+    after = trimmed(messages, 400)
+    sizes = [len(m["content"].split()) for m in after.messages[-4:]]
+    assert after.messages[-4] is answers[0]
+    assert max(sizes[1:]) - min(sizes[1:]) <= 6
+    assert 350 <= after.usage.tokens <= 400
+
+
+def test_what_must_stay_is_cut_below_the_usual_floor_rather_than_not_fit():
+    answers = [tool(f"c{n}", words(100)) for n in range(40)]
+    messages = [user("go"), calling(*(f"c{n}" for n in range(40))), *answers]
+    after = trimmed(messages, 1_000)
+    assert after.budget_met
+    assert all(m["content"].strip() for m in after.messages[2:])
+
+
+def test_but_not_when_that_would_not_help_either():
+    messages = [system(words(500)), user("go"), *exchange(0, 2_000)]
+    after = trimmed(messages, 100)
+    assert not after.budget_met
+    assert len(after.messages[-1]["content"].split()) >= 10
+
+
+def test_media_of_a_clamped_result_leave_a_word_behind():
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    block = {**result("a"), "content": [{"type": "text", "text": words(300)}, image, image]}
+    messages = [user("go"), assistant(use("a")), user(block)]
+    after = holdfast.compress(messages, 160, strategy="trim")
+    assert after.messages[2]["content"][0]["content"].endswith("\n[… 2 images left out …]")
+    assert after.budget_met
+    assert holdfast.restore(after) == messages
+
+
+def test_a_clamped_text_does_not_end_in_white_space():
+    newest = assistant(text("a b\n\n  " * 300))
+    after = trimmed([user("go"), newest], 60, format="anthropic", counter=len)
+    assert after.messages[1]["content"][0]["text"] == after.messages[1]["content"][0]["text"].rstrip()
+    assert holdfast.validate(after.messages, provider="anthropic") == []
+
+
+def test_recent_messages_can_be_kept_whatever_the_budget():
+    messages = [system("Be kind."), *chat(10)]
+    after = trimmed(messages, 100, Trim(keep_recent=6, clamp=False))
+    assert same(after.messages, [messages[0], *messages[-6:]])
+    assert not after.budget_met
+    clamped = trimmed(messages, 100, Trim(keep_recent=6))
+    assert same(clamped.messages[1::2], messages[-6::2])  # what a user said is as it was
+    assert (len(clamped.messages), clamped.budget_met) == (7, True)
+
+
+def test_more_recent_messages_than_there_are_keep_all():
+    plan = planned(Trim(keep_recent=99, clamp=False), chat(3), 50)
+    assert (plan.status, plan.reason) == ("skipped", "nothing_may_go")
+
+
+def test_a_conversation_that_does_not_end_with_a_user_can_be_left_alone():
+    strategy = Trim(only_when_last_is_user=True)
+    plan = planned(strategy, chat(5), 50)
+    assert (plan.edits, plan.reason) == ((), "last_is_not_user")
+    assert planned(strategy, [*chat(5), user("and?")], 50).edits
+    assert planned(strategy, [], 50).reason == "last_is_not_user"
+
+
+@pytest.mark.parametrize("threshold", [70, 0.7])
+def test_it_can_aim_at_a_share_of_the_window(threshold):
+    after = trimmed(chat(10), 100, Trim(threshold=threshold))
+    assert after.usage.tokens <= 70
+
+
+def test_system_prompt_alone_over_the_budget_changes_as_little_as_can_be_helped():
+    messages = [system(words(500)), user("go")]
+    plan = planned(Trim(), messages, 100)
+    assert (plan.edits, plan.reason) == ((), "nothing_may_go")
+
+
+def test_counters_whose_parts_do_not_add_up_still_fit():
+    messages = [user("go"), calling("a", "b"), tool("a", "x y " * 900), tool("b", "z " * 900)]
+    for counter in ("ceil4_overhead", "chars4_plus1", "ceil4_plus2", "floor4", "estimate"):
+        assert holdfast.compress(messages, 250, strategy="trim", counter=counter).budget_met, counter

@@ -1,0 +1,104 @@
+"""Diffs keep every file with its numbers, and the changes before what stands around them."""
+
+from __future__ import annotations
+
+import difflib
+
+import pytest
+
+from holdfast.content.diff import Diff
+from holdfast.kernel.ports import Room
+from tests.contracts.content_contract import ContentContract, count, real_texts
+
+
+class TestDiff(ContentContract):
+    kind = Diff()
+
+
+def shrunk(text, tokens, question=""):
+    return Diff().shrink(text, Room(tokens, count, question)).text
+
+
+def change(path, edits, size=200):
+    """A git diff of one made-up file: ``edits`` maps the number of a line to its new text."""
+    old = [f"line {number} of the file\n" for number in range(size)]
+    new = [f"{edits[number]}\n" if number in edits else line for number, line in enumerate(old)]
+    body = "".join(difflib.unified_diff(old, new, f"a/{path}", f"b/{path}"))
+    return f"diff --git a/{path} b/{path}\nindex 1a2b3c4..5d6e7f8 100644\n{body}"
+
+
+def test_every_file_is_named_with_its_numbers():
+    text = "".join(
+        change(f"src/part{number}.py", dict.fromkeys(range(0, 200, 9), "x = 1")) for number in range(12)
+    )
+    told = shrunk(text, 220)
+    assert [number for number in range(12) if f"=== src/part{number}.py +23 -23" not in told] == []
+
+
+def test_generated_files_come_last():
+    text = change("package-lock.json", {n: f'"v": "{n}"' for n in range(200)}) + change(
+        "src/cart.py", {77: "total = net + tax"}
+    )
+    told = shrunk(text, 90)
+    assert "=== package-lock.json +200 -200" in told
+    assert "+total = net + tax" in told
+    assert '"v"' not in told
+
+
+def test_the_hunk_that_the_question_names_comes_first():
+    edits = {n: f"step({n})" for n in range(5, 195, 12)} | {101: "retries = RetryPolicy(limit=5)"}
+    told = shrunk(change("src/job.py", edits), 110, "what is the limit of RetryPolicy?")
+    assert "+retries = RetryPolicy(limit=5)" in told
+
+
+def test_context_goes_before_changes():
+    told = shrunk(change("src/job.py", {50: "first()", 120: "second()"}), 75)
+    assert "+first()" in told
+    assert "+second()" in told
+    assert "line 47 of the file" not in told
+
+
+def test_what_is_left_out_is_counted():
+    told = shrunk(change("src/job.py", {n: f"step({n})" for n in range(200)}), 120)
+    left_out = sum(
+        int(line.split()[1]) for line in told.split("\n") if line.startswith("… ") and "changed" in line
+    )
+    kept = sum(line.startswith(("+", "-")) for line in told.split("\n"))
+    assert left_out + kept == 400
+
+
+def test_new_deleted_renamed_and_binary_files_are_told_as_such():
+    text = (
+        "diff --git a/old.py b/new.py\nsimilarity index 100%\nrename from old.py\nrename to new.py\n"
+        "diff --git a/logo.png b/logo.png\nindex 1..2 100644\nBinary files a/logo.png and b/logo.png differ\n"
+        "diff --git a/gone.py b/gone.py\ndeleted file mode 100644\n--- a/gone.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x = 1\n"
+    )
+    told = shrunk(text + change("src/job.py", dict.fromkeys(range(200), "y")), 150)
+    assert "=== new.py (rename from old.py)" in told
+    assert "=== logo.png (binary)" in told
+    assert "=== gone.py -1 (deleted file)" in told
+
+
+def test_lines_that_look_like_heads_inside_a_hunk_are_changes():
+    text = (
+        "--- a/x.sql\n+++ b/x.sql\n@@ -1,3 +1,3 @@\n--- a comment\n+-- b comment\n select 1;\n--- more\n+++ more\n"
+    )
+    assert "=== x.sql +2 -2" in shrunk(text * 2, 60)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Title\n\n---\n\n- one\n+ two\n\n--- a rule\n" * 9,
+        "---\nname: x\n---\nname: y\n" * 9,
+        "The change is @@ -1 +1 @@ in a diff --git of prose.\n" * 9,
+        "+ a\n- b\n  c\n" * 30,
+    ],
+)
+def test_other_texts_are_no_diff(text):
+    assert not Diff().recognises(text)
+
+
+def test_a_diff_with_carriage_returns_is_read_alike():
+    text = real_texts("diff")["svn-diff"].text
+    assert shrunk(text.replace("\n", "\r\n"), 100) == shrunk(text, 100)

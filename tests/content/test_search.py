@@ -1,0 +1,101 @@
+"""Search hits are told by file, those that the question names first, and come back from their lossless form."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.content.search import Search
+from holdfast.kernel.ports import Room
+from tests.contracts.content_contract import ContentContract, count, real_texts
+
+
+class TestSearch(ContentContract):
+    kind = Search()
+
+
+def shrunk(text, tokens, question=""):
+    return Search().shrink(text, Room(tokens, count, question)).text
+
+
+HITS = [f"src/part{number % 7}/module.py:{number + 1}:    value = load({number})" for number in range(300)]
+
+
+def test_each_path_is_written_once():
+    told = shrunk("\n".join(HITS), 400)
+    assert [told.count(f"src/part{number}/module.py") for number in range(7)] == [1] * 7
+
+
+def test_what_is_left_out_is_counted_by_file():
+    told = shrunk("\n".join(HITS), 300)
+    assert "of 43 hits)" in told
+
+
+def test_files_without_a_told_hit_are_counted():
+    hits = [f"src/part{number}/module.py:1:value = load({number})" for number in range(400)]
+    told = shrunk("\n".join(hits), 200)
+    kept = told.count("  1:value")
+    assert f"… {400 - kept} hits in {400 - kept} other files …" in told
+
+
+def test_the_hit_that_the_question_names_comes_first():
+    assert "211:" in shrunk(
+        "\n".join([*HITS[:210], "src/part0/module.py:211:    retry = RetryPolicy(5)", *HITS[211:]]),
+        40,
+        "where is RetryPolicy made?",
+    )
+
+
+def test_a_definition_comes_before_its_uses():
+    hits = [f"src/a.py:{number}:    total = price(cart)" for number in range(1, 90)]
+    hits[70] = "src/a.py:71:def price(cart):"
+    assert "71:def price(cart):" in shrunk("\n".join(hits), 30)
+
+
+def test_lines_around_hits_and_separators_come_back():
+    text = (
+        "src/shop/a.py-1-import re\nsrc/shop/a.py:2:x = 1\n--\nsrc/shop/b-3-c.py:2:y = 1\nsrc/shop/b-3-c.py-3-\nsrc/shop/b-3-c.py-4-\nBinary file z matches\n"
+        * 9
+    )
+    compacted = Search().compact(text)
+    assert compacted is not None
+    assert "> src/shop/a.py" in compacted
+    assert Search().expand(compacted) == text
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["src/a.py", "src/a b.py", "x-1-y.c", "> z.py"]),
+            st.integers(1, 999),
+            st.sampled_from(":-"),
+            st.text(max_size=30),
+        ),
+        min_size=3,
+        max_size=40,
+    )
+)
+def test_whatever_is_compacted_comes_back(rows):
+    text = "\n".join(f"{path}{sign}{number}{sign}{found}" for path, number, sign, found in rows)
+    compacted = Search().compact(text)
+    assert compacted is None or Search().expand(compacted) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-03-01 10:11:12 INFO started\n" * 9,
+        "key: value\nother: value\n" * 9,
+        "10:15 coffee\n09:30 tea\n11:20 lunch\n" * 9,
+        "Note: see chapter 3:4 for details.\nThen: go on.\n" * 9,
+    ],
+)
+def test_other_texts_are_no_search(text):
+    assert not Search().recognises(text)
+
+
+def test_the_lossless_form_of_real_hits_is_a_quarter_shorter():
+    for name in ("grep-python-functions", "grep-context", "grep-c-pool"):
+        text = real_texts("search")[name].text
+        assert count(Search().compact(text)) < 0.75 * count(text)

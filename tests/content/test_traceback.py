@@ -1,0 +1,111 @@
+"""Stack traces keep every error, then the frames nearest to the failure."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.content.traceback import Traceback, llm4s_error
+from holdfast.kernel.ports import Room
+from tests.contracts.content_contract import ContentContract, count, real_texts
+
+
+class TestTraceback(ContentContract):
+    kind = Traceback()
+
+
+def shrunk(text, tokens, question=""):
+    return Traceback().shrink(text, Room(tokens, count, question)).text
+
+
+def python_trace(frames, error):
+    lines = [
+        f'  File "/srv/shop/{name}", line {number}, in {name[:4]}\n    step({number})' for number, name in frames
+    ]
+    return "\n".join(["Traceback (most recent call last):", *lines, error])
+
+
+def test_own_frames_come_before_those_of_libraries():
+    own = [(number, f"shop{number}.py") for number in range(4)]
+    library = [(number, f"lib/python3.12/site-packages/web/core{number}.py") for number in range(40)]
+    text = shrunk(python_trace([*library, *own, *library], "ValueError: no price"), 150)
+    assert "ValueError: no price" in text
+    assert [name for _, name in own if name not in text] == []
+    assert text.count("site-packages") <= 1
+
+
+def test_the_number_of_frames_left_out_is_told():
+    text = shrunk(python_trace([(number, f"shop{number}.py") for number in range(50)], "KeyError: 'tea'"), 60)
+    told = [line for line in text.split("\n") if line.startswith("…")]
+    kept = text.count("File")
+    assert sum(int(line.split()[1]) for line in told) + kept == 50
+
+
+def test_recursion_is_told_once_with_its_number():
+    frames = [(7, "shop_loop.py")] * 300
+    assert "(×300)" in shrunk(python_trace(frames, "RecursionError: too deep"), 60)
+
+
+def test_mutual_recursion_is_told_as_one_round():
+    frames = [(7, "ping_a.py"), (8, "pong_b.py")] * 150
+    assert "(these 2 frames ×150)" in shrunk(python_trace(frames, "RecursionError: too deep"), 80)
+
+
+def test_equal_stacks_are_told_once():
+    one = python_trace([(7, "shop_a.py"), (8, "shop_b.py")], "OSError: disk full")
+    text = shrunk("\n\n".join([one] * 40), 120)
+    assert text.count("OSError: disk full") == 1
+    assert "(this stack ×40)" in text
+
+
+def test_the_question_decides_between_frames():
+    frames = [(number, f"shop{number}.py") for number in range(60)]
+    frames[30] = (1_234, "tax_table.py")
+    assert "tax_table.py" in shrunk(python_trace(frames, "ValueError: x"), 70, "what does tax_table.py do?")
+
+
+def test_the_deepest_cause_outlives_those_between():
+    causes = [
+        f"Caused by: shop.Wrapped: layer {number}\n\tat shop.Layer{number}.run(Layer.java:{number})"
+        for number in range(30)
+    ]
+    text = "java.lang.IllegalStateException: top\n\tat shop.Top.main(Top.java:1)\n" + "\n".join(causes)
+    told = shrunk(text, 60)
+    assert "IllegalStateException: top" in told
+    assert "layer 29" in told
+
+
+@pytest.mark.parametrize("name", sorted(real_texts("traceback")))
+def test_no_error_is_lost_in_a_quarter_of_the_tokens(name):
+    text = real_texts("traceback")[name].text
+    told = shrunk(text, count(text) // 4)
+    missed = [
+        line
+        for line in dict.fromkeys(text.split("\n"))
+        if line.startswith(("panic: ", "Caused by: ", "thread '")) and line not in told
+    ]
+    assert missed == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An Exception is not an Error. Traceback (most recent call last): is what Python prints.\n" * 9,
+        "2026-03-01 10:00:00 ERROR x\n\tat a.B.c(D.java:1)\n" * 9,
+        'FAIL: test_x\nTraceback (most recent call last):\n  File "a.py", line 1, in x\n    y\n  File "b.py", line 1, in x\nValueError: z\nRan 3 tests in 0.1s\n',
+        "at the gate\nat the door\nat the window\n" * 9,
+    ],
+)
+def test_other_texts_are_no_traceback(text):
+    assert not Traceback().recognises(text)
+
+
+def test_the_llm4s_preset_keeps_three_lines_and_ten_frames():
+    frames = [f"\tat shop.A.f{number}(A.java:{number})" for number in range(25)]
+    head = ["java.lang.Error: x", "first detail", "second detail"]
+    told = llm4s_error("\n".join([*head, *frames])).split("\n")
+    assert told == [*head, *frames[:10], "... [+15 additional stack frames] ..."]
+
+
+def test_the_llm4s_preset_leaves_ten_frames_alone():
+    text = "\n".join(["java.lang.Error: x", *[f"\tat shop.A.f{number}(A.java:{number})" for number in range(10)]])
+    assert llm4s_error(text) == text

@@ -1,0 +1,169 @@
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from holdfast import Budget, ConfigError
+from holdfast.kernel.budget import CountMemo, tokens_of
+from holdfast.metering import meter_for
+from tests.talks import METER, agent_run, settled, system, tool, user, words
+
+
+class Counting:
+    """A counter that remembers what it was asked."""
+
+    name = "counting"
+    accuracy = METER.counter.accuracy
+
+    def __init__(self):
+        self.asked = []
+
+    def count(self, text):
+        self.asked.append(text)
+        return len(text)
+
+
+@pytest.mark.parametrize("value", [0, -1, True, "many", 1.5, None, [], math.nan, math.inf])
+def test_what_is_no_number_of_tokens_is_no_budget(value):
+    with pytest.raises(ConfigError, match="^budget: "):
+        Budget.of(value)
+
+
+@pytest.mark.parametrize("name", ["limit", "window"])
+@pytest.mark.parametrize("value", [0, -1, True, "many", 1.5, math.inf])
+def test_a_limit_and_a_window_are_positive_numbers_of_tokens(name, value):
+    with pytest.raises(ConfigError, match=f"^{name}: .*not a positive number of tokens"):
+        Budget(**{name: value})
+
+
+@pytest.mark.parametrize("value", [-1, True, "much", 0.5, None])
+def test_a_reserve_is_a_number_of_tokens(value):
+    with pytest.raises(ConfigError, match="^reserve: "):
+        Budget(limit=100, reserve=value)
+
+
+@pytest.mark.parametrize("name", ["headroom", "step"])
+@pytest.mark.parametrize("value", [1.0, 1, 2, -0.1, math.nan, "x", None])
+def test_headroom_and_step_are_shares_below_one(name, value):
+    with pytest.raises(ConfigError, match=rf"^{name}: .*share in \[0, 1\)"):
+        Budget(limit=100, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["trigger", "target"])
+@pytest.mark.parametrize("value", [-1, 1.01, -0.5, math.nan, True, "x"])
+def test_trigger_and_target_are_tokens_or_shares(name, value):
+    with pytest.raises(ConfigError, match=f"^{name}: "):
+        Budget(limit=100, **{name: value})
+
+
+def test_an_error_of_a_budget_is_one_line_with_place_and_advice_as_facts():
+    with pytest.raises(ConfigError) as caught:
+        Budget.of("8k")
+    assert (caught.value.place, caught.value.problem) == ("budget", "'8k' is no budget")
+    assert caught.value.advice == "give a number of tokens or a holdfast.Budget"
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("budget", "left"),
+    [
+        (Budget(limit=8_000), 8_000),
+        (Budget(window=128_000, reserve=4_000), 124_000),
+        (Budget(window=128_000, reserve=4_000, headroom=0.05), 117_800),
+        (Budget(limit=1_000, headroom=0.1), 900),
+        (Budget(limit=8_000, window=4_000), 4_000),
+        (Budget(limit=4_000, window=8_000, reserve=500), 3_500),
+        (Budget(limit=7, headroom=0.5), 3),
+    ],
+)
+def test_reserve_comes_off_first_and_headroom_is_a_share_of_the_rest(budget, left):
+    assert budget.tokens() == left
+
+
+def test_a_budget_without_a_limit_takes_the_window_of_the_model():
+    assert Budget(reserve=1_000).tokens(128_000) == 127_000
+    with pytest.raises(ConfigError, match="name a model whose window is known"):
+        Budget(reserve=1_000).tokens()
+
+
+@pytest.mark.parametrize("budget", [Budget(limit=100, reserve=100), Budget(limit=1, headroom=0.5)])
+def test_a_budget_that_leaves_nothing_says_what_to_lower(budget):
+    with pytest.raises(ConfigError, match="leave nothing of .* lower reserve= or headroom="):
+        budget.tokens()
+
+
+def test_a_share_is_a_float_and_tokens_are_an_int():
+    assert [tokens_of(share, 8_192) for share in (0.7, 1.0, 0.0, 1, 5_000)] == [5_734, 8_192, 0, 1, 5_000]
+    _, allowance = settled(agent_run(), 250)
+    assert (allowance.share(0.4), allowance.share(40)) == (100, 40)
+
+
+@pytest.mark.parametrize(
+    ("budget", "target"),
+    [
+        (Budget(limit=100), 100),
+        (Budget(limit=100, target=0.7), 70),
+        (Budget(limit=100, trigger=0.9, target=0.7), 70),
+        (Budget(limit=100, trigger=50), 50),
+        (Budget(limit=100, trigger=50, target=80), 50),
+        (Budget(limit=100, target=500), 100),
+    ],
+)
+def test_the_target_is_never_above_the_trigger_nor_the_trigger_above_the_limit(budget, target):
+    _, allowance = settled(agent_run(), budget)
+    assert (allowance.target, allowance.limit) == (target, 100)
+
+
+def test_a_text_is_counted_once_however_often_it_is_measured():
+    counter = Counting()
+    memo = CountMemo(counter)
+    assert [memo("one"), memo("two"), memo("one"), memo("one")] == [3, 3, 3, 3]
+    assert counter.asked == ["one", "two"]
+
+
+def test_the_memo_is_bounded_and_what_is_in_use_stays():
+    counter = Counting()
+    memo = CountMemo(counter, characters=1_000)
+    for number in range(500):
+        memo("in use")
+        memo(f"text number {number}")
+        assert memo.characters <= 1_000
+    assert counter.asked.count("in use") == 1
+    memo("text number 0")
+    assert counter.asked.count("text number 0") == 2
+
+
+def test_a_text_longer_than_the_whole_memo_is_counted_and_leaves_with_the_next():
+    memo = CountMemo(Counting(), characters=100)
+    assert memo("x" * 10_000) == 10_000
+    memo("a")
+    memo("y" * 90)
+    assert memo.characters <= 100
+
+
+def test_threads_share_a_memo():
+    memo = CountMemo(Counting(), characters=5_000)
+    texts = [f"{number:030}" for number in range(300)] * 5
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(memo, texts)) == {30}
+    assert memo.characters <= 5_000
+
+
+def test_a_meter_adds_a_tariff_to_the_texts():
+    meter = meter_for(None, len)
+    transcript, _ = settled([user("12345"), tool("c", "123")], 1000, format="openai")
+    assert [*meter.sizes(transcript)] == [5 + 4, 3 + 4]
+    assert meter.total(transcript) == 9 + 7 + 10
+
+
+def test_what_stands_beside_the_messages_is_counted_too():
+    body = {"system": words(7), "tools": [{"name": "x", "input_schema": {}}], "messages": [user("go")]}
+    bare, _ = settled(body["messages"], format="anthropic")
+    whole, _ = settled(body, format="anthropic")
+    assert METER.total(whole) == METER.total(bare) + 7 + METER.text('{"name":"x","input_schema":{}}')
+
+
+def test_sizes_are_those_of_the_meter_that_asks():
+    transcript, _ = settled([system("four words of text")], 1000)
+    assert METER.sizes(transcript) != meter_for(None, "chars4_plus1").sizes(transcript)
+    assert METER.sizes(transcript) == [METER.message(message) for message in transcript.messages]
