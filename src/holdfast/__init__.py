@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.recalling import RecallTool, recall, recall_tool
     from holdfast.reports import report
     from holdfast.result import CompressionMetrics, CompressionResult, Step, restore
+    from holdfast.shrinking import ShrunkText, shrink
 
 __version__ = "0.1.0"
 
@@ -52,6 +53,7 @@ __all__ = [
     "NotFoundError",
     "Pruned",
     "RecallTool",
+    "ShrunkText",
     "Step",
     "StoreError",
     "StrategyError",
@@ -66,6 +68,7 @@ __all__ = [
     "repair",
     "report",
     "restore",
+    "shrink",
     "validate",
 ]
 
@@ -79,6 +82,7 @@ _HOMES = {
     "mending": ("repair", "validate"),
     "recalling": ("RecallTool", "recall", "recall_tool"),
     "reports": ("report",),
+    "shrinking": ("ShrunkText", "shrink"),
 }
 
 

@@ -11,6 +11,7 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.integrity import Violation, violations
 from holdfast.kernel.transcript import Transcript
 from holdfast.metering import Counter, meter_for
+from holdfast.outcome import wrapped
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
 
 _ROUNDS = 8  # mending one rule may break another; generated conversations never needed more than 3
@@ -42,7 +43,7 @@ def repair(
     before, now = meter.total(transcript), meter.total(after)
     key = form.key(messages)
     return CompressionResult(
-        messages=_wrapped(messages, key, after) if mended else messages,
+        messages=wrapped(messages, key, after) if mended else messages,
         metrics=CompressionMetrics(before, now, len(transcript), len(after)),
         usage=TokenUsage(now, now),
         strategy_name="repair",
@@ -84,11 +85,3 @@ def _step(rule: str, applied: Applied, meter: Meter) -> Step:
         taken=applied.taken,
         messages=tuple([message.original for message in applied.transcript.messages]),
     )
-
-
-def _wrapped(payload: Any, key: str, after: Transcript) -> Any:
-    """The messages in the container in which they came: a list, a tuple or a request body."""
-    messages = [message.original for message in after.messages]
-    if key:
-        return {**payload, key: messages}
-    return tuple(messages) if isinstance(payload, tuple) else messages

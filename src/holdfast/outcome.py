@@ -99,7 +99,7 @@ def _result(job: Job, ledger: _Ledger) -> CompressionResult:
     status, reason = _verdict(job, steps, met=met)
     key = job.format.key(job.payload)
     return CompressionResult(
-        messages=_wrapped(job.payload, key, now),
+        messages=wrapped(job.payload, key, now),
         metrics=CompressionMetrics(job.tokens, tokens, len(job.transcript), len(now)),
         usage=TokenUsage(tokens, job.allowance.limit),
         strategy_name=job.compressor.name,
@@ -137,7 +137,7 @@ def _detail(steps: tuple[Step, ...], tokens: int, *, met: bool) -> str:
     return "; ".join(told)
 
 
-def _wrapped(payload: Any, key: str, now: Transcript) -> Any:
+def wrapped(payload: Any, key: str, now: Transcript) -> Any:
     """The messages in the container in which they came: a list, a tuple or a request body."""
     messages = [message.original for message in now.messages]
     if key:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from holdfast.fitting import RECALL_TOOL
 from holdfast.kernel.errors import ConfigError, HoldfastError
@@ -44,9 +44,10 @@ def recall(
 ) -> str:
     """The original that a reference names: whole, or its lines (first, last), the lines that match, or a field.
 
-    ``key`` is what stands after ``original:``; ``lines`` may be written ``"10:80"``. Raises NotFoundError for a
-    key that this store does not hold, CorruptError for an original that was damaged, StoreError for a store that
-    does not answer, and ConfigError for a key, a range, a pattern or a path that is none.
+    ``key`` is what stands after ``original:``, or the whole reference; ``lines`` may be written ``"10:80"``.
+    Raises NotFoundError for a key that this store does not hold, CorruptError for an original that was damaged,
+    StoreError for a store that does not answer, and ConfigError for a key, a range, a pattern or a path that is
+    none.
     """
     return excerpt_of(key, opened(store), lines=lines, pattern=pattern, field=field).text
 
@@ -55,8 +56,10 @@ def excerpt_of(
     key: object, store: Opened, *, lines: object = None, pattern: object = None, field: object = None
 ) -> Excerpt:
     """As ``recall``, with the numbers of the lines; the arguments may be anything, and are checked."""
+    named = _text("key", key) or _refused("key", key, "give what stands after 'original:'")
+    known = _KEY.search(named.lower())  # people and models pass the whole reference too
     work = AsyncArtifactStore(store.store).read(
-        _text("key", key) or _refused("key", key, "give what stands after 'original:'"),
+        known.group() if known else named,
         lines=line_range(lines),
         pattern=_text("pattern", pattern),
         field=_text("field", field),
@@ -130,12 +133,8 @@ def line_range(lines: object) -> tuple[int, int] | None:
 
 
 def _answer(asked: Mapping[str, object], store: Opened, most: int) -> str:
-    key = _text("key", asked.get("key")) or ""
-    known = _KEY.search(key.lower())  # a model may pass the whole reference
     lines, pattern = asked.get("lines"), asked.get("pattern")
-    found = excerpt_of(
-        known.group() if known else key, store, lines=lines, pattern=pattern, field=asked.get("field")
-    )
+    found = excerpt_of(asked.get("key"), store, lines=lines, pattern=pattern, field=asked.get("field"))
     text = found.numbered() if lines or pattern else found.text
     return _part(text, _offset(asked.get("offset")), most) if text else "[nothing of the original matches]"
 
@@ -174,7 +173,7 @@ def _offset(value: object) -> int:
     number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 16 else value
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         _refused("offset", value, "give a number of characters")
-    return cast("int", number)
+    return number
 
 
 def _text(name: str, value: object) -> str | None:
@@ -186,6 +185,6 @@ def _text(name: str, value: object) -> str | None:
     return str(value)
 
 
-def _refused(name: str, value: object, advice: str) -> str:
+def _refused(name: str, value: object, advice: str) -> NoReturn:
     shown = repr(value)
     raise ConfigError(f"{shown[:80]} does not belong here", place=name, advice=advice)

@@ -5,7 +5,7 @@ import pytest
 from holdfast.compressors.cuts import kept_whole, legal, oldest_first
 from holdfast.formats import named
 from holdfast.kernel.integrity import Rule, violations
-from tests.formats.rules.messages import assistant, result, use, user
+from tests.formats.rules.messages import assistant, result, thought, use, user
 from tests.properties.conversations import FORMS
 from tests.talks import METER, chat, exchange, system
 
@@ -14,6 +14,9 @@ class Alternating(Rule):
     """Two of one role may not stand next to each other, and a user starts."""
 
     name = "alternating"
+
+    def violations(self, messages):
+        return iter(())
 
     def may_follow(self, before, message):
         return message.role == "user" if before is None else before.role != message.role
@@ -107,13 +110,15 @@ def test_legal_drops_of_generated_conversations_break_no_rule_that_held(form):
         rng = Random(f"cuts:{number}")
         payload = FORMS["anthropic" if form == "bedrock" else form](rng)
         transcript = wire.read(payload)
+        old = {v.rule for v in violations(transcript.rules, transcript.messages)}
         free = [unit for unit in transcript.units if transcript.protected.isdisjoint(unit)]
-        going = {i for unit in free if rng.random() < 0.5 for i in unit}
-        now = legal(transcript, going, set())
+        share = rng.random()
+        pinned = {i for unit in free if rng.random() < 0.1 for i in unit}
+        going = {i for unit in free[: int(share * len(free))] for i in unit} - pinned
+        now = legal(transcript, going, pinned)
         changed += now != going
         after = [m for i, m in enumerate(transcript.messages) if i not in now]
-        old = {v.rule for v in violations(transcript.rules, transcript.messages)}
-        assert transcript.protected.isdisjoint(now)
+        assert transcript.protected.union(pinned).isdisjoint(now)
         worse += [v for v in violations(transcript.rules, after) if v.rule not in old]
     assert worse == []
     assert changed or form != "bedrock"
@@ -131,6 +136,14 @@ def test_twenty_thousand_gaps_are_mended_in_one_pass():
     now = legal(transcript, set(range(1, 20_000, 4)), set())
     assert len(now) == 10_000
     assert Watched.asked <= 3 * len(transcript)
+
+
+def test_turns_that_the_newest_word_of_a_user_parts_do_not_become_one_that_is_refused():
+    loop = [assistant(thought(), use("a")), user(result("a")), assistant("so")]
+    transcript = named("anthropic").read([user("x"), assistant("kept"), user("y"), *loop])
+    assert legal(transcript, {2}, {1}) == set()
+    assert legal(transcript, {0, 1, 2}, set()) == {0, 1}
+    assert legal(transcript, {1, 2}, {0}) == {1, 2}
 
 
 def test_results_in_a_users_message_are_no_other_role():

@@ -5,7 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from holdfast.stores.artifacts import ArtifactStore
 from tests.conformance.operations import Outcome
+
+_REFERENCE = re.compile(r"content_[0-9a-f]{64}|(?<=\[original: )[0-9a-f]{12,64}")
 
 
 def unmet(expect: dict[str, Any], given: Any, outcome: Outcome) -> Iterator[str]:
@@ -141,6 +144,40 @@ def _characters(messages: list[Any]) -> int:
     return len(json.dumps(messages, ensure_ascii=False))
 
 
+def _artifact(key: str, outcome: Outcome) -> str | None:
+    return None if outcome.store is None else ArtifactStore(outcome.store).get(key)
+
+
+def _store_get(wanted: dict[str, str], given: Any, outcome: Outcome) -> str:
+    wrong = [key for key, text in wanted.items() if _artifact(key, outcome) != text]
+    return f"not what is kept under {wrong}" if wrong else ""
+
+
+def _store_contains(wanted: str, given: Any, outcome: Outcome) -> str:
+    return "" if _artifact(wanted, outcome) is not None else "there is no such key"
+
+
+def _recoverable(wanted: bool, given: list[Any], outcome: Outcome) -> str:
+    """Every reference gives back what stood in the message with the same call id before."""
+    before = {message.get("tool_call_id"): _content(message) for message in given}
+    for message in outcome.messages:
+        for key in _REFERENCE.findall(_content(message)):
+            if (_artifact(key, outcome) == before.get(message.get("tool_call_id"))) is not wanted:
+                return f"{key} is not the original"
+    return ""
+
+
+def _json_at(wanted: dict[str, Any], given: Any, outcome: Outcome) -> str:
+    found = {index: json.loads(_content(outcome.messages[int(index)])) for index in wanted}
+    return "" if found == wanted else f"found {_short(found)}"
+
+
+def _json_key_order(wanted: Any, given: Any, outcome: Outcome) -> str:
+    places = wanted if isinstance(wanted, dict) else {"-1": wanted}
+    found = {index: list(json.loads(_content(outcome.messages[int(index)]))) for index in places}
+    return "" if found == places else f"found {_short(found)}"
+
+
 def _idempotent(wanted: bool, given: Any, outcome: Outcome) -> str:
     again = outcome.again(outcome.messages) if outcome.again else outcome.messages
     return "" if again == outcome.messages else f"again gives {_short(again)}"
@@ -164,6 +201,11 @@ _CHECKS = {
     "no_orphan_tool_messages": _no_orphans,
     "tool_call_ids_preserved": _ids_preserved,
     "idempotent": _idempotent,
+    "store_get": _store_get,
+    "store_contains_key": _store_contains,
+    "recoverable": _recoverable,
+    "json_at": _json_at,
+    "json_key_order": _json_key_order,
     "non_empty": lambda w, g, o: _holds(bool(o.messages) is w, "empty"),
     "fewer_messages": lambda w, g, o: _holds((len(o.messages) < len(g)) is w, f"{len(o.messages)} messages"),
     "shrinks": lambda w, g, o: _holds((_characters(o.messages) < _characters(g)) is w, "not smaller"),

@@ -8,15 +8,18 @@ from typing import Any
 import holdfast
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.prune import Prune, tunacode
+from holdfast.compressors.size_classes import SizeClasses
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
 from holdfast.in_place import prune_old_tool_outputs
 from holdfast.kernel.budget import tokens_of
+from holdfast.kernel.ports import KeyValueStore
 from holdfast.result import CompressionMetrics, CompressionResult
+from holdfast.stores.in_process import InProcessStore
 from holdfast.tokens import counter_for
 
 NOT_YET = frozenset(
-    "summarize semantic_dedup hierarchical compact_tool_outputs history_digest squeeze_digest manage_context rule "
+    "summarize semantic_dedup hierarchical history_digest squeeze_digest manage_context rule "
     "rules_all compact call_with_recovery group_blocks group_blocks_each retention_boundary cosine content_key "
     "summary_key summary_keys_distinct recency access entity_importance has_importance_marker cache_script "
     "store_script wrap_unwrap retrieve tiers tier_roundtrip tier_context".split()
@@ -26,13 +29,17 @@ NOT_YET = frozenset(
 
 @dataclass
 class Outcome:
-    """What an operation gave: messages with their tokens, and facts by the name of the expectation."""
+    """What an operation gave: messages with their tokens, and facts by the name of the expectation.
+
+    ``store`` is where it kept originals.
+    """
 
     messages: list[Any] = field(default_factory=list)
     tokens: int = 0
     facts: dict[str, Any] = field(default_factory=dict)
     again: Callable[[list[Any]], list[Any]] | None = None
     raised: Exception | None = None
+    store: KeyValueStore | None = None
 
 
 class NeverCalled:
@@ -138,6 +145,16 @@ def _pruned(given: list[Any], params: dict[str, Any]) -> Outcome:
     return Outcome(messages, 0, facts, lambda m: once(copy.deepcopy(m))[0])
 
 
+def _compacted(given: list[Any], params: dict[str, Any]) -> Outcome:
+    store = InProcessStore()
+    strategy = SizeClasses(params["inline_bytes"], params["external_bytes"])
+
+    def once(messages: list[Any]) -> list[Any]:
+        return holdfast.compress(messages, 1, strategy=strategy, store=store).messages
+
+    return Outcome(once(copy.deepcopy(given)), again=once, store=store)
+
+
 def _counted(given: list[Any], params: dict[str, Any]) -> Outcome:
     each = holdfast.count(given, counter=params["counter"])
     value = {
@@ -186,6 +203,7 @@ OPERATIONS: dict[str, Callable[[Any, dict[str, Any]], Outcome]] = {
     "trim": _compressed,
     "hybrid": _compressed,
     "prune_tool_outputs": _pruned,
+    "compact_tool_outputs": _compacted,
     "trim_to_budget": _trimmed_to_budget,
     "trim_to_budget_errors": _trim_errors,
     "count_tokens": _counted,

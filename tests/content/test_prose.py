@@ -2,9 +2,84 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
+from holdfast.content import recognise
 from holdfast.content.prose import Prose
-from tests.contracts.content_contract import ContentContract
+from holdfast.kernel.ports import Room
+from holdfast.text.sentences import sentences
+from tests.contracts.content_contract import ContentContract, count, real_texts
+
+
+def shrunk(text: str, tokens: int, question: str = "") -> str:
+    return Prose().shrink(text, Room(tokens, count, question)).text
 
 
 class TestProse(ContentContract):
     kind = Prose()
+
+
+@pytest.mark.parametrize("name", ["incident-report", "expense-policy", "meeting-notes", "library-guide"])
+@pytest.mark.parametrize("share", [3, 10])
+def test_what_is_kept_are_whole_sentences_in_their_order(name, share):
+    text = real_texts("prose")[name].text
+    short = shrunk(text, count(text) // share).rsplit("\n[…", 1)[0]
+    kept = [piece.strip() for piece in re.split(r"\[…\]", short) if piece.strip()]
+    places = [text.find(piece) for piece in kept]
+    assert -1 not in places
+    assert places == sorted(places)
+    whole = {sentence.strip() for sentence in sentences(text)}
+    assert {piece for part in kept for piece in map(str.strip, sentences(part))} <= whole
+
+
+def test_it_says_how_many_sentences_are_left_out():
+    text = real_texts("prose")["expense-policy"].text
+    result = Prose().shrink(text, Room(120, count))
+    left_out = re.fullmatch(r"(\d+) of (\d+) sentences", result.omitted)
+    assert left_out is not None
+    assert result.text.endswith(f"[… {left_out[1]} of {left_out[2]} sentences left out]")
+
+
+def test_what_is_said_twice_is_kept_once():
+    said = "The valve must be closed before the pump is started. "
+    other = "".join(
+        f"Then the worker of shift {number} wrote a line about the weather of the day. " for number in range(30)
+    )
+    assert shrunk(said + other + said, 120).count("valve") == 1
+
+
+def test_the_question_decides_what_is_kept():
+    text = real_texts("prose")["expense-policy"].text
+    assert "0.30 EUR a kilometre" in shrunk(text, 80, "how much is paid for driving my own car?")
+    assert "45 days" in shrunk(text, 80, "until when do I have to hand in a claim after a trip?")
+
+
+def test_a_heading_is_not_kept_for_nothing():
+    text = "# One\n\nSmall talk about this.\n\n# Two\n\nIt was decided on 5 May to stop order 12.\n\n# Three\n\nMore small talk.\n"
+    short = shrunk(text * 1 + "Some words follow here and there. " * 40, 45)
+    assert "order 12" in short
+    assert "# Three" not in short
+
+
+def test_a_text_without_an_end_is_cut_between_words():
+    short = shrunk("word " * 3_000 + "needle " + "word " * 3_000, 60, "where is the needle?")
+    assert "needle" in short
+
+
+def test_chinese_is_read_by_sentences():
+    text = "今天天气很好。" * 30 + "部署失败的原因是连接池已满。" + "大家都去吃饭了。" * 30
+    assert "部署失败的原因是连接池已满。" in shrunk(text, 60, "部署为什么失败")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This text mentions base64 and data: URLs, and yet it is written by a person.",
+        "Ein Satz auf Deutsch. Noch ein Satz, der etwas länger ist als der erste.",
+        'A page:\n\n```json\n{"a": 1}\n```\n\nThat is all that there is to it, for now.',
+    ],
+)
+def test_what_a_person_wrote_is_prose(text):
+    assert recognise(text).name == "prose"

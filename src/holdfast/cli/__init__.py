@@ -25,6 +25,8 @@ COMMANDS = Registry(
         "explain": "holdfast.cli.explain:command",
         "validate": "holdfast.cli.validate:command",
         "restore": "holdfast.cli.restore:command",
+        "recall": "holdfast.cli.recall:command",
+        "shrink": "holdfast.cli.shrink:command",
     },
 )
 

@@ -26,6 +26,11 @@ _OPTIONS = {
     "tools": "--tools",
     "pin": "--pin",
     "store": "--store",
+    "lines": "--lines",
+    "pattern": "--pattern",
+    "field": "--field",
+    "tokens": "--tokens",
+    "kind": "--kind",
 }
 """The name of an argument in Python, and on the command line."""
 

@@ -21,7 +21,7 @@ def _check_counter(name: str) -> None:
         COUNTERS.load(name)
 
 
-_OPTIONS = (
+_COUNTER = (
     click.option("--model", metavar="M", help="Count as this model does.  [default: o200k_base, approximate]"),
     click.option(
         "--counter",
@@ -29,6 +29,9 @@ _OPTIONS = (
         metavar="C",
         help=f"Count by this vocabulary or formula instead ({', '.join(COUNTERS.table)}, fixed:N).",
     ),
+)
+_OPTIONS = (
+    *_COUNTER,
     click.option(
         "--format",
         "form",
@@ -43,6 +46,13 @@ _OPTIONS = (
 def counting_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options ``model``, ``counter``, ``form`` and ``tools``."""
     for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def counter_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options ``model`` and ``counter``."""
+    for option in reversed(_COUNTER):
         command = option(command)
     return command
 

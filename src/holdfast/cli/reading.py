@@ -9,11 +9,12 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from holdfast.kernel.errors import ConfigError, InputError
 
 STDIN = "-"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _LINE_SUFFIXES = (".jsonl", ".ndjson")
 
 
@@ -53,14 +54,14 @@ def shown(file: str) -> str:
     return "standard input" if file == STDIN else file
 
 
-def read_text(file: str) -> str:
+def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str:
     """The whole text of a file or of standard input; a byte-order mark is not part of it."""
     raw = _read_bytes(file)
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig", "strict" if raw[:2] in _UTF16 else errors)
     except UnicodeDecodeError as fault:
         advice = "save it as UTF-8"
-        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        if raw[:2] in _UTF16:
             advice += ": it looks like UTF-16, as PowerShell writes it"
         problem = f"byte {fault.start:,} (0x{raw[fault.start]:02x}) is not UTF-8"
         raise InputError(problem, place=shown(file), advice=advice) from fault

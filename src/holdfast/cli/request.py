@@ -19,6 +19,7 @@ from holdfast.reports import Account, account, written
 from holdfast.result import CompressionResult
 
 from .counting import counting_options, read_tools
+from .keeping import kept_in, store_options
 from .reading import Document, read_conversation, within
 from .terminal import waiting
 from .values import known, positions, share, tokens
@@ -42,6 +43,8 @@ class Request:
     query: str | None
     pin: list[int]
     store: str | None
+    store_key: str | None
+    redact: bool | None
     model: str | None
     counter: str | None
     form: str | None
@@ -71,7 +74,8 @@ class Request:
                 tools=tools,
                 pin=self.pin,
                 step=self.step,
-                store="memory://" if self.store and rehearsal else self.store,
+                store="memory://" if self.store and rehearsal else kept_in(self.store, self.store_key),
+                redact=self.redact,
             )
         return document, result
 
@@ -102,7 +106,7 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
         return command(Request(**own), **given)
 
     # click keeps what the options of the command itself have left on its function
-    decorated = counting_options(cast("Callable[..., int]", update_wrapper(asked, command)))
+    decorated = store_options(counting_options(cast("Callable[..., int]", update_wrapper(asked, command))))
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     return decorated
@@ -148,5 +152,5 @@ _OPTIONS = (
     click.option(
         "--pin", multiple=True, callback=positions, metavar="I", help="Messages that never leave: 0,3,-1."
     ),
-    click.option("--store", metavar="URL", help="Keep what is cut out of a text there: sqlite:///FILE."),
+    click.option("--redact/--no-redact", default=None, help="Mask secrets before anything is kept."),
 )

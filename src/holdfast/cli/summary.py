@@ -22,6 +22,8 @@ def summary(result: CompressionResult) -> dict[str, object]:
         "degraded": result.degraded,
         "strategy": result.strategy_name,
         "format": result.format,
+        "masked": list(result.masked),
+        "redacted": dict(result.redacted),
         "accuracy": asdict(result.accuracy),
         "usage": asdict(usage) | {"within": usage.within, "utilization": usage.utilization},
         "metrics": result.metrics.to_dict(),

@@ -46,6 +46,11 @@ def say(content: str | bytes) -> None:
         raise PipeClosed from fault
 
 
+def pour(text: str) -> None:
+    """Write a text of strangers to standard output: as it is, but to a terminal nothing that acts on it."""
+    say(visible(text) if sys.stdout.isatty() else text.encode("utf-8", "backslashreplace"))
+
+
 def tell(line: str) -> None:
     """Write one line to standard error."""
     text = visible(line).replace("\n", "\\n")

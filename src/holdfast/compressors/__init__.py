@@ -11,6 +11,7 @@ COMPRESSORS = Registry(
         "prune": "holdfast.compressors.prune:Prune",
         "tunacode": "holdfast.compressors.prune:tunacode",
         "shrink": "holdfast.compressors.shrink:Shrink",
+        "llm4s": "holdfast.compressors.size_classes:SizeClasses",
         "sliding_window": "holdfast.compressors.window:SlidingWindow",
         "hybrid": "holdfast.compressors.pipeline:Pipeline",
         "stepwise": "holdfast.compressors.stepwise:Stepwise",

@@ -44,7 +44,7 @@ class Stepwise:
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """The plan for the settled part, made to leave room for the rest; else the plan for the whole."""
         stop, target = self._settled(transcript, allowance)
-        if 0 < stop < len(transcript) and target > 0:
+        if stop and target > 0:
             inner = replace(allowance, limit=target, target=target)
             plan = yield from ask(Attempt(self.strategy, transcript.head(stop), inner))
             if _fits(transcript, self.name, plan, allowance):

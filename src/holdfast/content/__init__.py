@@ -56,15 +56,21 @@ def recognise(text: str) -> ContentKind:
 
 
 def shrink(text: str, room: Room) -> Shrunk:
-    """The text as it fits the room: whole, else in its kind's lossless form, else its most useful reading."""
+    """The text as it fits the room: without loss if it can be, else its most useful reading."""
     found = recognise(text)
-    if len(text) <= room.tokens * _HOPELESS:
-        if room.count(text) <= room.tokens:
-            return Shrunk(text, found.name, lossless=True)
-        compacted = found.compact(text)
-        if compacted is not None and room.count(compacted) <= room.tokens:
-            return Shrunk(compacted, found.name, lossless=True)
-    return found.shrink(text, room)
+    return without_loss(text, room, found) or found.shrink(text, room)
 
 
-__all__ = ["KINDS", "kind", "kinds", "recognise", "shrink"]
+def without_loss(text: str, room: Room, of: ContentKind) -> Shrunk | None:
+    """The text whole, else in the lossless form of its kind; None where neither fits the room."""
+    if len(text) > room.tokens * _HOPELESS:
+        return None
+    if room.count(text) <= room.tokens:
+        return Shrunk(text, of.name, lossless=True)
+    compacted = of.compact(text)
+    if compacted is not None and room.count(compacted) <= room.tokens:
+        return Shrunk(compacted, of.name, lossless=True)
+    return None
+
+
+__all__ = ["KINDS", "kind", "kinds", "recognise", "shrink", "without_loss"]

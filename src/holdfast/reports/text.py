@@ -167,7 +167,7 @@ def _marked(pieces: list[Piece], width: int) -> Iterator[str]:
 def exactness(result: CompressionResult) -> str:
     """How what was taken out comes back."""
     masked = len(result.masked)
-    return f"exactly, {masked:,} of them with their secrets masked" if masked else "exactly"
+    return f"exactly, but for the secrets masked in {masked:,} of them" if masked else "exactly"
 
 
 def _originals(account: Account) -> Iterator[str]:

@@ -7,12 +7,24 @@ Words are looked up whole: one that is part of a name (``error_handler.py``), or
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
-def _listed(phrases: str) -> tuple[str, ...]:
-    return tuple(" ".join(phrase.split()) for phrase in phrases.split(","))
+class _Sayings:
+    """Words and phrases with one meaning; phrases, given with commas, are looked for where their first word is."""
+
+    def __init__(self, words: str, phrases: str = "") -> None:
+        self._words = frozenset(words.split())
+        self._phrases: dict[str, list[str]] = {}
+        for phrase in filter(None, (" ".join(listed.split()) for listed in phrases.split(","))):
+            self._phrases.setdefault(re.split(r"\W", phrase)[0], []).append(phrase)
+
+    def heard(self, low: str, spoken: set[str]) -> bool:
+        """Whether the text, given in lower case with the set of its words, says any of them."""
+        if not spoken.isdisjoint(self._words):
+            return True
+        starts = self._phrases.keys() & spoken
+        return any(phrase in low for start in starts for phrase in self._phrases[start])
 
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
@@ -41,16 +53,15 @@ _LISTED = {
 }
 _WEIGHTS = {word: weight for weight, listed in _LISTED.items() for word in listed.split()}
 _PHRASES = {
-    FAILURE: """
+    SEVERE: _Sayings("", "out of memory, core dumped"),
+    FAILURE: _Sayings(
+        "",
+        """
         timed out, could not, couldn't, can't, not found, no such, does not exist, not permitted, not allowed,
         gave up, giving up, not responding, no route, connection reset, is down
         """,
-    SEVERE: "out of memory, core dumped",
+    ),
 }
-_WEIGHED_PHRASES = [(phrase, weight) for weight, listed in _PHRASES.items() for phrase in _listed(listed)]
-_PHRASE_WORDS = frozenset(
-    {"timed", "could", "couldn", "can", "not", "no", "gave", "giving", "reset", "down", "memory", "dumped"}
-)
 _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오류", "실패")
 
 _WORD = re.compile(r"[a-zß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff]+")  # twice as fast as what it says: [^\W\d_]
@@ -65,34 +76,30 @@ _KLOG_LEVEL = re.compile(r"[EF]\d{4} \d\d:")
 _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
 _NEAR = 24  # characters around a word that can say that it is absent
 
-_CONSTRAINTS = frozenset(
+_CONSTRAINTS = _Sayings(
     """
     must mustn shall should shouldn never always only require requires required requirement forbidden prohibited
     mandatory cannot unless except exactly maximum minimum limit limited deadline ensure refrain avoid allowed
     permitted eligible
-    """.split()
-)
-_CONSTRAINT_PHRASES = _listed(
+    """,
     """
     can't, don't, do not, may not, can not, at most, at least, no more than, no less than, no later than, up to,
     have to, has to, need to, needs to, make sure
-    """
+    """,
 )
-_CONCLUSIONS = frozenset(
-    "decision decisions decided agreed approved concluded conclusion resolved settled determined".split()
+_CONCLUSIONS = _Sayings(
+    "decision decisions decided agreed approved concluded conclusion resolved settled determined",
+    "root cause, in summary, in short, turned out, the cause was, the fix is",
 )
-_CONCLUSION_PHRASES = _listed("root cause, in summary, in short, turned out, the cause was, the fix is")
-_REASONS = frozenset(
+_REASONS = _Sayings(
     """
     decide decides conclude chose chosen choose selected recommend recommended recommendation because therefore
     confirmed planned important importantly consequently
-    """.split()
-)
-_REASON_PHRASES = _listed(
+    """,
     """
     instead of, will use, going with, the fix, the reason, the cause, the solution, turns out, resulted in,
     results in, found that, shows that, as a result, plan to, note that, due to
-    """
+    """,
 )
 
 
@@ -117,17 +124,8 @@ def signals(text: str) -> Signals:
     """All of it in one reading."""
     low = text.lower()
     spoken = set(_WORD.findall(low))
-    return Signals(
-        alarm=_alarm(text, low, spoken),
-        constrains=_says(low, spoken, _CONSTRAINTS, _CONSTRAINT_PHRASES),
-        decides=1.0
-        if _says(low, spoken, _CONCLUSIONS, _CONCLUSION_PHRASES)
-        else 0.5 * _says(low, spoken, _REASONS, _REASON_PHRASES),
-    )
-
-
-def _says(low: str, spoken: set[str], words: frozenset[str], phrases: Sequence[str]) -> bool:
-    return not spoken.isdisjoint(words) or any(phrase in low for phrase in phrases)
+    decides = 1.0 if _CONCLUSIONS.heard(low, spoken) else 0.5 * _REASONS.heard(low, spoken)
+    return Signals(_alarm(text, low, spoken), _CONSTRAINTS.heard(low, spoken), decides)
 
 
 def _alarm(text: str, low: str, spoken: set[str]) -> float:
@@ -144,9 +142,7 @@ def _alarm(text: str, low: str, spoken: set[str]) -> float:
 def _phrase(low: str, spoken: set[str]) -> float:
     if not low.isascii() and any(word in low for word in _UNSPACED):
         return FAILURE
-    if spoken.isdisjoint(_PHRASE_WORDS):
-        return 0.0
-    return max((weight for phrase, weight in _WEIGHED_PHRASES if phrase in low), default=0.0)
+    return next((weight for weight, sayings in _PHRASES.items() if sayings.heard(low, spoken)), 0.0)
 
 
 def _named(text: str, low: str, spoken: set[str]) -> float:

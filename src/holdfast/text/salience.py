@@ -135,8 +135,9 @@ def _repeats(bags: Sequence[_Piece], spread: Counter[str]) -> set[int]:
     """The pieces that say almost word for word, and with the same exact things, what an earlier piece said."""
     repeats: set[int] = set()
     holders: dict[str, list[int]] = {}
+    rarity = {word: rank for rank, word in enumerate(sorted(spread, key=lambda word: (spread[word], word)))}
     for place, bag in enumerate(bags):
-        rarest = sorted(bag.words, key=lambda word: (spread[word], word))[:_RAREST]
+        rarest = sorted(bag.words, key=rarity.__getitem__)[:_RAREST]
         rivals = {rival for word in rarest for rival in holders.get(word, ())[-_MOST_RIVALS:]}
         if any(_same(bag, bags[rival]) for rival in sorted(rivals)):
             repeats.add(place)

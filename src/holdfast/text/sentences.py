@@ -99,7 +99,7 @@ def _sentence_ends(text: str, start: int, end: int) -> bool:
         return word in _CLOSING_TOO and follows.isupper()
     if _INITIAL.fullmatch(word) or (word.isdigit() and _opens_line(text, start - len(word))):
         return False
-    return not follows.islower() or len(word) > 3
+    return not follows.islower() or (len(word) > 3 and word.isalpha())
 
 
 def _opens_line(text: str, place: int) -> bool:

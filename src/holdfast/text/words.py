@@ -108,7 +108,8 @@ def _without_inflection(word: str) -> str:
         trunk = word[: -len(suffix)]
         if word.endswith(suffix) and len(trunk) >= _SHORTEST and _VOWELS.intersection(trunk):
             pair = trunk[-1] == trunk[-2] and trunk[-1] not in _KEPT_DOUBLE
-            return trunk[:-1] if pair else trunk
+            word = trunk[:-1] if pair else trunk
+            break
     if word.endswith(("e", "y")) and len(word) > _SHORTEST and word[-2] not in "aeo":
         return word[:-1]
     return word

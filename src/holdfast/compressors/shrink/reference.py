@@ -39,7 +39,7 @@ def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "
 def note(kind: str, tokens: int, key: str, *, omitted: str = "", tool: str = "") -> str:
     """The reference: one line with the key, the kind, the size and what is left out."""
     ways = f"; {tool}(key) gives it back" if tool else ""
-    gone = f"; {omitted.translate(_PLAIN)}" if omitted else ""
+    gone = f"; left out: {omitted.translate(_PLAIN)}" if omitted else ""
     return f"[original: {key} ({kind}, {tokens:,} tokens{gone}){ways}]"
 
 

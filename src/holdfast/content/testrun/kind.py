@@ -15,7 +15,7 @@ from holdfast.text.question import Question
 from .forms import Role
 from .parse import Piece, pieces
 
-_LOOKED_AT = 60_000  # characters of the beginning, and of the end, that tell whether a text is a run
+_LOOKED_AT = 6_000  # characters at each end by which a text is recognised
 _FEWEST = 3  # telling lines
 _TOLD, _COVERED = 0.1, 0.7  # of the lines tell, where an outcome is told and where none is
 _LEADING = frozenset({Role.FAILED, Role.ERROR, Role.WARNING, Role.PASSED})

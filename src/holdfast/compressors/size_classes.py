@@ -1,0 +1,191 @@
+"""The tool-output compaction of llm4s, under its name: an output's size decides what is done to it.
+
+For callers who ask for that design: every output is treated, the newest too. Where its implementation falls short
+of the design, the design holds: a text never grows, a stray word does not make it binary, YAML or an error, numbers
+and keys stay as they are written, and what is called externalized can be had back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from holdfast.compressors.describing import knobs
+from holdfast.compressors.knobs import check_knobs
+from holdfast.content import kind
+from holdfast.content.logs.llm4s import llm4s_log
+from holdfast.content.structured import cleaned
+from holdfast.content.structured.values import parse
+from holdfast.content.traceback.llm4s import llm4s_error
+from holdfast.kernel.budget import Allowance
+from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.edits import Offload, Replace
+from holdfast.kernel.errors import ConfigError, StoreError
+from holdfast.kernel.flow import ask
+from holdfast.kernel.messages import ToolResult
+from holdfast.kernel.ports import Ask, Save
+from holdfast.kernel.transcript import Transcript
+
+_ERROR_SIGNS = ("ERROR:", "Exception", "Traceback")
+_LOG_SIGNS = ("INFO ", "DEBUG ", "WARN ")
+_WHOLE, _HEAD, _TAIL = 1_000, 50, 20  # characters of a text that stays whole; words at the ends of a longer one
+_FIRST_LINE = 100  # characters of an error's first line that its summary shows
+_EMPTY_MEMBER = re.compile(r"^[ \t]*[\w.-]+:[ \t]*(?:null|~|\"\"|''|\[\])[ \t]*\n", re.MULTILINE)
+_DONE = re.compile(r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY CONTENT - |LEFT OUT: )")
+
+
+@dataclass(frozen=True, slots=True)
+class SizeClasses:
+    """Tool outputs by size: small ones as they are, medium ones compacted by type, large ones and binary moved out.
+
+    What is moved out is kept in the store, and a pointer with its key stands in its place; without a store the
+    text says that it is gone, and shows no key.
+    """
+
+    inline_bytes: int = 2_048
+    """Outputs of at most so many bytes (UTF-8) stay as they are."""
+
+    external_bytes: int = 8_192
+    """Larger outputs are moved out; those between are compacted in their place."""
+
+    name = "llm4s"
+
+    def __post_init__(self) -> None:
+        check_knobs(self)
+        if self.external_bytes < self.inline_bytes:
+            advice = "give no less than inline_bytes"
+            raise ConfigError(f"{self.external_bytes} bytes are too few", place="external_bytes", advice=advice)
+
+    def describe(self) -> Mapping[str, object]:
+        """The name and the knobs."""
+        return {"strategy": self.name, **knobs(self)}
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
+        """An edit for each output that becomes smaller; pinned ones stay, and those that have a mark of llm4s."""
+        edits: list[Replace | Offload] = []
+        saves = _Saves(allowance.stored)
+        for index, at, text in _outputs(transcript):
+            size = len(text.encode("utf-8", "surrogatepass"))
+            if size <= self.inline_bytes:
+                continue
+            type_, key = type_of(text), ""
+            if size <= self.external_bytes and type_ != "BINARY":
+                said = _INLINE[type_](text)
+            else:
+                key = yield from saves.save(text, type_)
+                said = _pointer(text, type_, size, key)
+            if allowance.meter.text(said) < allowance.meter.text(text):
+                reason = f"{type_.lower()} of {size:,} bytes"
+                edits.append(Offload(index, at, said, key, reason) if key else Replace(index, at, said, reason))
+        if not edits:
+            return Plan.skip("nothing_to_shrink", "no tool output is large enough")
+        return Plan(tuple(edits), reason="shrunk", detail=f"{len(edits)} tool outputs{saves.trouble}")
+
+
+def _outputs(transcript: Transcript) -> Iterator[tuple[int, int, str]]:
+    """Message, part and text of each output that may change."""
+    for index, message in enumerate(transcript.messages):
+        if index in transcript.pinned:
+            continue
+        for at, part in enumerate(message.parts):
+            if isinstance(part, ToolResult) and not part.media and not _DONE.search(part.text):
+                yield index, at, part.text
+
+
+class _Saves:
+    """Keeps originals as long as the store works."""
+
+    def __init__(self, stored: bool) -> None:
+        self._stored = stored
+        self.trouble = ""
+
+    def save(self, text: str, type_: str) -> Generator[Ask[object], Any, str]:
+        """The key that gives the text back, the whole hash as llm4s writes it; empty if there is none."""
+        if not self._stored:
+            return ""
+        try:
+            reference = yield from ask(Save(text, type_.lower()))
+        except StoreError as fault:
+            self._stored, self.trouble = False, f"; from then on no original was saved: {fault}"
+            return ""
+        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return f"content_{digest if digest.startswith(reference) else reference}"
+
+
+def type_of(text: str) -> str:
+    """The type in llm4s's order: JSON, YAML, errors, logs, binary, text."""
+    bare = text.strip()
+    if (bare[:1], bare[-1:]) in (("{", "}"), ("[", "]")):
+        return "JSON"
+    if "---" in text and kind("yaml").recognises(text):
+        return "YAML"
+    logs = any(sign in text for sign in _LOG_SIGNS)
+    if any(sign in text for sign in _ERROR_SIGNS) and (not logs or kind("traceback").recognises(text)):
+        return "ERROR"
+    if logs:
+        return "LOG"
+    return "BINARY" if kind("binary").recognises(text) else "TEXT"
+
+
+def _json(text: str) -> str:
+    try:
+        return cleaned(text)
+    except ValueError:
+        return _words(text)
+
+
+def _error(text: str) -> str:
+    return llm4s_error(text) if kind("traceback").recognises(text) else text
+
+
+def _yaml(text: str) -> str:
+    return _EMPTY_MEMBER.sub("", text)
+
+
+def _words(text: str) -> str:
+    """Up to 1,000 characters whole; else the first 50 words and the last 20 around a marker."""
+    words = text.split()
+    if len(text) <= _WHOLE or len(words) <= _HEAD + _TAIL:
+        return text
+    return " ".join([*words[:_HEAD], f"... [+{len(words) - _HEAD - _TAIL} words] ...", *words[-_TAIL:]])
+
+
+_INLINE: Mapping[str, Callable[[str], str]] = {
+    "JSON": _json,
+    "YAML": _yaml,
+    "ERROR": _error,
+    "LOG": llm4s_log,
+    "TEXT": _words,
+}
+
+
+def _pointer(text: str, type_: str, size: int, key: str) -> str:
+    """What stands in the place of a text that was moved out, or that is not kept anywhere."""
+    if not key:
+        return f"[LEFT OUT: {type_} | {_summary(text, type_)}, {size} bytes; it is not kept]"
+    if type_ == "BINARY":
+        return f"[BINARY CONTENT - {size} bytes - externalized: {key}]"
+    return f"[EXTERNALIZED: {key} | {type_} | {_summary(text, type_)}, {size} bytes]"
+
+
+def _summary(text: str, type_: str) -> str:
+    if type_ == "LOG":
+        return f"Log output with {len(text.splitlines())} lines"
+    if type_ == "ERROR":
+        return f"Error: {text.strip().partition(chr(10))[0][:_FIRST_LINE].strip()}"
+    return (_json_summary(text) if type_ == "JSON" else "") or f"{type_.capitalize()} content"
+
+
+def _json_summary(text: str) -> str:
+    try:
+        values = parse(text)
+    except ValueError:
+        return ""
+    if len(values) == 1 and isinstance(values[0], dict):
+        return f"JSON object with {len(values[0])} fields"
+    if len(values) == 1 and isinstance(values[0], list):
+        return f"JSON array with {len(values[0])} items"
+    return ""

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.text.identifiers import distinct, find
+from tests.text.adversarial import LARGE
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("https://example.com/a/b?c=d&e=f", "url"),
+        ("postgres://db:5432/orders", "url"),
+        ("mia.li@example.com", "email"),
+        ("550e8400-e29b-41d4-a716-446655440000", "uuid"),
+        ("2024-05-15", "date"),
+        ("2024-05-15T10:32:05.123Z", "date"),
+        ("15.05.2024", "date"),
+        ("May 15, 2024", "date"),
+        ("3 June", "date"),
+        ("10:32:05", "time"),
+        ("10.0.0.1:8080", "address"),
+        ("v1.2.3-rc.1", "version"),
+        ("250 ms", "quantity"),
+        ("$1,234.50", "quantity"),
+        ("99.9%", "quantity"),
+        ("1,234", "number"),
+        ("9f8e7d6c5b", "hash"),
+        ("MAX_RETRIES", "env"),
+        ("src/foo/bar.py:12:5", "path"),
+        ("C:\\Users\\x\\y.txt", "path"),
+        ("~/notes", "path"),
+        ("./run.sh", "path"),
+        ("README.md", "path"),
+        ("RetryPolicy", "name"),
+        ("mia_li_3668", "name"),
+        ("std::vector", "name"),
+        ("os.path.join", "name"),
+        ("#W5362037", "name"),
+    ],
+)
+def test_exact_things_are_told_apart(text, kind):
+    found = find(f"Then came {text}, and so on.")
+    assert [(one.kind, one.text) for one in found] == [(kind, text)]
+
+
+@pytest.mark.parametrize(
+    "text", ["plain words only", "and/or", "e.g. this", "well-known", "Really?", "...", "x = y"]
+)
+def test_plain_words_are_not_exact(text):
+    assert find(text) == []
+
+
+def test_of_an_assignment_the_value_is_exact():
+    assert distinct("retry=3 user:mia_li") == {"3": "number", "mia_li": "name"}
+
+
+def test_a_quoted_phrase_is_one_thing():
+    assert distinct('it said "pool of 12 is empty" twice') == {"pool of 12 is empty": "quoted"}
+
+
+def test_repeats_are_listed_once_in_the_order_of_first_mention():
+    assert list(distinct("b_2 a_1 b_2")) == ["b_2", "a_1"]
+
+
+@settings(deadline=None)
+@given(st.text(max_size=400))
+def test_each_stands_where_it_says(text):
+    found = find(text)
+    assert all(text[one.start : one.start + len(one.text)] == one.text for one in found)
+    assert [one.start for one in found] == sorted(one.start for one in found)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_it_ends_on_any_text(name):
+    assert isinstance(find(LARGE[name]), list)

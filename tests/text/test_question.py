@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.text.question import Question
+
+ASKED = Question.of(
+    'why did the deploy of RetryPolicy in src/http/client.py fail with error 404 and "pool is empty"?'
+)
+
+
+def test_a_question_is_made_once():
+    assert Question.of("why?") is Question.of("why?")
+
+
+@pytest.mark.parametrize("text", ["", "   ", "the of and", "?!", "why is it so"])
+def test_a_question_without_a_usable_term_is_false_and_finds_nothing(text):
+    assert not Question.of(text)
+    assert Question.of(text).score("the of and why it is so") == 0.0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "it failed",
+        "Failing fast",
+        "FAILURE",
+        "lastError: 3",
+        "errors",
+        "deployments",
+        "HTTP404",
+        "class RetryPolicy:",
+    ],
+)
+def test_words_are_found_in_their_other_forms_and_within_names(line):
+    assert ASKED.matches(line)
+    assert ASKED.score(line) > 0
+
+
+@pytest.mark.parametrize("line", ["terrors", "the employ", "14045", "failsafeguard", "poolside", "in and with"])
+def test_parts_of_other_words_are_not_found(line):
+    assert not ASKED.matches(line)
+    assert ASKED.score(line) == 0.0
+
+
+def test_what_is_exact_weighs_more_than_words():
+    exact = ["pool is empty", "RetryPolicy", "src/http/client.py", "404"]
+    assert min(map(ASKED.score, exact)) > ASKED.score("deploy failed")
+
+
+def test_a_term_counts_once_however_often_it_stands_there():
+    assert ASKED.score("error error errors error") == ASKED.score("error")
+
+
+def test_more_of_the_question_scores_higher():
+    assert ASKED.score("the deploy failed with an error") > ASKED.score("the deploy ended with an error")
+
+
+def test_numbers_are_found_whole_only():
+    asked = Question.of("what happened at 12?")
+    assert asked.matches("12 o'clock")
+    assert not asked.matches("120 and 212")
+
+
+def test_scripts_without_spaces_are_found():
+    assert Question.of("为什么部署失败").matches("昨天的部署没有问题")
+    assert not Question.of("为什么部署失败").matches("天气很好")
+
+
+def test_among_many_texts_a_rare_term_counts_more():
+    texts = ["service a"] * 50 + ["service b", "zebra b"]
+    scores = Question.of("service zebra").scores(texts)
+    assert scores[-1] > 2 * scores[0]
+
+
+def test_a_term_that_all_texts_hold_hardly_counts():
+    one, other = Question.of("service zebra").scores(["service a", "service zebra"])
+    assert other > 2 * one
+
+
+@settings(deadline=None)
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_any_question_can_be_asked_of_any_text(question, text):
+    asked = Question.of(question)
+    assert asked.matches(text) == (asked.score(text) > 0)
+
+
+def test_a_long_paste_keeps_few_terms_and_the_exact_ones():
+    pasted = Question.of(" ".join(f"word{letter}" for letter in "abcdefgh") * 500 + " ERR_POOL_7")
+    assert len(pasted.terms) < 100
+    assert pasted.matches("then ERR_POOL_7 came")

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.text.secrets import redact
+from tests.text.adversarial import LARGE
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+random_ = random.Random(7)
+
+
+def drawn(length: int, alphabet: str = LETTERS) -> str:
+    return "".join(random_.choice(alphabet) for _ in range(length))
+
+
+SECRETS = {
+    "anthropic key": "sk-ant-api03-" + drawn(40),
+    "openai key": "sk-proj-" + drawn(48),
+    "github token": "ghp_" + drawn(36),
+    "gitlab token": "glpat-" + drawn(20),
+    "slack token": "xoxb-123456789012-" + drawn(24),
+    "aws key id": "AKIA" + drawn(15, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") + "7",
+    "google key": "AIza" + drawn(34) + "7",
+    "stripe key": "sk_live_" + drawn(24),
+    "hugging face token": "hf_" + drawn(34),
+    "npm token": "npm_" + drawn(36),
+    "sendgrid key": "SG." + drawn(22) + "." + drawn(43),
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + drawn(43),
+}
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize(
+    "frame", ["{}", "key: {}\n", '{{"k": "{}"}}', "export K={} # x", "curl -H 'k: {}' https://x"]
+)
+def test_tokens_of_vendors_are_masked_wherever_they_stand(kind, frame):
+    text = frame.format(SECRETS[kind])
+    masked, counts = redact(text)
+    assert masked == frame.format(f"[redacted {kind}]")
+    assert counts == {kind: 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("postgres://bob:s3cr3t!@db:5432/x", "s3cr3t!"),
+        ('{"password": "hunter2!"}', "hunter2!"),
+        ("DB_PASSWORD=pa55 next", "pa55"),
+        ("password=hunter", "hunter"),
+        ("aws_secret_access_key = abcdEFGH1234ijklMNOP5678", "abcdEFGH1234ijklMNOP5678"),
+        ("client_secret: 'Zx81kQp0Lm47Tr29'", "Zx81kQp0Lm47Tr29"),
+        ("Authorization: Bearer abcDEF123456ghiJKL789", "abcDEF123456ghiJKL789"),
+        ("GET /x?sig=abcDEF123456ghiJKL789&a=b", "abcDEF123456ghiJKL789"),
+    ],
+)
+def test_what_a_name_gives_away_is_masked_and_the_rest_stays(text, secret):
+    masked, counts = redact(text)
+    assert secret not in masked
+    assert masked.split("[redacted")[0] == text.split(secret)[0]
+    assert counts.total() == 1
+
+
+def test_a_private_key_is_masked_as_a_whole_even_without_its_end():
+    block = f"-----BEGIN RSA PRIVATE KEY-----\n{drawn(64)}\n{drawn(64)}\n"
+    assert redact(f"a\n{block}-----END RSA PRIVATE KEY-----\nb")[0] == "a\n[redacted private key]\nb"
+    assert redact(f"a\n{block}")[0].strip() == "a\n[redacted private key]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432",
+        "id 550e8400-e29b-41d4-a716-446655440000",
+        "page_token=550e8400-e29b-41d4-a716-446655440000",
+        "data:image/png;base64," + base64.b64encode(bytes(range(200))).decode(),
+        "sha256:" + hashlib.sha256(b"x").hexdigest(),
+        "max_tokens=4096 and tokens: 123456789012",
+        "password: required",
+        "def f(password: str, token=None)",
+        "password = input()",
+        "if password == other:",
+        "api_key=os.environ['X']",
+        "api_key=${API_KEY}",
+        "password=<your password>",
+        "token = tokens[i+1]",
+        "secret_name: my-app-secret-1234",
+        "class='sk-estimator-doc-link-wrapper-fitted1'",
+        "https://user@host/x",
+    ],
+)
+def test_what_is_no_secret_stays(text):
+    assert redact(text) == (text, {})
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from([*SECRETS.values(), "password=", "token: ", "://a:", "@b ", "\n", '"', "x1", " "]))
+)
+def test_masking_twice_changes_nothing_more(pieces):
+    masked, _ = redact("".join(pieces))
+    assert redact(masked) == (masked, {})
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_it_ends_on_any_text(name):
+    masked, counts = redact(LARGE[name])
+    assert (masked == LARGE[name]) == (counts.total() == 0)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.text.words import STOP_WORDS, stem, terms, words
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "error errors",
+        "fail failed fails failing failure failures",
+        "retry retries retried retrying",
+        "stop stopped stopping stops",
+        "run running runs",
+        "make makes making",
+        "configure configured configuration configurations",
+        "authenticate authenticated authentication",
+        "connect connected connection connections",
+        "deploy deployed deployment deployments",
+        "approve approved approval",
+        "class classes",
+    ],
+)
+def test_the_forms_of_a_word_have_one_stem(forms):
+    assert len({stem(form) for form in forms.split()}) == 1
+
+
+@pytest.mark.parametrize("pair", ["station stat", "order error", "pass past", "node no", "use us"])
+def test_different_words_keep_different_stems(pair):
+    one, other = pair.split()
+    assert stem(one) != stem(other)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=30))
+def test_a_stem_begins_its_word(word):
+    assert word.startswith(stem(word))
+
+
+def test_words_are_lower_case_in_order_and_without_signs():
+    assert words("The quick_brown Fox's 2 foxes!") == ["the", "quick", "brown", "fox", "s", "2", "foxes"]
+
+
+def test_scripts_without_spaces_give_pairs_of_characters():
+    assert words("部署失败 ok") == ["部署", "署失", "失败", "ok"]
+
+
+def test_terms_leave_out_what_carries_no_meaning():
+    assert terms("Why did the deployments of the service fail?") == ["deploy", "servic", "fail"]
+
+
+@pytest.mark.parametrize("word", ["the", "und", "les", "para", "não", "della", "het"])
+def test_stop_words_of_several_languages_are_known(word):
+    assert word in STOP_WORDS
