@@ -105,7 +105,7 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
     transcript = form.read(messages, settings.tools)
     transcript = replace(transcript, pinned=_pinned(transcript, settings.pin), prefers=choice.prefers)
     tokens = meter.total(transcript)
-    step = stated.step or choice.step
+    step = stated.step or choice.step if settings.step is None else settings.step
     question = settings.query if settings.query is not None else _newest_question(transcript)
     return Job(
         payload=messages,

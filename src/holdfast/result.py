@@ -241,7 +241,7 @@ class CompressionResult:
         }
         try:
             return json.dumps(data, indent=indent)
-        except (TypeError, ValueError) as fault:
+        except (TypeError, ValueError, RecursionError) as fault:
             advice = "convert the messages to dictionaries first"
             raise InputError(f"a message cannot be written as JSON: {fault}", advice=advice) from fault
 
@@ -249,9 +249,8 @@ class CompressionResult:
     def from_json(cls, text: str | bytes) -> CompressionResult:
         """The result that ``to_json`` wrote. Raises InputError for anything else."""
         try:
-            data: dict[str, Any] = json.loads(text)
-            return cls._from_dict(data)
-        except (ValueError, KeyError, TypeError, AttributeError) as fault:
+            return cls._from_dict(json.loads(text))
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
             advice = "give a file that --result or CompressionResult.to_json wrote"
             raise InputError(f"this is not the JSON of a result ({fault})", advice=advice) from fault
 
@@ -279,7 +278,7 @@ class CompressionResult:
         steps: list[Step] = []
         after = message_list(bare)
         for record in reversed([Step.from_dict(step) for step in data["steps"]]):
-            steps.append(replace(record, messages=after))
+            steps.append(replace(record, messages=tuple(after)))
             after = record.undone(after)
         return replace(bare, steps=tuple(reversed(steps)))
 
@@ -291,6 +290,8 @@ def message_list(result: CompressionResult) -> list[object]:
 
 def restore(result: CompressionResult) -> Any:
     """The original messages in the form in which they came: every step undone, last one first."""
+    if not isinstance(cast("object", result), CompressionResult):
+        raise InputError(f"{result!r:.40} is no result", advice="give what compress returned")
     messages = message_list(result)
     for step in reversed(result.steps):
         messages = step.undone(messages)

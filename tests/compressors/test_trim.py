@@ -3,7 +3,7 @@ import pytest
 import holdfast
 from holdfast.compressors.trim import Trim
 from tests.formats.rules.messages import assistant, calling, result, text, thought, tool, use, user
-from tests.talks import agent_run, chat, dropped, exchange, planned, replaced, same, system, words
+from tests.talks import agent_run, chat, dropped, exchange, planned, same, system, words
 
 MARK = "left out …]"
 

@@ -149,12 +149,21 @@ def _artifact(key: str, outcome: Outcome) -> str | None:
 
 
 def _store_get(wanted: dict[str, str], given: Any, outcome: Outcome) -> str:
-    wrong = [key for key, text in wanted.items() if _artifact(key, outcome) != text]
-    return f"not what is kept under {wrong}" if wrong else ""
+    """By key, or by the index of the message that names it."""
+    wrong = [place for place, text in wanted.items() if _artifact(_key_at(place, outcome), outcome) != text]
+    return f"another original is kept of {wrong}" if wrong else ""
+
+
+def _key_at(place: str, outcome: Outcome) -> str:
+    if not re.fullmatch(r"-?\d{1,6}", place):
+        return place
+    named = _REFERENCE.findall(_content(outcome.messages[int(place)]))
+    return named[-1] if named else place
 
 
 def _store_contains(wanted: str, given: Any, outcome: Outcome) -> str:
-    return "" if _artifact(wanted, outcome) is not None else "there is no such key"
+    there = outcome.store is not None and outcome.store.get(wanted) is not None
+    return "" if there or _artifact(wanted, outcome) is not None else "there is no such key"
 
 
 def _recoverable(wanted: bool, given: list[Any], outcome: Outcome) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -83,7 +84,7 @@ def test_line_numbers_are_kept_and_named():
     numbered = "\n".join(f"{number:6}\t{line}" for number, line in enumerate(SERVICE.split("\n"), start=101))
     short = shrunk(numbered, 150)
     assert "   117\t    def lookup(self, key):" in short
-    assert "# … lines 118-" in short
+    assert re.search(r"^        # … lines 1\d\d-1\d\d$", short, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("name", "mark"), [("go", "// … lines"), ("python", "# … lines"), ("rust", "// … lines")])

@@ -58,7 +58,7 @@ def test_the_question_decides_what_is_kept():
 
 def test_a_heading_is_not_kept_for_nothing():
     text = "# One\n\nSmall talk about this.\n\n# Two\n\nIt was decided on 5 May to stop order 12.\n\n# Three\n\nMore small talk.\n"
-    short = shrunk(text * 1 + "Some words follow here and there. " * 40, 45)
+    short = shrunk(text + "Some words follow here and there. " * 40, 30)
     assert "order 12" in short
     assert "# Three" not in short
 
@@ -66,6 +66,13 @@ def test_a_heading_is_not_kept_for_nothing():
 def test_a_text_without_an_end_is_cut_between_words():
     short = shrunk("word " * 3_000 + "needle " + "word " * 3_000, 60, "where is the needle?")
     assert "needle" in short
+
+
+def test_an_image_in_the_text_is_named():
+    text = f"Look at the chart: data:image/png;base64,{'A1b2' * 400} It shows the sales of May."
+    result = Prose().shrink(text, Room(60, count))
+    assert result.text == "Look at the chart: [image/png, 1,200 bytes of base64] It shows the sales of May."
+    assert result.omitted
 
 
 def test_chinese_is_read_by_sentences():

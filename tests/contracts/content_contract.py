@@ -22,7 +22,7 @@ from holdfast.tokens import counter_for
 count = counter_for("o200k_base").count
 
 TEXTS = Path(__file__).parents[1] / "content" / "texts"
-QUESTION = 'why did order #W5362037 fail with "connection refused" in RetryPolicy?'
+QUESTION = 'why did order #K7731904 fail with "connection refused" in RetryPolicy?'
 ODD = [
     "",
     " ",

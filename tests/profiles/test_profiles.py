@@ -132,6 +132,15 @@ def test_a_profile_can_be_a_file_of_the_callers_own(tmp_path):
     assert len(result.messages) == 4
 
 
+def test_a_file_that_was_changed_is_read_anew(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "first"')
+    assert load_profile(str(path)).name == "first"
+    path.write_text('name = "second"')
+    assert load_profile(str(path)).name == "second"
+    assert load_profile("fast") is load_profile("fast")
+
+
 @pytest.mark.parametrize("content", [None, b"\xff\xfe"])
 def test_a_file_that_cannot_be_read_is_named(tmp_path, content):
     path = tmp_path / "gone.toml"

@@ -11,6 +11,7 @@ import holdfast
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.shrink import RULES, Shrink
+from holdfast.compressors.size_classes import SizeClasses
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
 from holdfast.formats import named
@@ -66,7 +67,7 @@ def draw(number: int, seed: int = 0) -> Example:
 
 def strategy(rng: Random, whole: int) -> Compressor:
     """One strategy with knobs of some kind."""
-    kind = rng.choice(("prune", "shrink", "shrink", "sliding_window", "trim", "trim", "hybrid", "faulty"))
+    kind = rng.choice(("prune", "shrink", "shrink", "llm4s", "sliding_window", "trim", "trim", "hybrid", "faulty"))
     if kind == "prune":
         return Prune(
             protect_tokens=rng.choice((0, 0.1, 0.4, whole // 8)),
@@ -84,6 +85,10 @@ def strategy(rng: Random, whole: int) -> Compressor:
             tools=rng.choice(((), (), (), ("read_*",))),
             keep_tools=rng.choice(((), ("search",))),
             roles=rng.choice((("tool",), ("tool", "assistant"))),
+        )
+    if kind == "llm4s":
+        return SizeClasses(
+            inline_bytes=(inline := rng.randint(0, 500)), external_bytes=inline + rng.randint(0, 2_000)
         )
     if kind == "sliding_window":
         knob = rng.choice(("window_size", "keep_turns", "keep_tokens", None))

@@ -13,7 +13,7 @@ from tests.text.adversarial import LARGE
     [
         ("https://example.com/a/b?c=d&e=f", "url"),
         ("postgres://db:5432/orders", "url"),
-        ("mia.li@example.com", "email"),
+        ("info@example.com", "email"),
         ("550e8400-e29b-41d4-a716-446655440000", "uuid"),
         ("2024-05-15", "date"),
         ("2024-05-15T10:32:05.123Z", "date"),
@@ -35,10 +35,10 @@ from tests.text.adversarial import LARGE
         ("./run.sh", "path"),
         ("README.md", "path"),
         ("RetryPolicy", "name"),
-        ("mia_li_3668", "name"),
+        ("user_4821", "name"),
         ("std::vector", "name"),
         ("os.path.join", "name"),
-        ("#W5362037", "name"),
+        ("#K7731904", "name"),
     ],
 )
 def test_exact_things_are_told_apart(text, kind):
@@ -54,7 +54,7 @@ def test_plain_words_are_not_exact(text):
 
 
 def test_of_an_assignment_the_value_is_exact():
-    assert distinct("retry=3 user:mia_li") == {"3": "number", "mia_li": "name"}
+    assert distinct("retry=3 user:ann_k") == {"3": "number", "ann_k": "name"}
 
 
 def test_a_quoted_phrase_is_one_thing():

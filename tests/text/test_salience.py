@@ -30,9 +30,9 @@ def test_two_parts_of_a_question_are_both_answered_before_one_is_answered_twice(
     assert set(order(pieces, Question.of("hotel and train"))[:2]) in ({0, 2}, {1, 2})
 
 
-def test_repeats_come_last_unless_their_numbers_differ():
+def test_repeats_are_left_out_unless_their_numbers_differ():
     pieces = ["The parcel was sent to the customer. ", "Then it rained. ", "The parcel was sent to the customer! "]
-    assert order(pieces, NOTHING)[-1] == 2
+    assert sorted(order(pieces, NOTHING)) == [0, 1]
     counted = [f"Worker {number} has finished the job of the day. " for number in (3, 4)]
     assert sorted(order(counted, NOTHING)) == [0, 1]
 
@@ -45,5 +45,8 @@ def test_weights_push_pieces_back():
 
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=30), st.text(max_size=30), st.integers(0, 40))
-def test_every_piece_has_one_place(pieces, question, most):
-    assert sorted(order(pieces, Question.of(question), most)) == list(range(len(pieces)))
+def test_every_piece_has_at_most_one_place(pieces, question, most):
+    ranked = order(pieces, Question.of(question), most)
+    assert len(set(ranked)) == len(ranked)
+    assert set(ranked) <= set(range(len(pieces)))
+    assert bool(ranked) == bool(pieces)

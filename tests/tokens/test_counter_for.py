@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pytest
 
-import holdfast.kernel.registry as registry
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import Accuracy
 from holdfast.tokens import COUNTERS, counter_for
@@ -99,21 +98,22 @@ def test_an_unknown_name_of_a_counter_is_an_error_that_lists_the_known_ones():
         COUNTERS.load("p99k_base")
 
 
-class EntryPoint:
-    def load(self):
-        return Syllables
-
-
-def test_another_package_brings_a_counter_by_entry_point(monkeypatch):
-    asked = []
-
-    def entry_points(*, group, name=None):
-        asked.append((group, name))
-        return [EntryPoint()] if name == "syllables-of-a-package" else []
-
-    monkeypatch.setattr(registry, "entry_points", entry_points, raising=False)
-    assert counter_for("syllables-of-a-package") == Syllables()
-    assert ("holdfast.counters", "syllables-of-a-package") in asked
+def test_another_package_brings_a_counter_by_entry_point(monkeypatch, tmp_path):
+    (tmp_path / "syllables_of_a_package.py").write_text(
+        "class Counter:\n"
+        "    name = 'syllables'\n"
+        "    from holdfast.kernel.ports import Accuracy\n"
+        "    accuracy = Accuracy('approximate', 0.5)\n"
+        "    def count(self, text):\n"
+        "        return len(text) // 3\n"
+    )
+    information = tmp_path / "syllables_of_a_package-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: syllables-of-a-package\nVersion: 1.0\n")
+    points = "[holdfast.counters]\nsyllables-of-a-package = syllables_of_a_package:Counter\n"
+    (information / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert counter_for("syllables-of-a-package").count("nine long") == 3
 
 
 BARE = """

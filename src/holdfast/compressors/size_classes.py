@@ -1,8 +1,8 @@
 """The tool-output compaction of llm4s, under its name: an output's size decides what is done to it.
 
 For callers who ask for that design: every output is treated, the newest too. Where its implementation falls short
-of the design, the design holds: a text never grows, a stray word does not make it binary, YAML or an error, numbers
-and keys stay as they are written, and what is called externalized can be had back.
+of it, the design holds: a text never grows, a stray word does not make it binary, YAML or an error, numbers and
+keys stay as they are written, and what is called externalized can be had back.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ _ERROR_SIGNS = ("ERROR:", "Exception", "Traceback")
 _LOG_SIGNS = ("INFO ", "DEBUG ", "WARN ")
 _WHOLE, _HEAD, _TAIL = 1_000, 50, 20  # characters of a text that stays whole; words at the ends of a longer one
 _FIRST_LINE = 100  # characters of an error's first line that its summary shows
+_FRAME = re.compile(r"^[ \t]*at [^\s\d]|\.(?:java|scala):\d", re.MULTILINE)
 _EMPTY_MEMBER = re.compile(r"^[ \t]*[\w.-]+:[ \t]*(?:null|~|\"\"|''|\[\])[ \t]*\n", re.MULTILINE)
 _DONE = re.compile(r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY CONTENT - |LEFT OUT: )")
 
 
 @dataclass(frozen=True, slots=True)
 class SizeClasses:
-    """Tool outputs by size: small ones as they are, medium ones compacted by type, large ones and binary moved out.
+    """Tool outputs by size: small ones stay, medium ones are compacted by type, large and binary ones moved out.
 
     What is moved out is kept in the store, and a pointer with its key stands in its place; without a store the
     text says that it is gone, and shows no key.
@@ -123,7 +124,7 @@ def type_of(text: str) -> str:
     if "---" in text and kind("yaml").recognises(text):
         return "YAML"
     logs = any(sign in text for sign in _LOG_SIGNS)
-    if any(sign in text for sign in _ERROR_SIGNS) and (not logs or kind("traceback").recognises(text)):
+    if any(sign in text for sign in _ERROR_SIGNS) and (not logs or _FRAME.search(text)):
         return "ERROR"
     if logs:
         return "LOG"
@@ -138,7 +139,7 @@ def _json(text: str) -> str:
 
 
 def _error(text: str) -> str:
-    return llm4s_error(text) if kind("traceback").recognises(text) else text
+    return llm4s_error(text) if _FRAME.search(text) else text
 
 
 def _yaml(text: str) -> str:
@@ -176,7 +177,9 @@ def _summary(text: str, type_: str) -> str:
         return f"Log output with {len(text.splitlines())} lines"
     if type_ == "ERROR":
         return f"Error: {text.strip().partition(chr(10))[0][:_FIRST_LINE].strip()}"
-    return (_json_summary(text) if type_ == "JSON" else "") or f"{type_.capitalize()} content"
+    if type_ in ("JSON", "YAML"):
+        return _json_summary(text) or f"{type_} content"
+    return f"{type_.capitalize()} content"
 
 
 def _json_summary(text: str) -> str:

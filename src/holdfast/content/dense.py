@@ -90,7 +90,7 @@ class Dense(Lossy):
         what = f"{_language(text)}, {len(text):,} characters"
         asked = grid.asked(Question.of(room.question))
         ends = grid.ends(room.tokens * _CHARACTERS_A_TOKEN)
-        ranked = list(dict.fromkeys((*asked[:_FIRST_ASKED], *ends[:2], *asked, *ends)))
+        ranked = list(dict.fromkeys((*asked[:_FIRST_ASKED], *ends[:3], *asked, *ends)))
         cells = sorted(ranked)
         places = {cell: place for place, cell in enumerate(cells)}
 
@@ -119,7 +119,7 @@ class _Grid:
         tails = range(last, max(last - most, -1), -1)
         for turn, tail in enumerate(tails, start=1):
             heads.insert(turn * _TAIL_EVERY, tail)
-        return list(dict.fromkeys((0, last, *heads)))
+        return list(dict.fromkeys((0, last, max(last - 1, 0), *heads)))  # the last one may be hardly a cell
 
     def asked(self, question: Question) -> list[int]:
         """The cells that hold what is asked, best first."""

@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text.fit import choose, clip, fits
+from holdfast.text.opaque import elide
 from holdfast.text.question import Question
 from holdfast.text.salience import order
 from holdfast.text.sentences import sentences
@@ -43,8 +44,11 @@ class Prose(Lossy):
         """The sentences that say most, above all to the question; ``[…]`` stands where any is left out."""
         if fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, lossless=True)
+        text = elide(text)
+        if fits(text, room.tokens, room.count):
+            return Shrunk(text, self.name, "the content of encoded data")
         limit = max(_SHORTEST, min(_LONGEST, room.tokens * _CHARACTERS_A_TOKEN // _SHARES))
-        pieces = [part for sentence in _joined(sentences(text)) for part in _parts(sentence, limit)]
+        pieces = [part for sentence in _joined(sentences(text)) for part in _parts(sentence, limit, limit // 3)]
         ranked = order(pieces, Question.of(room.question), room.tokens // _TOKENS_A_PIECE + 1)
         sizes = [len(piece) for piece in pieces]
         choice = choose(ranked, sizes, lambda chosen: _written(pieces, chosen), room.tokens, room.count)
@@ -67,11 +71,11 @@ def _joined(pieces: Sequence[str]) -> Iterator[str]:
         yield label
 
 
-def _parts(sentence: str, limit: int) -> list[str]:
-    """The sentence, in parts if it is far too long to be one."""
-    if len(sentence) <= limit:
+def _parts(sentence: str, longest: int, part: int) -> list[str]:
+    """The sentence, cut at white space into parts of so many characters if it is far too long to be one."""
+    if len(sentence) <= longest:
         return [sentence]
-    return [part.group() for part in re.finditer(rf"(?s).{{1,{limit}}}(?:(?<=\s)|\Z)|\S{{{limit}}}|.", sentence)]
+    return [cut.group() for cut in re.finditer(rf"(?s).{{1,{part}}}(?:(?<=\s)|\Z)|\S{{{part}}}|.", sentence)]
 
 
 def _written(pieces: Sequence[str], chosen: Sequence[int]) -> str:

@@ -55,14 +55,16 @@ def profile_names() -> list[str]:
     return sorted(path.stem for path in _HERE.glob("*.toml"))
 
 
-@lru_cache(maxsize=64)
 def load_profile(name: str) -> Profile:
-    """A profile by its name, or from a file whose name ends in ``.toml``.
+    """A profile by its name, or from a file whose name ends in ``.toml``, which is read anew each time.
 
     Raises ConfigError, naming the known profiles or keys, for what it does not know.
     """
-    if name.endswith(".toml"):
-        return read_profile(_file_text(name), place=name)
+    return read_profile(_file_text(name), place=name) if name.endswith(".toml") else _built_in(name)
+
+
+@lru_cache(maxsize=64)
+def _built_in(name: str) -> Profile:
     known = profile_names()
     asked = _ALIASES.get(name, name)
     if asked not in known:
@@ -140,4 +142,5 @@ def _file_text(name: str) -> str:
     try:
         return Path(name).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        raise ConfigError(f"the profile cannot be read ({fault})", place=name) from fault
+        advice = "give the name of a profile, or the path of a TOML file"
+        raise ConfigError(f"the profile cannot be read ({fault})", place=name, advice=advice) from fault

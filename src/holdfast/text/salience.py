@@ -59,7 +59,7 @@ class _Values:
 def order(
     pieces: Sequence[str], question: Question, most: int | None = None, weights: Sequence[float] = ()
 ) -> list[int]:
-    """The numbers of the pieces, the most telling first, repeats of earlier pieces last.
+    """The numbers of the pieces, the most telling first; what repeats an earlier piece is not among them.
 
     Only the first ``most`` are chosen with an eye on each other. ``weights`` multiply what a piece is worth.
     """
@@ -70,7 +70,7 @@ def order(
     worth = {word: _worth(times, len(pieces)) for word, times in spread.items()}
     values = _Values(worth, answers, _bonuses(pieces, answers), weights or [1.0] * len(pieces))
     single = [place for place in range(len(pieces)) if place not in repeats]
-    return _greedy(values, bags, single, len(pieces) if most is None else most) + sorted(repeats)
+    return _greedy(values, bags, single, len(pieces) if most is None else most)
 
 
 def _worth(times: int, pieces: int) -> float:

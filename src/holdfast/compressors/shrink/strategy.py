@@ -151,7 +151,8 @@ class _Work:
         if self._over():
             return
         wanted = [c for c in self.candidates if ("arguments" if c.is_arguments else "lossy") in self.knobs.rules]
-        wanted = [c for c in wanted if c.index >= self._horizon(wanted)]
+        horizon = min(self._horizon(wanted), self.transcript.newest.start)
+        wanted = [c for c in wanted if c.index >= horizon]
         given = rooms(
             wanted, self.sizes, self.transcript.newest, self.excess, self.knobs.shares, self.knobs.least_tokens
         )

@@ -30,6 +30,8 @@ _CONTROL = frozenset(
     until match loop goto delete in is not and or try except finally raise assert print echo super this when sizeof
     """.split()
 )
+_DECORATOR = re.compile(r"\s*(?:@\w|#\[|\[\w.*\]\s*$|template\s*<)")
+_LABEL = re.compile(r"\s*(?:public|private|protected)\s*:")  # in a class of C++, often not indented
 _CLOSER = re.compile(r"\s*(?:[})\]]|end\b)")
 
 
@@ -46,7 +48,7 @@ def declarations(lines: Sequence[str], _language: str = "") -> list[Declaration]
         body = _body(lines, line)
         end = _end(lines, widths, line, body)
         if end >= body:
-            found.append(Declaration(line, body, end, holds))
+            found.append(Declaration(_first(lines, line), body, end, holds))
         line = body if holds or end < body else end + 1
     return found
 
@@ -73,6 +75,13 @@ def _names_function(line: str) -> bool:
     return typed and ended and _NAME.fullmatch(words[-1]) is not None and all(map(_TYPE.fullmatch, words[:-1]))
 
 
+def _first(lines: Sequence[str], line: int) -> int:
+    """The first of the decorators, attributes or template lines above the line."""
+    while line > 0 and _DECORATOR.match(lines[line - 1]):
+        line -= 1
+    return line
+
+
 def _body(lines: Sequence[str], start: int) -> int:
     """The line behind the signature: behind its closing bracket, and behind a brace on a line of its own."""
     depth = 0
@@ -96,7 +105,7 @@ def _end(lines: Sequence[str], widths: Sequence[int | None], start: int, body: i
         width = widths[line]
         if width is None:
             continue
-        if width <= own:
+        if width <= own and not _LABEL.match(lines[line]):
             return line if width == own and _CLOSER.match(lines[line]) else end
         end = line
     return end

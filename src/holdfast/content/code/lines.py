@@ -11,7 +11,8 @@ from itertools import pairwise
 _NUMBERED = (  # the forms of ``cat -n``, of editors' read tools, of ``grep -n`` over one file, of ``nl``
     re.compile(r"\s{0,8}(\d{1,7})\t"),
     re.compile(r"\s{0,8}(\d{1,7})→"),
-    re.compile(r"\s{0,8}(\d{1,7}) ?[:|│] ?"),
+    re.compile(r"\s{0,8}(\d{1,7}) ?[:|│](?: |$)"),
+    re.compile(r"\s{0,8}(\d{1,7}) ?[:|│]"),
     re.compile(r"\s{0,8}(\d{1,7})-"),
     re.compile(r"\s{0,8}(\d{1,7})(?:  |$)"),
 )

@@ -1,0 +1,168 @@
+"""How a shrunk text names its original, and that the original can be had."""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+import holdfast
+from holdfast.compressors.shrink import Shrink, key_in
+from holdfast.kernel.edits import Offload
+from holdfast.recalling import recall_tool
+from holdfast.stores.in_process import InProcessStore
+from tests.compressors.shrink.exchanges import arguments, log, outputs, records, run, shrunk, tokens
+from tests.stores.doubles import AwaitedTextStore, TextStore
+
+TALK = run(
+    ("bash", {"command": "one"}, log(name="one")),
+    ("query", {}, records()),
+    ("bash", {"command": "two"}, log(name="two")),
+    ("write_file", {"path": "a", "content": log(name="written")}, "ok"),
+    ("bash", {"command": "three"}, log(300, name="three")),
+)
+BUDGET = tokens(TALK) // 4
+
+
+def offloads(result: holdfast.CompressionResult) -> list[Offload]:
+    return [edit for edit in result.edits if isinstance(edit, Offload)]
+
+
+@pytest.mark.parametrize("make", [InProcessStore, TextStore, AwaitedTextStore])
+def test_every_reference_gives_its_original_back_exactly(make):
+    store = make()
+    result = shrunk(TALK, BUDGET, store=store)
+    assert result.budget_met
+    named = {edit.index: edit for edit in offloads(result)}
+    assert len(named) >= 4
+    for i, edit in named.items():
+        before = (
+            TALK[i]["content"] if TALK[i]["role"] == "tool" else TALK[i]["tool_calls"][0]["function"]["arguments"]
+        )
+        assert holdfast.recall(edit.key, store=store) == before
+        assert edit.key in edit.text
+
+
+@pytest.mark.parametrize("make", [InProcessStore, TextStore, AwaitedTextStore])
+def test_the_asynchronous_path_keeps_the_same(make):
+    store = make()
+    result = asyncio.run(holdfast.acompress(TALK, BUDGET, strategy="shrink", store=store))
+    assert result.messages == shrunk(TALK, BUDGET, store=make()).messages
+    for edit in offloads(result):
+        assert holdfast.recall(edit.key, store=store)
+
+
+def test_a_reference_says_the_key_the_kind_the_size_and_what_is_left_out():
+    result = shrunk(TALK, BUDGET, store=InProcessStore())
+    reference = outputs(result)[0].splitlines()[-1]
+    assert re.fullmatch(r"\[original: [0-9a-f]{12} \(log, [\d,]+ tokens; left out: [^\]]+\)\]", reference)
+    assert key_in(outputs(result)[0]) == reference.split()[1]
+
+
+def test_the_reference_of_arguments_stands_in_their_longest_text():
+    store = InProcessStore()
+    result = shrunk(TALK, BUDGET, store=store)
+    content = json.loads(arguments(result, 3))["content"]
+    assert "(arguments, " in content.splitlines()[-1]
+    assert holdfast.recall(key_in(content), store=store, field="content") == log(name="written")
+
+
+def test_without_a_store_no_key_is_shown():
+    result = shrunk(TALK, BUDGET)
+    assert result.budget_met
+    assert "original:" not in json.dumps(result.messages)
+    assert not offloads(result)
+
+
+@pytest.mark.parametrize(
+    "fault", [OSError("the disk is gone"), holdfast.StoreError("full"), KeyError("x"), ZeroDivisionError()]
+)
+def test_a_store_that_fails_leaves_plain_texts_and_says_so(fault):
+    class Failing(TextStore):
+        def set(self, key, value):
+            raise fault
+
+    result = shrunk(TALK, BUDGET, store=Failing())
+    assert result.budget_met
+    assert "original:" not in json.dumps(result.messages)
+    assert "no original was saved" in result.steps[0].detail
+    assert holdfast.restore(result) == TALK
+
+
+def test_a_store_that_fails_later_keeps_the_references_it_has():
+    class Tired(TextStore):
+        def set(self, key, value):
+            if len(self.entries) == 2:
+                raise OSError("full")
+            super().set(key, value)
+
+    store = Tired()
+    result = shrunk(TALK, BUDGET, store=store)
+    assert len(offloads(result)) == 2
+    assert all(holdfast.recall(edit.key, store=store) for edit in offloads(result))
+
+
+def test_the_tool_is_named_only_where_the_model_has_it():
+    store = InProcessStore()
+    without = shrunk(TALK, BUDGET, store=store, tools=[{"type": "function", "function": {"name": "bash"}}])
+    having = shrunk(TALK, BUDGET, store=store, tools=[recall_tool(store).schema])
+    assert "recall(key)" not in json.dumps(without.messages)
+    assert "; recall(key) gives it back]" in outputs(having)[0]
+    assert having.budget_met
+
+
+def test_a_text_that_names_its_original_is_not_shrunk_again():
+    store = InProcessStore()
+    once = shrunk(TALK, BUDGET, store=store)
+    again = shrunk(once.messages, 50, Shrink(min_tokens=0, least_tokens=1), store=store)
+    kept = {edit.key for edit in offloads(once)}
+    assert kept <= {
+        key for text in [*outputs(again), arguments_text(again)] for key in re.findall(r"[0-9a-f]{12}", text)
+    }
+
+
+def arguments_text(result: holdfast.CompressionResult) -> str:
+    return " ".join(arguments(result, number) for number in range(5))
+
+
+def test_a_marker_of_a_repeated_or_superseded_text_names_it_too():
+    store = InProcessStore()
+    messages = run(
+        ("read_file", {"path": "a"}, log()),
+        ("read_file", {"path": "a"}, log(name="changed")),
+        ("bash", {}, log(name="changed")),
+        ("bash", {}, "done"),
+    )
+    result = shrunk(messages, 100, Shrink(rules=("repeats", "superseded")), store=store)
+    first, second = outputs(result)[:2]
+    assert first.startswith("[Left out: a was read again later.]\n[original: ")
+    assert second.startswith("[Left out: the same text was returned again later by bash.]\n[original: ")
+    assert holdfast.recall(key_in(first), store=store) == log()
+
+
+RECALLED = """
+import json, sys, holdfast
+url, *keys = sys.argv[1:]
+print(json.dumps([holdfast.recall(key, store=url) for key in keys]))
+"""
+
+
+def test_after_a_restart_every_reference_resolves_in_another_process(tmp_path):
+    url = f"sqlite:///{tmp_path}/originals.db"
+    result = shrunk(TALK, BUDGET, store=url)
+    places = {edit.key: TALK[edit.index] for edit in offloads(result)}
+    answer = subprocess.run(
+        [sys.executable, "-c", RECALLED, url, *places], capture_output=True, check=True, text=True
+    ).stdout
+    for message, text in zip(places.values(), json.loads(answer), strict=True):
+        assert text in (
+            message.get("content"),
+            *[c["function"]["arguments"] for c in message.get("tool_calls", ())],
+        )
+
+
+def test_a_forged_reference_in_an_output_is_not_taken_for_ours():
+    messages = run(("bash", {}, log() + "\n[original: zzz (log, 5 tokens)]"), ("bash", {}, "done"))
+    assert shrunk(messages, 200).budget_met

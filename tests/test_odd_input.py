@@ -1,0 +1,149 @@
+"""No input makes it fail or slow, and what is wrong with an argument is one clear line."""
+
+import math
+
+import pytest
+
+import holdfast
+from holdfast import Budget, ConfigError, FormatError, InputError
+from tests.formats.rules.messages import assistant, calling, tool, user
+from tests.talks import agent_run, chat, system, words
+
+
+ODD = ["", " ", "\n", "\x00", "\ud800", "a\ud83d", "<|endoftext|>", "e\u0301" * 50, "\u202e", "[" * 999, "x" * 999]
+
+
+@pytest.mark.parametrize("profile", ["fast", "balanced"])
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+def test_any_text_goes_through_and_comes_back(odd, profile):
+    messages = [system(odd), user(odd), calling("a"), tool("a", odd * 30), assistant(odd), user(odd), user("go")]
+    for budget in (1, 30, 100):
+        done = holdfast.compress(messages, budget, profile=profile)
+        assert holdfast.restore(done) == messages
+        assert done.messages[-1] is messages[-1]
+        assert done.usage.tokens == holdfast.count(done.messages).total <= done.metrics.tokens_before
+
+
+@pytest.mark.parametrize("messages", [[], (), {"messages": []}])
+def test_nothing_comes_back_as_nothing(messages):
+    for budget in (1, 100):
+        assert holdfast.compress(messages, budget).messages == messages
+
+
+@pytest.mark.parametrize("message", [user(words(900)), system(words(900)), {"role": "assistant", "content": None}, calling("a")])
+def test_one_message_comes_back_itself_unless_it_may_be_clamped(message):
+    assert holdfast.compress([message], 50, profile="fast").messages[0] is message
+
+
+@pytest.mark.parametrize("letter", ["word ", "a", " ", "\n", "{", '"'], ids=repr)
+def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
+    text = letter * (20_000_000 // len(letter))
+    messages = [user("go"), calling("a"), tool("a", text), assistant("ok"), user("next")]
+    done = holdfast.compress(messages, 1_000, profile="fast", counter="estimate")
+    assert done.budget_met
+    assert holdfast.restore(done)[2] is messages[2]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"budget": 0}, "budget: 0 is not a positive number of tokens"),
+        ({"budget": -5}, "budget: -5 is not a positive number of tokens"),
+        ({"budget": True}, "budget: True is no budget; give a number of tokens or a holdfast.Budget"),
+        ({"budget": "8k"}, "budget: '8k' is no budget; give a number of tokens or a holdfast.Budget"),
+        ({"budget": Budget(reserve=5)}, "budget: neither a limit nor a window is given; give limit= or window="),
+        ({"budget": Budget(limit=5, reserve=5)}, "budget: reserve and headroom leave nothing of 5 tokens; lower"),
+        ({"model": 5}, "model: 5 is not text; give a model as text"),
+        ({"format": "nope"}, "there is no format named 'nope'; "),
+        ({"format": 5}, "format: 5 is not text"),
+        ({"profile": "fats"}, "there is no profile named 'fats'; known are "),
+        ({"profile": None}, "profile: None is not text"),
+        ({"profile": "gone.toml"}, "gone.toml: the profile cannot be read"),
+        ({"query": 5}, "query: 5 is not text"),
+        ({"query": ["x"]}, "query: ['x'] is not text"),
+        ({"tools": "x"}, "tools: a str does not belong here; give the list of schemas that the request sends"),
+        ({"tools": {"name": "x"}}, "tools: a dict does not belong here"),
+        ({"step": 2}, "step: 2 is not a share in [0, 1)"),
+        ({"step": "x"}, "step: 'x' is not a share in [0, 1)"),
+        ({"step": math.nan}, "step: nan is not a share in [0, 1)"),
+        ({"pin": ["a"]}, "pin: ['a'] are no positions; give a list of positions, or a function"),
+        ({"pin": "first"}, "pin: 'first' are no positions"),
+        ({"pin": 5}, "pin: 5 are no positions"),
+        ({"pin": [True]}, "pin: [True] are no positions"),
+        ({"pin": [1.0]}, "pin: [1.0] are no positions"),
+        ({"pin": [99]}, "pin: there is no message 99; there are 15 messages, counted from 0"),
+        ({"pin": [-16]}, "pin: there is no message -16; there are 15 messages, counted from 0"),
+        ({"strategy": ""}, "there is no strategy named ''; known are hybrid, "),
+        ({"strategy": "tirm"}, "there is no strategy named 'tirm'; did you mean 'trim'?"),
+        ({"strategy": 5}, "strategy: 5 is no strategy; give a name, an object with name and plan"),
+        ({"strategy": ["trim", None]}, "strategy: None is no strategy"),
+        ({"strategy": [["trim"]]}, "strategy: ['trim'] is no strategy"),
+        ({"strategy": {"trim": {}}}, "strategy: {'trim': {}} is no strategy"),
+        ({"strategy": b"trim"}, "strategy: b'trim' is no strategy"),
+        ({"strategy": int}, "strategy: 0 is no strategy"),
+        ({"strategy": "stepwise"}, "strategy: it cannot be made from nothing ("),
+        ({"strategy": lambda needed: None}, "strategy: it cannot be made from nothing ("),
+        ({"on_failure": "explode"}, "on_failure: 'explode' is not a choice; give \"degrade\" or \"raise\""),
+        ({"counter": 5}, "counter: int is no token counter; give a model's name, a counter's name"),
+        ({"counter": "fixed:many"}, "counter: 'fixed:many' names no number of tokens; write fixed:100"),
+        ({"counter": lambda text: -1}, "counter: <lambda> returned int; give a function of a text"),
+        ({"counter": lambda text: None}, "counter: <lambda> returned NoneType"),
+        ({"counter": lambda text: 1.5}, "counter: <lambda> returned float"),
+        ({"store": 5}, "store: "),
+        ({"store": "somewhere"}, "store: "),
+    ],
+    ids=range(44),
+)
+def test_an_argument_that_is_wrong_is_named_in_one_line_with_what_to_do(given, told):
+    with pytest.raises(ConfigError if "tools" not in given else FormatError) as caught:
+        holdfast.compress(agent_run(6), **{"budget": 100, **given})
+    assert str(caught.value).startswith(told)
+    assert "\n" not in str(caught.value)
+    assert caught.value.advice or "positive" in told or "share" in told
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        (None, "null is no list of messages; give a list such as"),
+        ("hello", "a str is no list of messages"),
+        (5, "an int is no list of messages"),
+        (iter([]), "a list_iterator is no list of messages"),
+        ({}, 'an object without "messages" is no conversation; give a list of messages, or a request body'),
+        ({"messages": "hello"}, "messages: a str is no list of messages"),
+        ([None], 'messages[0]: null is no message; give a dictionary with "role" and "content"'),
+        ([user("x"), "hello"], "messages[1]: a str is no message"),
+        ([[user("x")]], "messages[0]: a list is no message"),
+        ([{"content": "x"}], 'messages[0]: the message has no "role"; give a role such as user or assistant'),
+        ([{"role": 5, "content": "x"}], "messages[0].role: an int is no role"),
+        ([user("x"), {"role": " ", "content": "x"}], "messages[1].role: the role is empty"),
+        ([{"role": "user", "content": 5}], "messages[0].content: an int does not belong here"),
+        ([{"role": "tool", "content": "x"}], 'messages[0]: the tool result has no "tool_call_id"; give the id'),
+        ([user("x"), {**calling("a"), "tool_calls": 5}], "messages[1].tool_calls: an int does not belong here"),
+        ([{**calling("a"), "tool_calls": [{}]}], 'messages[0].tool_calls[0]: the tool call has no "id"'),
+    ],
+    ids=range(16),
+)
+@pytest.mark.parametrize("door", [lambda m: holdfast.compress(m, 100), holdfast.count, holdfast.validate])
+def test_messages_that_are_wrong_are_named_in_one_line_with_their_place(messages, told, door):
+    with pytest.raises(InputError) as caught:
+        door(messages)
+    assert str(caught.value).startswith(told)
+    assert caught.value.advice
+    assert "\n" not in str(caught.value)
+
+
+def test_a_wrong_option_of_the_two_method_form_is_named_when_it_is_made():
+    with pytest.raises(ConfigError, match="query: 5 is not text"):
+        holdfast.ContextCompressor(query=5)
+
+
+def test_content_null_on_a_call_is_no_trouble():
+    messages = [user("go"), calling("a"), tool("a", words(500)), {"role": "user", "content": None}]
+    done = holdfast.compress(messages, 60, strategy="trim")
+    assert done.messages[-1] is messages[-1]
+
+
+def test_two_thousand_messages_with_pins_between_them_are_mended_at_once():
+    done = holdfast.compress(chat(1_000, 5), 1_000, format="bedrock", profile="fast", pin=range(0, 2_000, 7))
+    assert holdfast.validate(done.messages, provider="bedrock") == []

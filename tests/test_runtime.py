@@ -1,0 +1,230 @@
+"""How asks are answered, and what a run leaves behind: one log record and one span, never message text."""
+
+import asyncio
+import json
+import logging
+import threading
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import holdfast
+from holdfast.kernel.compressor import Plan
+from holdfast.kernel.flow import ask
+from holdfast.kernel.ports import All, Load, Save
+from tests.stores.doubles import AwaitedTextStore, TextStore
+from tests.talks import Somebody, agent_run
+
+FACTS = {
+    "strategy": "hybrid",
+    "steps": "prune, trim",
+    "tokens_before": 619,
+    "messages_before": 15,
+    "status": "compacted",
+    "reason": "compacted",
+    "budget_met": True,
+    "degraded": False,
+}
+
+
+def compress(**settings):
+    given = {"strategy": ["prune", "trim"], "counter": "words", **settings}
+    return holdfast.compress(agent_run(6), given.pop("budget", 300), **given)
+
+
+# the log
+
+
+@pytest.fixture
+def records(caplog):
+    with caplog.at_level(logging.DEBUG, logger="holdfast"):
+        yield caplog.records
+
+
+def test_a_compression_writes_one_record_with_its_facts(records):
+    done = compress()
+    (record,) = records
+    assert (record.name, record.levelno, record.getMessage()) == ("holdfast", logging.INFO, "context compressed")
+    assert record.holdfast.items() >= FACTS.items()
+    assert record.holdfast["tokens_after"] == done.metrics.tokens_after
+    assert record.holdfast["reduction_percent"] == round(done.metrics.reduction_percent, 2)
+    assert record.holdfast["seconds"] >= 0
+    assert json.loads(json.dumps(record.holdfast)) == record.holdfast
+
+
+def test_where_nothing_is_needed_that_is_told_at_debug_level(records):
+    compress(budget=5_000)
+    (record,) = records
+    assert (record.levelno, record.getMessage()) == (logging.DEBUG, "no compression needed")
+    assert record.holdfast["steps"] == ""
+
+
+@pytest.mark.parametrize(
+    "settings", [{"budget": 5}, {"strategy": [Somebody(RuntimeError("no")), "trim"]}], ids=["not met", "degraded"]
+)
+def test_what_should_worry_somebody_is_a_warning(records, settings):
+    compress(**settings)
+    assert [record.levelno for record in records] == [logging.WARNING]
+
+
+def test_no_text_of_a_message_is_logged(records):
+    compress()
+    assert not any(word in str(vars(record)) for record in records for word in ("out0", "Find the bug"))
+
+
+def test_a_run_that_raises_is_told_too_when_it_came_to_a_result(records):
+    with pytest.raises(holdfast.BudgetError):
+        compress(budget=holdfast.Budget(limit=5, hard=True))
+    assert [record.holdfast["budget_met"] for record in records] == [False]
+    with pytest.raises(holdfast.ConfigError):
+        compress(budget=0)
+    assert len(records) == 1
+
+
+def test_the_asynchronous_door_logs_alike(records):
+    asyncio.run(holdfast.acompress(agent_run(6), 300, strategy=["prune", "trim"], counter="words"))
+    (record,) = records
+    assert record.holdfast.items() >= FACTS.items()
+
+
+def test_nothing_is_printed_where_nobody_set_up_logging(capsys):
+    compress(budget=5)
+    assert capsys.readouterr() == ("", "")
+
+
+# the span
+
+
+@pytest.fixture(scope="module")
+def exporter():
+    """The SDK as an application sets it up, its spans kept in memory."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    return exporter
+
+
+@pytest.fixture
+def spans(exporter):
+    exporter.clear()
+    return exporter.get_finished_spans
+
+
+def test_a_compression_is_one_span_with_its_facts(spans):
+    done = compress()
+    (span,) = spans()
+    assert span.name == "compress_messages"
+    told = {key.removeprefix("holdfast."): value for key, value in span.attributes.items()}
+    assert told.items() >= FACTS.items()
+    assert told["tokens_after"] == done.metrics.tokens_after
+    assert span.attributes["gen_ai.conversation.compacted"] is True
+    assert span.instrumentation_scope.name == "holdfast"
+
+
+def test_a_span_of_a_run_that_had_nothing_to_do_says_so(spans):
+    compress(budget=5_000)
+    (span,) = spans()
+    assert span.attributes["holdfast.reason"] == "within_budget"
+    assert "gen_ai.conversation.compacted" not in span.attributes
+
+
+def test_a_span_stands_inside_of_the_callers_own(spans):
+    with trace.get_tracer("app").start_as_current_span("turn") as turn:
+        compress()
+        asyncio.run(holdfast.acompress(agent_run(6), 300))
+    ours = [span for span in spans() if span.name == "compress_messages"]
+    assert [span.parent.span_id for span in ours] == [turn.get_span_context().span_id] * 2
+
+
+def test_a_span_of_wrong_input_records_the_error(spans):
+    with pytest.raises(holdfast.InputError):
+        holdfast.compress("hello", 300)
+    (span,) = spans()
+    assert not span.status.is_ok
+    assert [event.attributes["exception.type"] for event in span.events] == ["holdfast.kernel.errors.FormatError"]
+
+
+def test_no_text_of_a_message_is_in_a_span(spans):
+    compress()
+    assert not any(word in span.to_json() for span in spans() for word in ("out0", "Find the bug"))
+
+
+# asks
+
+
+def keeping(transcript, allowance):
+    """Keep two texts, and get one of them back."""
+    first, second = yield from ask(All((Save("one"), Save("two", "log"))))
+    back = yield from ask(Load(first))
+    return Plan.skip("kept", f"{back} {first != second}")
+
+
+class PromisingStore(TextStore):
+    """Answers with an awaitable though its methods are no coroutine functions."""
+
+    async def _later(self, value):
+        return value
+
+    def get(self, key):
+        return self._later(super().get(key))
+
+    def set(self, key, value):
+        super().set(key, value)
+        return self._later(None)
+
+
+STORES = [TextStore, AwaitedTextStore, lambda: "memory://test_runtime"]
+
+
+@pytest.mark.parametrize("store", STORES, ids=["at once", "awaited", "url"])
+def test_a_store_answers_at_once_or_awaited_at_both_doors(store):
+    strategy = [Somebody(keeping), "trim"]
+    done = compress(strategy=strategy, store=store())
+    awaited = asyncio.run(holdfast.acompress(agent_run(6), 300, strategy=strategy, store=store(), counter="words"))
+    assert done.steps[0].detail == awaited.steps[0].detail == "one True"
+    assert done == awaited
+
+
+def test_a_synchronous_call_inside_of_a_running_loop_waits_for_an_asynchronous_store():
+    async def inside():
+        return compress(strategy=[Somebody(keeping), "trim"], store=AwaitedTextStore())
+
+    assert asyncio.run(inside()).steps[0].detail == "one True"
+
+
+def test_a_store_that_blocks_gets_a_thread_of_its_own_at_the_asynchronous_door():
+    seen = []
+
+    class Blocking(TextStore):
+        def set(self, key, value):
+            seen.append(threading.current_thread() is threading.main_thread())
+            super().set(key, value)
+
+    asyncio.run(holdfast.acompress(agent_run(6), 300, strategy=[Somebody(keeping), "trim"], store=Blocking()))
+    assert seen
+    assert not any(seen)
+
+
+class Broken(TextStore):
+    def get(self, key):
+        raise ConnectionError("the line is dead")
+
+    set = get
+
+
+@pytest.mark.parametrize("door", ["compress", "acompress"])
+def test_a_store_that_fails_fails_only_the_step_that_asked(door):
+    strategy = [Somebody(lambda t, a: Plan(detail=(yield from ask(Load("a1b2"))) or "")), "trim"]
+    settings = {"strategy": strategy, "store": Broken(), "counter": "words"}
+    if door == "compress":
+        done = holdfast.compress(agent_run(6), 300, **settings)
+    else:
+        done = asyncio.run(holdfast.acompress(agent_run(6), 300, **settings))
+    assert done.steps[0].status == "failed"
+    assert "ConnectionError: the line is dead" in done.steps[0].detail
+    assert (done.degraded, done.budget_met) == (True, True)
+    assert holdfast.restore(done) == agent_run(6)
