@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import holdfast
@@ -74,7 +74,7 @@ class Somebody:
 
     what: Any
     name: str = "somebody"
-    asked: int = 0
+    asked: int = field(default=0, repr=False)
 
     def plan(self, transcript, allowance):
         self.asked += 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import itertools
 
 import pytest
 
@@ -172,7 +173,7 @@ def test_between_target_and_trigger_nothing_happens():
         worked.append(done.status == "compacted")
         messages = done.messages
     assert 3 <= sum(worked) <= 8
-    assert not any(a and b for a, b in zip(worked, worked[1:], strict=False))
+    assert not any(a and b for a, b in itertools.pairwise(worked))
 
 
 def test_a_soft_budget_that_cannot_be_met_says_so():
@@ -219,7 +220,9 @@ def test_a_failing_strategy_raises_only_when_asked_to():
 
 
 def test_an_illegal_edit_raises_too_when_asked_to():
-    with pytest.raises(StrategyError, match="IntegrityError: message 0: this message may not be dropped") as caught:
+    with pytest.raises(
+        StrategyError, match="IntegrityError: message 0: this message may not be dropped"
+    ) as caught:
         fitted(agent_run(6), strategy=[drops(0), "trim"], on_failure="raise")
     assert isinstance(caught.value.__cause__, holdfast.IntegrityError)
 
@@ -257,14 +260,21 @@ def test_the_asynchronous_door_gives_the_equal_result(messages, settings):
 def without_times(result):
     """The JSON of the result, but for what a strategy says about how long it took."""
     data = holdfast.CompressionResult.from_json(result.to_json())
-    return [data.messages, data.metrics, data.edits, data.status, data.reason, [(s.name, s.after) for s in data.steps]]
+    return [
+        data.messages,
+        data.metrics,
+        data.edits,
+        data.status,
+        data.reason,
+        [(s.name, s.after) for s in data.steps],
+    ]
 
 
 def test_the_asynchronous_door_raises_alike():
     with pytest.raises(BudgetError):
         asyncio.run(holdfast.acompress(agent_run(), Budget(limit=1, hard=True)))
+    failing = holdfast.acompress(agent_run(), 99, strategy=Somebody(ValueError()), on_failure="raise")
     with pytest.raises(StrategyError):
-        failing = holdfast.acompress(agent_run(), 99, strategy=Somebody(ValueError()), on_failure="raise")
         asyncio.run(failing)
 
 

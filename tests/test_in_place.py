@@ -174,7 +174,9 @@ class Strict:
         raise ValueError(f"{name} cannot be set")
 
 
-@pytest.mark.parametrize("immutable", [Frozen(words(300)), ReadOnly(), Strict()], ids=["frozen", "property", "model"])
+@pytest.mark.parametrize(
+    "immutable", [Frozen(words(300)), ReadOnly(), Strict()], ids=["frozen", "property", "model"]
+)
 def test_an_immutable_part_is_left_and_counts_nothing(immutable):
     messages = objects(words(300), words(250))
     messages[2].parts.append(immutable)
@@ -231,7 +233,7 @@ def test_messages_of_no_known_form_are_named(messages):
 
 @pytest.mark.parametrize("prune", [5, "prune", Prune])
 def test_only_a_prune_prunes(prune):
-    with pytest.raises(ConfigError, match="^prune: .* is no Prune"):
+    with pytest.raises(ConfigError, match=r"^prune: .* is no Prune"):
         prune_old_tool_outputs(agent_run(), prune=prune)
 
 

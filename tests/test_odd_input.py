@@ -9,7 +9,6 @@ from holdfast import Budget, ConfigError, FormatError, InputError
 from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import agent_run, chat, system, words
 
-
 ODD = ["", " ", "\n", "\x00", "\ud800", "a\ud83d", "<|endoftext|>", "e\u0301" * 50, "\u202e", "[" * 999, "x" * 999]
 
 
@@ -30,7 +29,9 @@ def test_nothing_comes_back_as_nothing(messages):
         assert holdfast.compress(messages, budget).messages == messages
 
 
-@pytest.mark.parametrize("message", [user(words(900)), system(words(900)), {"role": "assistant", "content": None}, calling("a")])
+@pytest.mark.parametrize(
+    "message", [user(words(900)), system(words(900)), {"role": "assistant", "content": None}, calling("a")]
+)
 def test_one_message_comes_back_itself_unless_it_may_be_clamped(message):
     assert holdfast.compress([message], 50, profile="fast").messages[0] is message
 
@@ -83,7 +84,7 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"strategy": int}, "strategy: 0 is no strategy"),
         ({"strategy": "stepwise"}, "strategy: it cannot be made from nothing ("),
         ({"strategy": lambda needed: None}, "strategy: it cannot be made from nothing ("),
-        ({"on_failure": "explode"}, "on_failure: 'explode' is not a choice; give \"degrade\" or \"raise\""),
+        ({"on_failure": "explode"}, 'on_failure: \'explode\' is not a choice; give "degrade" or "raise"'),
         ({"counter": 5}, "counter: int is no token counter; give a model's name, a counter's name"),
         ({"counter": "fixed:many"}, "counter: 'fixed:many' names no number of tokens; write fixed:100"),
         ({"counter": lambda text: -1}, "counter: <lambda> returned int; give a function of a text"),
@@ -136,6 +137,24 @@ def test_messages_that_are_wrong_are_named_in_one_line_with_their_place(messages
 def test_a_wrong_option_of_the_two_method_form_is_named_when_it_is_made():
     with pytest.raises(ConfigError, match="query: 5 is not text"):
         holdfast.ContextCompressor(query=5)
+
+
+class Strange:
+    """A counter object of the caller's that gives what it likes."""
+
+    name, accuracy = "strange", holdfast.count([]).accuracy
+
+    def __init__(self, gives):
+        self.gives = gives
+
+    def count(self, text):
+        return self.gives
+
+
+@pytest.mark.parametrize("gives", [-1, None, 1.5, "3", math.nan])
+def test_a_counter_that_gives_no_number_of_tokens_is_named(gives):
+    with pytest.raises(ConfigError, match=r"^counter: strange gave .*; a counter gives an int of 0 or more"):
+        holdfast.compress(agent_run(), 100, counter=Strange(gives))
 
 
 def test_content_null_on_a_call_is_no_trouble():

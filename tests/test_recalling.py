@@ -108,10 +108,10 @@ def test_anything_else_is_no_range(written):
 
 
 @pytest.mark.parametrize(
-    ("format", "path"), [("openai", ("function", "parameters")), ("anthropic", ("input_schema",))]
+    ("form", "path"), [("openai", ("function", "parameters")), ("anthropic", ("input_schema",))]
 )
-def test_the_schema_is_of_the_form_that_the_provider_takes(format, path):
-    schema = recall_tool(InProcessStore(), format=format).schema
+def test_the_schema_is_of_the_form_that_the_provider_takes(form, path):
+    schema = recall_tool(InProcessStore(), format=form).schema
     for step in path:
         schema = schema[step]
     assert schema["required"] == ["key"]

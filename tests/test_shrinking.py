@@ -72,7 +72,7 @@ def test_the_kind_can_be_named():
 def test_secrets_are_masked_first():
     secret = "ghp_" + "a1B2c3D4e5" * 4
     store = TextStore()
-    text = json.dumps([{"id": i, "token": secret} for i in range(50)])
+    text = json.dumps([{"id": i, "note": f"{i * i} used {secret}"} for i in range(50)])
     shrunk = holdfast.shrink(text, 120, store=store, redact=True)
     assert secret not in shrunk.text
     assert secret not in holdfast.recall(shrunk.key, store=store)

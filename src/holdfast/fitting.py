@@ -106,7 +106,6 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
     transcript = replace(transcript, pinned=_pinned(transcript, settings.pin), prefers=choice.prefers)
     tokens = meter.total(transcript)
     step = stated.step or choice.step if settings.step is None else settings.step
-    question = settings.query if settings.query is not None else _newest_question(transcript)
     return Job(
         payload=messages,
         format=form,
@@ -114,7 +113,7 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
         tokens=tokens,
         trigger=trigger,
         allowance=Allowance(
-            allowed, target, allowed, meter, question, settings.store is not None, _recall_tool(transcript)
+            allowed, target, allowed, meter, settings.query, settings.store is not None, _recall_tool(transcript)
         ),
         compressor=Stepwise(choice.compressor, step) if step else choice.compressor,
         runtime=Runtime(None if settings.store is None else opened(settings.store), choice.redact),
@@ -192,10 +191,3 @@ def _listed(pin: object) -> list[int]:
         advice = "give a list of positions, or a function that says of a message whether it stays"
         raise ConfigError(f"{pin!r} are no positions", place="pin", advice=advice)
     return cast("list[int]", positions)
-
-
-def _newest_question(transcript: Transcript) -> str:
-    """What the newest user message says: the question where none is given."""
-    if not transcript.user_positions:
-        return ""
-    return transcript.messages[transcript.user_positions[-1]].content_text or ""

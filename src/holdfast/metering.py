@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import cast
 
 from holdfast.kernel.budget import CountMemo, Meter
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.tokens import MediaCounter, counter_for
 
@@ -22,7 +23,7 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     try:
         memo = _memo(cast("Hashable", chosen))
     except TypeError:  # a caller's counter that cannot be hashed is counted with for this call alone
-        memo = CountMemo(chosen)
+        memo = CountMemo(_Checked(chosen))
     tariff = chosen.tariff if isinstance(chosen, Priced) else Tariff()
     whole = chosen.count_message if isinstance(chosen, MessageCounter) else None
     return Meter(chosen, memo, MediaCounter(model, memo), tariff, whole)
@@ -31,4 +32,18 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
 @lru_cache(maxsize=8)
 def _memo(counter: Hashable) -> CountMemo:
     """The memo of a counter; what counts alike is equal. Few are kept, should every call bring a new callable."""
-    return CountMemo(cast("TokenCounter", counter))
+    return CountMemo(_Checked(cast("TokenCounter", counter)))
+
+
+class _Checked:
+    """A counter that may be anyone's: what it gives is a number of tokens, or an error that names it."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self.name, self.accuracy, self._count = counter.name, counter.accuracy, counter.count
+
+    def count(self, text: str) -> int:
+        tokens = cast("object", self._count(text))
+        if not isinstance(tokens, int) or tokens < 0:
+            advice = "a counter gives an int of 0 or more for any text"
+            raise ConfigError(f"{self.name} gave {tokens!r:.40}", place="counter", advice=advice)
+        return tokens

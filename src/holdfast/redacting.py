@@ -7,15 +7,18 @@ long as it is in view, and is masked when it leaves: then it is kept somewhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from holdfast.kernel.edits import Replace
-from holdfast.kernel.messages import Message, Reasoning, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import Ask, Complete, Embed, Save
+from holdfast.kernel.registry import Registry
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.masked_json import redact_any
-from holdfast.text.secrets import redact
+
+_SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.masked_json:redact_any"})
+"""What knows the shapes of secrets is loaded where they are masked: compiling them takes 20 ms."""
 
 Counts = Mapping[str, int]
 """How many secrets of each kind."""
@@ -79,29 +82,37 @@ def concealed(
 def outgoing(request: Ask[object]) -> Ask[object]:
     """The request as it may leave the process: without secrets."""
     if isinstance(request, Save):
-        return replace(request, text=redact_any(request.text)[0])
+        return replace(request, text=redacted_text(request.text)[0])
     if isinstance(request, Complete):
-        return replace(request, prompt=redact(request.prompt)[0], system=redact(request.system)[0])
+        return replace(request, prompt=redacted_text(request.prompt)[0], system=redacted_text(request.system)[0])
     if isinstance(request, Embed):
-        return replace(request, texts=tuple(redact(text)[0] for text in request.texts))
+        return replace(request, texts=tuple(redacted_text(text)[0] for text in request.texts))
     return request
 
 
+def redacted_text(text: str) -> tuple[str, Counter[str]]:
+    """The text with every secret masked, JSON staying JSON; and how many of each kind there were."""
+    search = cast("Callable[[str], tuple[str, Counter[str]]]", _SEARCH.load("secrets"))
+    return search(text)
+
+
 def _masked(message: Message, *, everyone: bool) -> tuple[dict[int, str], Counter[str]]:
-    """The parts that hold a secret, masked: signed thinking may not change, unknown parts are not understood."""
+    """The parts that hold a secret, masked; media beside a masked output are gone with its words."""
     texts: dict[int, str] = {}
     counts: Counter[str] = Counter()
     own = everyone or message.role in ("assistant", "tool")
     for at, part in enumerate(message.parts):
-        if isinstance(part, ToolCall):
-            text, found = redact_any(part.arguments)
-        elif isinstance(part, ToolResult) or (own and isinstance(part, Text)):
-            text, found = redact_any(part.text)
-        elif own and isinstance(part, Reasoning) and not part.signed:
-            text, found = redact(part.text)
-        else:
-            continue
+        text, found = redacted_text(_said(part, own=own))
         if found:
             texts[at] = text
             counts += found
     return texts, counts
+
+
+def _said(part: Part, *, own: bool) -> str:
+    """What may be masked: signed thinking may not change, and parts of unknown type are not understood."""
+    if isinstance(part, ToolCall):
+        return part.arguments
+    if isinstance(part, Text) or (isinstance(part, Reasoning) and not part.signed):
+        return part.text if own else ""
+    return part.text if isinstance(part, ToolResult) else ""

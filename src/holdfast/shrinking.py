@@ -11,9 +11,9 @@ from holdfast.content import recognise, without_loss
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.metering import Counter, meter_for
+from holdfast.redacting import redacted_text
 from holdfast.runtime import opened, shielded
 from holdfast.stores.artifacts import Artifact, AsyncArtifactStore
-from holdfast.text.masked_json import redact_any
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def shrink(
     before = count(text)
     found: tuple[tuple[str, int], ...] = ()
     if redact:
-        text, counts = redact_any(text)
+        text, counts = redacted_text(text)
         found = tuple(sorted(counts.items()))
     of = recognise(text) if kind is None else kind_named(kind)
     room = Room(tokens, count, query)

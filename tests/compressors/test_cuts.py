@@ -147,5 +147,7 @@ def test_turns_that_the_newest_word_of_a_user_parts_do_not_become_one_that_is_re
 
 
 def test_results_in_a_users_message_are_no_other_role():
-    transcript = named("bedrock").read([user("a"), assistant("b"), user("c"), assistant(use("x")), user(result("x"))])
+    transcript = named("bedrock").read(
+        [user("a"), assistant("b"), user("c"), assistant(use("x")), user(result("x"))]
+    )
     assert legal(transcript, {0}, set()) == {0, 1}

@@ -170,7 +170,10 @@ def test_a_flow_that_catches_its_failed_ask_is_not_degraded():
 
 def test_the_same_input_gives_the_same_output_and_its_output_stays():
     for messages in (agent_run(9, 60), chat(12), agent_run(3, 400)):
-        first, second = compressed(Prune(), Trim(), messages=messages), compressed(Prune(), Trim(), messages=messages)
+        first, second = (
+            compressed(Prune(), Trim(), messages=messages),
+            compressed(Prune(), Trim(), messages=messages),
+        )
         assert first == second
         again = compressed(Prune(), Trim(), messages=first.messages)
         assert same(again.messages, first.messages)

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 
 import holdfast
@@ -26,7 +28,7 @@ def grown(profile, step, calls=200, budget=None, **settings):
 
 def prefix_share(results):
     """In how many of the calls the result before is the beginning of the next."""
-    kept = [before == after[: len(before)] for before, after in zip(results, results[1:], strict=False)]
+    kept = [before == after[: len(before)] for before, after in itertools.pairwise(results)]
     return sum(kept) / len(kept)
 
 

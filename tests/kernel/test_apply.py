@@ -126,7 +126,7 @@ def refusal(transcript, *edits):
 
 
 @pytest.mark.parametrize(
-    ("index", "who"), [(0, "the system's words"), (1, "a pin"), (3, "the newest message")], ids=lambda x: str(x)
+    ("index", "who"), [(0, "the system's words"), (1, "a pin"), (3, "the newest message")], ids=str
 )
 def test_what_is_protected_is_not_dropped(index, who):
     transcript = read([system("x"), user("y"), user("z"), assistant("w")], pinned={1})

@@ -25,7 +25,7 @@ class Counting:
 
 @pytest.mark.parametrize("value", [0, -1, True, "many", 1.5, None, [], math.nan, math.inf])
 def test_what_is_no_number_of_tokens_is_no_budget(value):
-    with pytest.raises(ConfigError, match="^budget: "):
+    with pytest.raises(ConfigError, match=r"^budget: "):
         Budget.of(value)
 
 
@@ -38,7 +38,7 @@ def test_a_limit_and_a_window_are_positive_numbers_of_tokens(name, value):
 
 @pytest.mark.parametrize("value", [-1, True, "much", 0.5, None])
 def test_a_reserve_is_a_number_of_tokens(value):
-    with pytest.raises(ConfigError, match="^reserve: "):
+    with pytest.raises(ConfigError, match=r"^reserve: "):
         Budget(limit=100, reserve=value)
 
 
@@ -88,7 +88,7 @@ def test_a_budget_without_a_limit_takes_the_window_of_the_model():
 
 @pytest.mark.parametrize("budget", [Budget(limit=100, reserve=100), Budget(limit=1, headroom=0.5)])
 def test_a_budget_that_leaves_nothing_says_what_to_lower(budget):
-    with pytest.raises(ConfigError, match="leave nothing of .* lower reserve= or headroom="):
+    with pytest.raises(ConfigError, match=r"leave nothing of .* lower reserve= or headroom="):
         budget.tokens()
 
 

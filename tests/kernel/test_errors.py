@@ -52,8 +52,10 @@ def test_no_error_is_left_out_of_the_tree():
         (ConfigError("x", place="pin", advice="y"), "pin: x; y"),
         (
             BudgetError(limit=1_000, tokens=9_000, smallest=1_234, reason="the system prompt is long"),
-            "the budget of 1,000 tokens cannot be met: the system prompt is long; "
-            "the smallest budget that would do is 1,234",
+            (
+                "the budget of 1,000 tokens cannot be met: the system prompt is long; "
+                "the smallest budget that would do is 1,234"
+            ),
         ),
         (IntegrityError("it is gone", rule="newest_stays", index=3), "message 3: it is gone (newest_stays)"),
         (StrategyError("prune", "out of luck"), "strategy prune failed: out of luck"),

@@ -33,9 +33,9 @@ def loading(*keys):
     """A flow that loads these keys one after the other and says what it got."""
 
     def flow(transcript, allowance):
-        got = []
+        got: list[str] = []
         for key in keys:
-            got.append((yield from ask(Load(key))))
+            got += [(yield from ask(Load(key)))]
         return Plan(detail=",".join(got))
 
     return flow

@@ -61,7 +61,7 @@ def test_fast_and_balanced_are_there():
 
 
 def test_an_unknown_profile_names_the_known_ones():
-    with pytest.raises(ConfigError, match="there is no profile named 'fst'; known are balanced, .*fast"):
+    with pytest.raises(ConfigError, match=r"there is no profile named 'fst'; known are balanced, .*fast"):
         load_profile("fst")
 
 

@@ -52,7 +52,10 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Raises ConfigError, naming the known ones, for an unknown command."""
         del ctx
-        return cast("click.Command", COMMANDS.load(cmd_name))
+        command = cast("click.Command", COMMANDS.load(cmd_name))
+        if command.help:  # click's mark of a paragraph that is not rewrapped, as a raw docstring writes it
+            command.help = command.help.replace(r"\b", "\b")
+        return command
 
 
 @click.group(

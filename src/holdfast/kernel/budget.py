@@ -199,14 +199,15 @@ class Allowance:
     """What a strategy may spend: it aims at ``target`` and must not need more than ``limit``, both in tokens.
 
     ``window`` is what shares are taken of: the budget as the caller stated it, whatever a step may get of it.
-    ``stored``: originals can be saved; ``recall_tool`` names the model's tool that gives them back, if it has one.
+    ``query`` is the caller's question; without one it is the transcript's own. ``stored``: originals can be saved;
+    ``recall_tool`` names the model's tool that gives them back, if it has one.
     """
 
     limit: int
     target: int
     window: int
     meter: Meter
-    question: str = ""
+    query: str | None = None
     stored: bool = False
     recall_tool: str = ""
 

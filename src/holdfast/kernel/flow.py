@@ -16,8 +16,7 @@ T = TypeVar("T")
 
 def ask(request: Ask[T]) -> Generator[Ask[T], Any, T]:
     """Yielded from, it gives the answer with the type that the request promises."""
-    answer: T = yield request
-    return answer
+    return (yield request)
 
 
 class Lane:

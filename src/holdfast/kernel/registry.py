@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Any
 
 from .errors import ConfigError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Registry:
         outside = {point.name for point in self._outside()}
         return sorted(self.table.keys() | outside)
 
-    def _outside(self) -> EntryPoints:
+    def _outside(self) -> Iterable[Any]:
         """What installed packages bring; looked for when first needed, for it takes a third of an import."""
         from importlib.metadata import entry_points
 

@@ -80,6 +80,11 @@ class Transcript:
         places = {"task": users[:1], "newest_user": users[-1:]}
         return frozenset(i for name in self.prefers for i in places[name])
 
+    @property
+    def question(self) -> str:
+        """What the newest user message says: the question in view where none is given."""
+        return (self.messages[self.user_positions[-1]].content_text or "") if self.user_positions else ""
+
     @cached_property
     def cached_prefix(self) -> int:
         """How many leading messages the caller marked for the provider's prompt cache."""
@@ -102,13 +107,8 @@ class Transcript:
 
 
 def speaks(message: Message) -> bool:
-    """Whether a user speaks here; a wire may carry tool results under the user's role."""
-    return message.role == "user" and (message.plain is not None or not only_results(message))
-
-
-def only_results(message: Message) -> bool:
-    """Whether the message brings tool results and nothing else."""
-    return bool(message.results) and len(message.results) == len(message.parts)
+    """Whether a user speaks here; a wire may carry tool results, and nothing else, under the user's role."""
+    return message.role == "user" and not (message.results and len(message.results) == len(message.parts))
 
 
 class Format(Wire, Protocol):

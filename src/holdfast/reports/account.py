@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
-from holdfast.kernel.transcript import Format, only_results
+from holdfast.kernel.transcript import Format, speaks
 from holdfast.result import CompressionResult, restore
 
 from .journey import STATES, Journey, State, journeys
@@ -86,7 +86,7 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
 
 
 def _role(message: Message) -> Role:
-    return "tool" if message.plain is None and only_results(message) else message.role
+    return "tool" if message.role == "user" and not speaks(message) else message.role
 
 
 def said(message: Message) -> str:

@@ -228,3 +228,9 @@ def test_any_path_is_understood_or_refused(path):
 def test_two_ranges_that_meet_are_the_whole(text, first, more):
     middle = first + more
     assert excerpt(text, lines=(1, middle)).text + excerpt(text, lines=(middle + 1, 99)).text == text
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_a_pattern_may_name_the_end_of_a_line(end):
+    assert excerpt(f"one two{end}", pattern="two$").numbers == [1]
+    assert excerpt(f"two one{end}", pattern="two$").numbers == []

@@ -125,6 +125,7 @@ class _Work:
         self._until = until
         self._saves = allowance.stored
         self._standing = Standing(())
+        self._question = transcript.question if allowance.query is None else allowance.query
 
     def repeats(self) -> Asking:
         """Texts that stand again later."""
@@ -166,7 +167,7 @@ class _Work:
 
     def _shrink(self, candidate: Candidate, tokens: int) -> Asking:
         meter, kind = self.allowance.meter, self._kind(candidate)
-        room = Room(tokens, meter.text, self.allowance.question, self._standing.elsewhere)
+        room = Room(tokens, meter.text, self._question, self._standing.elsewhere)
         key = yield from self._saved(candidate, kind.name)
         if key:
             shrunk = referenced(kind, candidate.text, room, key, self.allowance.recall_tool)

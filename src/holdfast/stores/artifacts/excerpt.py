@@ -54,7 +54,7 @@ def excerpt(
     every = split_lines(whole)
     first, last = _checked(lines) if lines else (1, len(every))
     found = _matcher(pattern)
-    numbers = [n for n, line in enumerate(every[first - 1 : last], first) if found(line)]
+    numbers = [n for n, line in enumerate(every[first - 1 : last], first) if found(line.rstrip("\r\n"))]
     return Excerpt("".join(every[n - 1] for n in numbers), numbers, len(every))
 
 

