@@ -12,8 +12,8 @@ from holdfast.kernel.ports import All, Ask, KeyValueStore, Load, Save
 from holdfast.metering import Counter
 from holdfast.outcome import delivered, finished
 from holdfast.result import CompressionResult
-from holdfast.runtime import Runtime, kept, refusal, shielded
-from holdfast.stores.artifacts import AsyncArtifactStore
+from holdfast.runtime import Opened, Runtime, Work, kept, refusal
+from holdfast.stores.answers import Pending, instantly
 from holdfast.tracing import traced
 
 
@@ -24,9 +24,18 @@ async def answered(runtime: Runtime, request: Ask[object]) -> object:
     asked = runtime.leaving(request)
     if not isinstance(asked, Load | Save) or runtime.store is None:
         return refusal(asked)
-    if runtime.store.waits:
-        return await shielded(kept(AsyncArtifactStore(runtime.store.store), asked))
-    return await to_thread(runtime.answer, request)
+    return await _asked(runtime.store, lambda artifacts: kept(artifacts, asked))
+
+
+async def _asked(store: Opened, work: Work) -> object:
+    """As ``Opened.ask``, awaited here."""
+    if not store.waits:
+        try:
+            return await to_thread(instantly, store.begun(work))
+        except Pending as met:
+            store.waits = True
+            await met.settled()
+    return await store.begun(work)
 
 
 async def acompress(

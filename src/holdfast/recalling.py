@@ -11,8 +11,8 @@ from typing import Any, NoReturn, cast
 from holdfast.fitting import RECALL_TOOL
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.runtime import Opened, opened, shielded
-from holdfast.stores.artifacts import AsyncArtifactStore, Excerpt
+from holdfast.runtime import Opened, opened
+from holdfast.stores.artifacts import Excerpt
 
 MOST = 20_000
 """Characters that the model's tool gives back at once: about 5,000 tokens."""
@@ -58,13 +58,9 @@ def excerpt_of(
     """As ``recall``, with the numbers of the lines; the arguments may be anything, and are checked."""
     named = _text("key", key) or _refused("key", key, "give what stands after 'original:'")
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
-    work = AsyncArtifactStore(store.store).read(
-        known.group() if known else named,
-        lines=line_range(lines),
-        pattern=_text("pattern", pattern),
-        field=_text("field", field),
-    )
-    found = store.wait(shielded(work))
+    name, span = known.group() if known else named, line_range(lines)
+    sought, path = _text("pattern", pattern), _text("field", field)
+    found = store.ask(lambda artifacts: artifacts.read(name, lines=span, pattern=sought, field=path))
     if isinstance(found, HoldfastError):
         raise found
     return cast("Excerpt", found)

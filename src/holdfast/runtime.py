@@ -14,25 +14,41 @@ from holdfast.kernel.ports import All, Ask, Complete, Embed, KeyValueStore, Load
 from holdfast.kernel.registry import Registry
 from holdfast.redacting import outgoing
 from holdfast.stores import open_store
-from holdfast.stores.answers import at_once
+from holdfast.stores.answers import Pending, instantly
 from holdfast.stores.artifacts import AsyncArtifactStore
 
 _PARTS = Registry("part of the runtime", "runtime", {"wait_for": "holdfast.waiting:wait_for"})
 """What brings an event loop is loaded only where something waits: it doubles the time of an import."""
 
 
-@dataclass(frozen=True, slots=True)
+Work = Callable[[AsyncArtifactStore], Coroutine[Any, Any, object]]
+"""What is to be done with the artifacts of a store; it may be begun again."""
+
+
+@dataclass(slots=True)
 class Opened:
-    """A store, and whether it answers with awaitables."""
+    """A store, and whether it answers with awaitables, which may show only when it does."""
 
     store: KeyValueStore
     waits: bool
 
-    def wait(self, work: Coroutine[Any, Any, object]) -> Any:
-        """The result of work over this store, waited for."""
+    def ask(self, work: Work) -> object:
+        """The result of the work, waited for, or the StoreError that stands in the way."""
         if not self.waits:
-            return at_once(work)
-        return cast("Callable[[Coroutine[Any, Any, object]], object]", _PARTS.load("wait_for"))(work)
+            try:
+                return instantly(self.begun(work))
+            except Pending as met:
+                self.waits = True
+                _wait_for(met.settled())
+        return _wait_for(self.begun(work))
+
+    def begun(self, work: Work) -> Coroutine[Any, Any, object]:
+        """The work, for whoever waits in a way of their own."""
+        return shielded(work(AsyncArtifactStore(self.store)))
+
+
+def _wait_for(work: Coroutine[Any, Any, object]) -> object:
+    return cast("Callable[[Coroutine[Any, Any, object]], object]", _PARTS.load("wait_for"))(work)
 
 
 def opened(spec: str | KeyValueStore) -> Opened:
@@ -63,7 +79,7 @@ class Runtime:
         asked = self.leaving(request)
         if not isinstance(asked, Load | Save) or self.store is None:
             return refusal(asked)
-        return self.store.wait(shielded(kept(AsyncArtifactStore(self.store.store), asked)))
+        return self.store.ask(lambda artifacts: kept(artifacts, asked))
 
     def leaving(self, request: Ask[object]) -> Ask[object]:
         """The request as it leaves the process."""

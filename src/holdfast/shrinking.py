@@ -12,8 +12,8 @@ from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.metering import Counter, meter_for
 from holdfast.redacting import redacted_text
-from holdfast.runtime import opened, shielded
-from holdfast.stores.artifacts import Artifact, AsyncArtifactStore
+from holdfast.runtime import opened
+from holdfast.stores.artifacts import Artifact
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,7 @@ def shrink(
 
 def _saved(text: str, kind: str, store: str | KeyValueStore) -> str:
     """The key under which the text is kept from now on."""
-    chosen = opened(store)
-    answer = chosen.wait(shielded(AsyncArtifactStore(chosen.store).put(text, kind)))
+    answer = opened(store).ask(lambda artifacts: artifacts.put(text, kind))
     if isinstance(answer, HoldfastError):
         raise answer
     return cast("Artifact", answer).reference

@@ -1,12 +1,9 @@
-"""Drivers: one implementation of a strategy serves ``run`` (sync), ``arun`` (async) and ``run_batch`` (lockstep).
-
-This is the mechanism that shields a caller from a strategy: the one place in which any fault of one is caught.
-"""
+"""Drivers: ``run`` (sync), ``arun`` (async), ``run_batch`` (lockstep). They shield a caller from a faulty strategy."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .compressor import Attempt, Flow, Plan
 from .ports import Ask
@@ -16,7 +13,7 @@ T = TypeVar("T")
 
 def ask(request: Ask[T]) -> Generator[Ask[T], Any, T]:
     """Yielded from, it gives the answer with the type that the request promises."""
-    return (yield request)
+    return cast("T", (yield request))
 
 
 class Lane:

@@ -7,6 +7,8 @@ answers at once such a coroutine never waits, so that ``at_once`` can run it wit
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from contextvars import ContextVar
 from inspect import isawaitable
 from typing import TypeVar, cast
 
@@ -14,6 +16,20 @@ from holdfast.kernel.errors import ConfigError
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_INSTANT = ContextVar("instant", default=False)
+
+
+class Pending(BaseException):
+    """An answer that must be awaited, met by work that is done ``instantly``; no fault: no ``except`` takes it."""
+
+    def __init__(self, answer: Awaitable[object]) -> None:
+        self._answer = answer
+
+    async def settled(self) -> None:
+        """Await the answer, whatever it is: it is asked for again."""
+        with suppress(Exception):
+            await self._answer
 
 
 def after(answer: T | Awaitable[T], use: Callable[[T], R]) -> R | Awaitable[R]:
@@ -29,9 +45,12 @@ async def _later(answer: Awaitable[T], use: Callable[[T], R]) -> R:
 
 async def answered(answer: T | Awaitable[T]) -> T:
     """The answer itself, waited for only if it is not here yet."""
-    if isawaitable(answer):
-        return await cast("Awaitable[T]", answer)
-    return answer
+    if not isawaitable(answer):
+        return answer
+    waiting = cast("Awaitable[T]", answer)
+    if _INSTANT.get():
+        raise Pending(waiting)
+    return await waiting
 
 
 def at_once(work: Coroutine[object, None, T]) -> T:
@@ -42,3 +61,12 @@ def at_once(work: Coroutine[object, None, T]) -> T:
         return cast("T", done.value)
     work.close()
     raise ConfigError("this store is asynchronous", place="store", advice="use the asynchronous form and await it")
+
+
+def instantly(work: Coroutine[object, None, T]) -> T:
+    """As ``at_once``; raises Pending at the first answer that must be awaited, before anything else is done."""
+    token = _INSTANT.set(True)
+    try:
+        return at_once(work)
+    finally:
+        _INSTANT.reset(token)

@@ -12,7 +12,9 @@ import holdfast
 from holdfast.compressors.shrink import Shrink, key_in
 from holdfast.kernel.edits import Offload
 from holdfast.recalling import recall_tool
+from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.prefix import PrefixStore
 from tests.compressors.shrink.exchanges import arguments, log, outputs, records, run, shrunk, tokens
 from tests.stores.doubles import AwaitedTextStore, TextStore
 
@@ -26,11 +28,32 @@ TALK = run(
 BUDGET = tokens(TALK) // 4
 
 
+class Promising(AwaitedTextStore):
+    """Its methods are plain functions that give awaitables, as those of many clients."""
+
+    def get(self, key):
+        return super().get(key)
+
+    def set(self, key, value):
+        return super().set(key, value)
+
+
+STORES = {
+    "in_process": InProcessStore,
+    "text": TextStore,
+    "awaited": AwaitedTextStore,
+    "promising": Promising,
+    "prefixed": lambda: PrefixStore(Promising(), "a:"),
+    "encrypted": lambda: EncryptedStore.unlock(TextStore(), "a passphrase"),
+    "encrypted_awaited": lambda: asyncio.run(EncryptedStore.aunlock(AwaitedTextStore(), "a passphrase")),
+}
+
+
 def offloads(result: holdfast.CompressionResult) -> list[Offload]:
     return [edit for edit in result.edits if isinstance(edit, Offload)]
 
 
-@pytest.mark.parametrize("make", [InProcessStore, TextStore, AwaitedTextStore])
+@pytest.mark.parametrize("make", STORES.values(), ids=STORES)
 def test_every_reference_gives_its_original_back_exactly(make):
     store = make()
     result = shrunk(TALK, BUDGET, store=store)
@@ -45,7 +68,7 @@ def test_every_reference_gives_its_original_back_exactly(make):
         assert edit.key in edit.text
 
 
-@pytest.mark.parametrize("make", [InProcessStore, TextStore, AwaitedTextStore])
+@pytest.mark.parametrize("make", STORES.values(), ids=STORES)
 def test_the_asynchronous_path_keeps_the_same(make):
     store = make()
     result = asyncio.run(holdfast.acompress(TALK, BUDGET, strategy="shrink", store=store))
