@@ -1,4 +1,4 @@
-"""Drivers: ``run`` (sync), ``arun`` (async), ``run_batch`` (lockstep). They shield a caller from a faulty strategy."""
+"""Drivers: ``run`` (sync), ``arun`` (async) and ``run_batch`` (lockstep) shield a caller from a faulty strategy."""
 
 from __future__ import annotations
 
