@@ -1,4 +1,4 @@
-"""Drivers: ``run`` (sync), ``arun`` (async) and ``run_batch`` (lockstep) shield a caller from a faulty strategy."""
+"""Drivers: ``run`` (sync), ``arun`` (async), ``run_batch`` (lockstep) shield callers from faulty strategies."""
 
 from __future__ import annotations
 
