@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.text.masked_json import redact_any
 from holdfast.text.secrets import redact
+from tests.text.adversarial import LARGE
 
 KEY = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
 
@@ -51,3 +52,15 @@ def test_a_masked_text_has_nothing_left_to_mask():
 def test_numbers_escapes_and_order_stay_as_they_are_written():
     text = f'{{"z": 1.10, "big": 12345678901234567890123, "u": "\\u00e9\\/", "key": "{KEY}", "a": -0}}'
     assert redact_any(text)[0] == text.replace(KEY, "[redacted openai key]")
+
+
+@pytest.mark.parametrize("text", LARGE.values(), ids=LARGE)
+def test_no_text_makes_it_slow_inside_of_json_either(text):
+    value = {"a": [text, {"password": text}]}
+    masked, _ = redact_any(json.dumps(value))
+    assert list(json.loads(masked)) == ["a"]
+
+
+def test_an_escape_that_a_mask_would_cut_in_two_stays_whole():
+    text = json.dumps({"cmd": 'password=abc" and more', "token": KEY})
+    assert json.loads(redact_any(text)[0]) == {"cmd": 'password=abc" and more', "token": "[redacted openai key]"}

@@ -40,7 +40,8 @@ class Identifier:
 
 _LONGEST = 2_000  # characters; a longer run without a space is data, not a name
 _PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】「」…*]++"
-_CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*+")
+# The group is not possessive: Python 3.11.2 drops what such a group matched last.
+_CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*")
 _EDGES = ".:!?-=+&~"
 _TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")  # a chunk without one of these is a plain word
 _ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*+(?:=(?!=)|:(?![:/\\]))")

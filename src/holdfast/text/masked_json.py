@@ -8,16 +8,22 @@ from collections import Counter
 
 from .secrets import redact
 
-_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*+")(\s*+:)?|(-?\d[\d.eE+-]*+)|[{}]', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_BARE = re.compile(rf"{_STRING.pattern}|(\[redacted [a-z ]+\])", re.DOTALL)
+_BETWEEN = "\n\n\n\n\x00\n\n\n\n"  # no secret reaches across it
 
 
 def redact_any(text: str) -> tuple[str, Counter[str]]:
-    """As ``redact``; JSON stays JSON, what its strings escape is read, and a number may be a secret too."""
-    masked, counts = redact(text)
-    if not text.lstrip().startswith(("{", "[")) or not (counts or "\\" in text) or not _is_json(text):
-        return masked, counts
-    inside = _in_json(text)
-    return inside if inside[1] else (masked, counts)
+    """As ``redact``; JSON stays JSON, and what its strings say is read without their escapes."""
+    if not text.lstrip().startswith(("{", "[")) or not _is_json(text):
+        return redact(text)
+    inside, found = _within(text)
+    masked, more = redact(inside)
+    if more:
+        masked = _BARE.sub(lambda value: f'"{value[1]}"' if value[1] else value[0], masked)  # it was a number
+        if not _is_json(masked):
+            return _within(text, escaped=False)
+    return masked, found + more
 
 
 def _is_json(text: str) -> bool:
@@ -28,33 +34,17 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _in_json(text: str) -> tuple[str, Counter[str]]:
-    counts: Counter[str] = Counter()
-    name = ""
-
-    def masked(token: re.Match[str]) -> str:
-        nonlocal name
-        string, colon, number = token.groups()
-        if string is None and number is None:
-            name = ""
-            return token.group()
-        said: str = json.loads(string, strict=False) if string else number
-        hidden, found = redact(said)
-        if colon:
-            name = hidden
-        elif not found and name:
-            hidden, found = _named(name, said)
-        counts.update(found)
-        if not found:
-            return token.group()
-        return json.dumps(hidden, ensure_ascii=token.group().isascii()) + (colon or "")
-
-    return _TOKEN.sub(masked, text), counts
-
-
-def _named(name: str, value: str) -> tuple[str, Counter[str]]:
-    """The value masked if its name says that it is secret."""
-    if '"' in value or "\n" in value:
-        return value, Counter()
-    pair, found = redact(f'{name}: "{value}"')
-    return pair[len(name) + 3 : -1], found
+def _within(text: str, *, escaped: bool = True) -> tuple[str, Counter[str]]:
+    """The JSON with the secrets masked in its strings, or in those alone that have escapes."""
+    strings = [s for s in _STRING.findall(text) if "\\" in s or not escaped]
+    said: list[str] = [json.loads(string, strict=False) for string in strings]
+    joined, counts = redact(_BETWEEN.join(said))  # in one go: what takes time is the start of a search
+    masked = joined.split(_BETWEEN)
+    if not counts or len(masked) != len(said):
+        return text, Counter()
+    now = {
+        s: json.dumps(m, ensure_ascii=s.isascii())
+        for s, m, was in zip(strings, masked, said, strict=True)
+        if m != was
+    }
+    return _STRING.sub(lambda string: now.get(string[0], string[0]), text), counts
