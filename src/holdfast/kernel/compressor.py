@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 from .apply import Applied, apply
 from .budget import Allowance
@@ -57,15 +57,6 @@ class Compressor(Protocol):
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
         """What should go. A strategy that needs no outside world returns the plan itself."""
-        ...
-
-
-@runtime_checkable
-class Describes(Protocol):
-    """A strategy that can say how it is set."""
-
-    def describe(self) -> Mapping[str, object]:
-        """``{"strategy": name, knob: value, ...}``, as JSON has it."""
         ...
 
 
