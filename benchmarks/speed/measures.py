@@ -12,7 +12,7 @@ from benchmarks.speed.conversation import Messages, unseen
 from benchmarks.speed.peers import PEERS
 from benchmarks.speed.plain import encoder
 from benchmarks.speed.timing import Row, timed
-from holdfast.kernel.budget import CountMemo
+from holdfast.metering import count_memo
 from holdfast.profiles import profile_names
 from holdfast.tokens import counter_for
 
@@ -103,7 +103,7 @@ def import_time() -> Iterator[Row]:
 def memo_memory() -> Iterator[Row]:
     """Three times as much text as the memo may hold goes through it."""
     bound = 4_000_000
-    memo = CountMemo(counter_for("floor4"), characters=bound)
+    memo = count_memo(counter_for("floor4"), characters=bound)
     tracemalloc.start()
     for n in range(3_000):
         memo(f"{n} " + "x" * 4_000)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.kernel.errors import (
         BudgetError,
         ConfigError,
+        ContextOverflowError,
         CorruptError,
         FormatError,
         HoldfastError,
@@ -43,6 +44,7 @@ __all__ = [
     "CompressionResult",
     "ConfigError",
     "ContextCompressor",
+    "ContextOverflowError",
     "CorruptError",
     "FormatError",
     "HoldfastError",

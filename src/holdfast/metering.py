@@ -6,9 +6,10 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import cast
 
-from holdfast.kernel.budget import CountMemo, Meter
+from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import MessageCounter, Priced, Tariff, TokenCounter
+from holdfast.text.memo import Memo
 from holdfast.tokens import MediaCounter, counter_for
 
 Counter = str | TokenCounter | Callable[[str], int] | None
@@ -23,16 +24,26 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     try:
         memo = _memo(cast("Hashable", chosen))
     except TypeError:  # a caller's counter that cannot be hashed is counted with for this call alone
-        memo = CountMemo(_Checked(chosen))
+        memo = count_memo(chosen)
     tariff = chosen.tariff if isinstance(chosen, Priced) else Tariff()
     whole = chosen.count_message if isinstance(chosen, MessageCounter) else None
     return Meter(chosen, memo, MediaCounter(model, memo), tariff, whole)
 
 
 @lru_cache(maxsize=8)
-def _memo(counter: Hashable) -> CountMemo:
+def _memo(counter: Hashable) -> Memo[str, int]:
     """The memo of a counter; what counts alike is equal. Few are kept, should every call bring a new callable."""
-    return CountMemo(_Checked(cast("TokenCounter", counter)))
+    return count_memo(cast("TokenCounter", counter))
+
+
+def count_memo(counter: TokenCounter, characters: int = 64_000_000) -> Memo[str, int]:
+    """Counts of texts by the text itself; ``characters`` bounds the text that is held."""
+    return Memo(_Checked(counter).count, _length, characters)
+
+
+def _length(text: str, tokens: int) -> int:
+    del tokens
+    return len(text)
 
 
 class _Checked:

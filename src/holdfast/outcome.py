@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.compressors.describing import described
+from holdfast.compressors.playing import played
 from holdfast.fitting import Job
 from holdfast.kernel.apply import Applied
-from holdfast.kernel.compressor import Plan, Status, played
+from holdfast.kernel.compressor import Plan, Status
 from holdfast.kernel.errors import BudgetError, StrategyError
 from holdfast.kernel.transcript import Transcript
 from holdfast.redacting import Redaction, concealed

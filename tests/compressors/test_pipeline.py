@@ -168,6 +168,13 @@ def test_a_flow_that_catches_its_failed_ask_is_not_degraded():
     assert not result.degraded
 
 
+def test_a_thousand_steps_are_a_loop():
+    steps = [Somebody(Plan.skip("nothing"))] * 1_000
+    result = compressed(*steps, Trim())
+    assert len(result.steps) == 1_001
+    assert result.budget_met
+
+
 def test_the_same_input_gives_the_same_output_and_its_output_stays():
     for messages in (agent_run(9, 60), chat(12), agent_run(3, 400)):
         first, second = (

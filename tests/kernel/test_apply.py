@@ -187,6 +187,17 @@ def test_nothing_becomes_blank_where_the_vendor_refuses_it():
     assert refusal(transcript, Replace(1, 0, " "))[1] == 1
 
 
+def test_nothing_comes_to_end_in_white_space_where_the_vendor_refuses_it():
+    transcript = read([user("x"), assistant(text("y z"))], "anthropic")
+    assert refusal(transcript, Replace(1, 0, "y ")) == ("final_text_trimmed", 1)
+
+
+def test_what_was_broken_may_move_to_the_next_message_and_not_become_more():
+    messages = [assistant("hello"), assistant("again"), assistant("and again")]
+    transcript = read(messages, "anthropic")
+    assert same(originals(apply(transcript, [Drop((0,))]).transcript), messages[1:])
+
+
 def test_what_was_broken_before_is_the_callers_own():
     orphan = tool("lost")
     transcript = read([orphan, user("x"), assistant("y"), user("z")])

@@ -1,26 +1,24 @@
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from holdfast import Budget, ConfigError
-from holdfast.kernel.budget import CountMemo, tokens_of
+from holdfast.kernel.budget import tokens_of
 from holdfast.metering import meter_for
 from tests.talks import METER, agent_run, settled, system, tool, user, words
 
 
-class Counting:
-    """A counter that remembers what it was asked."""
+def test_nobody_has_so_many_tokens():
+    with pytest.raises(ConfigError, match=r"^budget: 1000.* is not a positive number"):
+        Budget.of(10**400)
+    with pytest.raises(ConfigError, match="^window: "):
+        Budget(window=10**400, headroom=0.1)
 
-    name = "counting"
-    accuracy = METER.counter.accuracy
 
-    def __init__(self):
-        self.asked = []
-
-    def count(self, text):
-        self.asked.append(text)
-        return len(text)
+@pytest.mark.parametrize("value", ["yes", None, 1])
+def test_hard_is_true_or_false(value):
+    with pytest.raises(ConfigError, match=r"^hard: "):
+        Budget(limit=100, hard=value)
 
 
 @pytest.mark.parametrize("value", [0, -1, True, "many", 1.5, None, [], math.nan, math.inf])
@@ -112,41 +110,6 @@ def test_a_share_is_a_float_and_tokens_are_an_int():
 def test_the_target_is_never_above_the_trigger_nor_the_trigger_above_the_limit(budget, target):
     _, allowance = settled(agent_run(), budget)
     assert (allowance.target, allowance.limit) == (target, 100)
-
-
-def test_a_text_is_counted_once_however_often_it_is_measured():
-    counter = Counting()
-    memo = CountMemo(counter)
-    assert [memo("one"), memo("two"), memo("one"), memo("one")] == [3, 3, 3, 3]
-    assert counter.asked == ["one", "two"]
-
-
-def test_the_memo_is_bounded_and_what_is_in_use_stays():
-    counter = Counting()
-    memo = CountMemo(counter, characters=1_000)
-    for number in range(500):
-        memo("in use")
-        memo(f"text number {number}")
-        assert memo.characters <= 1_000
-    assert counter.asked.count("in use") == 1
-    memo("text number 0")
-    assert counter.asked.count("text number 0") == 2
-
-
-def test_a_text_longer_than_the_whole_memo_is_counted_and_leaves_with_the_next():
-    memo = CountMemo(Counting(), characters=100)
-    assert memo("x" * 10_000) == 10_000
-    memo("a")
-    memo("y" * 90)
-    assert memo.characters <= 100
-
-
-def test_threads_share_a_memo():
-    memo = CountMemo(Counting(), characters=5_000)
-    texts = [f"{number:030}" for number in range(300)] * 5
-    with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(memo, texts)) == {30}
-    assert memo.characters <= 5_000
 
 
 def test_a_meter_adds_a_tariff_to_the_texts():

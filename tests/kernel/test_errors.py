@@ -1,9 +1,13 @@
+import copy
+import pickle
+
 import pytest
 
 from holdfast.kernel import errors
 from holdfast.kernel.errors import (
     BudgetError,
     ConfigError,
+    ContextOverflowError,
     CorruptError,
     FormatError,
     HoldfastError,
@@ -28,6 +32,7 @@ TREE = {
     NotFoundError: StoreError,
     CorruptError: StoreError,
     ModelError: HoldfastError,
+    ContextOverflowError: ModelError,
     MissingExtraError: HoldfastError,
 }
 
@@ -36,6 +41,26 @@ def test_every_error_stands_in_the_tree_where_the_docstring_draws_it():
     assert {error: error.__base__ for error in TREE} == TREE
     drawn = errors.__doc__ or ""
     assert [error.__name__ for error in TREE if error.__name__ not in drawn] == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        InputError("x", place="y", advice="z"),
+        ConfigError("x", place="y"),
+        BudgetError(limit=1, tokens=3, smallest=2, reason="why"),
+        IntegrityError("gone", rule="newest_stays", index=3),
+        StrategyError("prune", "out of luck"),
+        NotFoundError("a1b2"),
+        CorruptError("a1b2"),
+        ContextOverflowError("too long", limit=8_000, size=9_000),
+        MissingExtraError("YAML", "yaml"),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+def test_an_error_goes_to_another_process_as_it_is(fault):
+    for again in (pickle.loads(pickle.dumps(fault)), copy.copy(fault)):
+        assert (type(again), str(again), vars(again)) == (type(fault), str(fault), vars(fault))
 
 
 def test_no_error_is_left_out_of_the_tree():

@@ -169,6 +169,23 @@ class Watched:
             self.closed = True
 
 
+@BOTH
+def test_ten_thousand_attempts_need_no_depth_either(drive):
+    def flow(transcript, allowance):
+        made = 0
+        for _ in range(10_000):
+            made += (yield from ask(Attempt(Somebody(Plan.skip("x")), transcript, allowance))).status == "skipped"
+        return Plan(detail=str(made))
+
+    assert drive(attempt(flow)).detail == "10000"
+
+
+@BOTH
+def test_asks_that_are_none_are_a_fault_of_the_flow(drive):
+    assert drive(attempt(lambda t, a: (yield All((Load("a"), 5))))).detail == "TypeError: All takes asks"
+    assert drive(attempt(lambda t, a: (yield All(None)))).status == "failed"
+
+
 def test_a_driver_that_is_broken_off_closes_the_flows_innermost_first():
     inner, order = Watched(), []
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from holdfast.compressors.describing import described
 from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.playing import played
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan, played
+from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
 

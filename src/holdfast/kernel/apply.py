@@ -37,10 +37,10 @@ class _Batch:
 
     @property
     def reshapes(self) -> bool:
-        """Whether a rule can mind: a text in the place of another breaks none, unless it is blank."""
+        """Whether a rule can mind: a text in the place of another breaks none, unless it ends in white space."""
         if self.dropped or self.inserts:
             return True
-        return any(not text.strip() for texts in self.texts.values() for text in texts.values())
+        return any(not text or text[-1].isspace() for texts in self.texts.values() for text in texts.values())
 
 
 def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import cast
 
 from .errors import ConfigError
@@ -17,6 +16,8 @@ from .transcript import Transcript
 
 Share = int | float
 """An int is tokens; a float from 0 to 1 is a share of what it is set against."""
+
+_MOST = 10**15  # tokens; beyond it, shares would not be exact, and no window is near it
 
 
 def tokens_of(share: Share, whole: int) -> int:
@@ -47,7 +48,7 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("limit", "window"):
             value = getattr(self, name)
-            if value is not None and (not _is_int(value) or value <= 0):
+            if value is not None and (not _is_int(value) or not 0 < value <= _MOST):
                 raise ConfigError(f"{value!r} is not a positive number of tokens", place=name)
         if not _is_int(self.reserve) or self.reserve < 0:
             raise ConfigError(f"{self.reserve!r} is not a number of tokens", place="reserve")
@@ -57,6 +58,8 @@ class Budget:
                 raise ConfigError(f"{value!r} is not a share in [0, 1)", place=name)
         for name in ("trigger", "target"):
             _check_share(name, getattr(self, name))
+        if not isinstance(cast("object", self.hard), bool):
+            raise ConfigError(f"{self.hard!r} is neither True nor False", place="hard")
 
     @classmethod
     def of(cls, budget: Budget | int) -> Budget:
@@ -66,8 +69,8 @@ class Budget:
         if not _is_int(budget):
             advice = "give a number of tokens or a holdfast.Budget"
             raise ConfigError(f"{budget!r} is no budget", place="budget", advice=advice)
-        if budget <= 0:
-            raise ConfigError(f"{budget!r} is not a positive number of tokens", place="budget")
+        if not 0 < budget <= _MOST:
+            raise ConfigError(f"{budget!r:.40} is not a positive number of tokens", place="budget")
         return cls(limit=budget)
 
     def tokens(self, window: int | None = None) -> int:
@@ -92,41 +95,6 @@ def _check_share(name: str, value: Share | None) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, float) or not 0 <= value <= 1:
         raise ConfigError(f"{value!r} is neither tokens nor a share in [0, 1]", place=name)
-
-
-class CountMemo:
-    """Counts of texts by the text itself: two generations, so that what is in use stays and the rest leaves.
-
-    ``characters`` bounds the text that is held. Reading takes no lock: a dict look-up is atomic.
-    """
-
-    def __init__(self, counter: TokenCounter, characters: int = 64_000_000) -> None:
-        self._count = counter.count
-        self._half = characters // 2
-        self._young: dict[str, int] = {}
-        self._old: dict[str, int] = {}
-        self._held = 0
-        self._lock = Lock()
-
-    def __call__(self, text: str) -> int:
-        """Tokens of the text."""
-        tokens = self._young.get(text)
-        if tokens is not None:
-            return tokens
-        tokens = self._old.get(text)
-        if tokens is None:
-            tokens = self._count(text)
-        with self._lock:
-            if self._held + len(text) > self._half:
-                self._old, self._young, self._held = self._young, {}, 0
-            self._young[text] = tokens
-            self._held += len(text)
-        return tokens
-
-    @property
-    def characters(self) -> int:
-        """Characters of text that the memo holds now, both generations."""
-        return sum(map(len, list(self._young))) + sum(map(len, list(self._old)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +168,9 @@ class Allowance:
 
     ``window`` is what shares are taken of: the budget as the caller stated it, whatever a step may get of it.
     ``query`` is the caller's question; without one it is the transcript's own. ``stored``: originals can be saved;
-    ``recall_tool`` names the model's tool that gives them back, if it has one.
+    ``recall_tool`` names the model's tool that gives them back, if it has one. ``thread`` is the id of the
+    conversation, empty where it has none. ``writer`` names the model that completes, empty where there is none,
+    and ``writer_window`` is what it takes, in tokens, 0 if unknown.
     """
 
     limit: int
@@ -210,6 +180,9 @@ class Allowance:
     query: str | None = None
     stored: bool = False
     recall_tool: str = ""
+    thread: str = ""
+    writer: str = ""
+    writer_window: int = 0
 
     def share(self, share: Share) -> int:
         """Tokens of a share of the window."""

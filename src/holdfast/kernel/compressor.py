@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from .apply import Applied, apply
+from .apply import Applied
 from .budget import Allowance
 from .edits import Edit
 from .ports import Ask
@@ -39,7 +39,7 @@ class Plan:
     @classmethod
     def fail(cls, fault: Exception) -> Plan:
         """Nothing done, because of a fault."""
-        detail = f"{type(fault).__name__}: {fault}"
+        detail = " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
         return cls(status="failed", reason="strategy_failed", detail=detail, fault=fault)
 
 
@@ -67,18 +67,3 @@ class Attempt(Ask[Plan]):
     compressor: Compressor
     transcript: Transcript
     allowance: Allowance
-
-
-def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str, Plan, Applied]]:
-    """Every plan without steps of its own, under the name of its strategy, applied in turn.
-
-    Raises IntegrityError at the first that breaks a rule.
-    """
-    if not plan.steps:
-        done = plan.applied
-        yield name, plan, done if done and done.before is transcript else apply(transcript, plan.edits)
-        return
-    for step, inner in plan.steps:
-        for record in played(transcript, step, inner):
-            transcript = record[2].transcript
-            yield record

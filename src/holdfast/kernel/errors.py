@@ -13,6 +13,7 @@
     │   ├── NotFoundError    nothing is kept under this key
     │   └── CorruptError     what is kept does not have the hash of its key
     ├── ModelError           a model or an embedder could not answer
+    │   └── ContextOverflowError  the request is larger than the model's window
     └── MissingExtraError    an optional dependency is not installed: names the pip command
 
 Each carries its facts as attributes; the text is one line.
@@ -22,7 +23,10 @@ from __future__ import annotations
 
 
 class HoldfastError(Exception):
-    """The root of the tree."""
+    """The root of the tree. Goes from process to process with its line and its facts."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 class InputError(HoldfastError):
@@ -94,6 +98,14 @@ class CorruptError(StoreError):
 
 class ModelError(HoldfastError):
     """A model or an embedder could not answer."""
+
+
+class ContextOverflowError(ModelError):
+    """The request is larger than the model's window; ``limit`` and ``size`` in tokens, None if unknown."""
+
+    def __init__(self, problem: str, *, limit: int | None = None, size: int | None = None) -> None:
+        self.limit, self.size = limit, size
+        super().__init__(problem)
 
 
 class MissingExtraError(HoldfastError):

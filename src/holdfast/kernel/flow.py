@@ -22,47 +22,53 @@ class Lane:
     def __init__(self, attempt: Attempt) -> None:
         self._stack: list[Flow] = []
         self.plan: Plan | None = None
-        self.asking = self._begin(attempt)
+        self.asking = self._settled(self._started(attempt))
 
     def answer(self, value: object) -> None:
         """Send the answer to what the lane is asking; a HoldfastError is thrown instead."""
-        self.asking = self._advance(value)
+        self.asking = self._settled(self._sent(value))
 
     def close(self) -> None:
         """Close what is still open, innermost first."""
         while self._stack:
             self._stack.pop().close()
 
-    def _begin(self, attempt: Attempt) -> Ask[object] | None:
-        started = self._guarded(lambda: attempt.compressor.plan(attempt.transcript, attempt.allowance))
-        if isinstance(started, Generator):
-            self._stack.append(started)
-            return self._advance(None)
-        return self._finished(started)
+    def _settled(self, outcome: Ask[object] | Plan) -> Ask[object] | None:
+        """What only the outside can answer; None when the plan is made. A loop: depth is no limit."""
+        while True:
+            if isinstance(outcome, Attempt):
+                outcome = self._started(outcome)
+            elif not isinstance(outcome, Plan):
+                return outcome
+            elif self._stack:
+                outcome = self._sent(outcome)
+            else:
+                self.plan = outcome
+                return None
 
-    def _advance(self, value: object) -> Ask[object] | None:
+    def _started(self, attempt: Attempt) -> Ask[object] | Plan:
+        """What a strategy plans, or what its flow asks first."""
+        begun = self._guarded(lambda: attempt.compressor.plan(attempt.transcript, attempt.allowance))
+        if not isinstance(begun, Generator):
+            return _plan(begun)
+        self._stack.append(begun)
+        return self._sent(None)
+
+    def _sent(self, value: object) -> Ask[object] | Plan:
+        """What the innermost flow asks next, or the plan that it ends with."""
         flow = self._stack[-1]
 
         def step() -> Ask[object] | Plan:
             try:
                 return flow.throw(value) if isinstance(value, Exception) else flow.send(value)
             except StopIteration as stop:
-                return stop.value if isinstance(stop.value, Plan) else _no_plan(stop.value)
+                return _plan(stop.value)
 
         outcome = self._guarded(step)
-        if isinstance(outcome, Attempt):
-            return self._begin(outcome)
         if isinstance(outcome, Ask):
             return outcome
         self._stack.pop().close()
-        return self._finished(outcome)
-
-    def _finished(self, outcome: object) -> Ask[object] | None:
-        plan = outcome if isinstance(outcome, Plan) else _no_plan(outcome)
-        if self._stack:
-            return self._advance(plan)
-        self.plan = plan
-        return None
+        return _plan(outcome)
 
     def _guarded(self, call: Callable[[], T]) -> T | Plan:
         try:
@@ -71,7 +77,9 @@ class Lane:
             return Plan.fail(fault)
 
 
-def _no_plan(value: object) -> Plan:
+def _plan(value: object) -> Plan:
+    if isinstance(value, Plan):
+        return value
     return Plan.fail(TypeError(f"a strategy returns a Plan, not {type(value).__name__}"))
 
 

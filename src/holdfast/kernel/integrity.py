@@ -5,6 +5,7 @@ A format hands its vendor's rules to the transcript; ``apply``, the validator an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -84,20 +85,22 @@ def new_violation(
     after: Sequence[Message],
     origins: Sequence[int | None],
 ) -> Violation | None:
-    """The first rule that ``after`` breaks at a message that did not break it in ``before``.
+    """The first rule that ``after`` breaks more often than ``before``, at a message that did not break it there.
 
     ``origins`` gives, for each message of ``after``, its position in ``before``, None for a new one.
-    What was broken already is the caller's own and stays.
+    What was broken already is the caller's own and stays, at the next message where its own one is gone.
     """
     broken = violations(rules, after)
     if not broken:
         return None
     names = {violation.rule for violation in broken}
     asked = [rule for rule in rules if rule.name in names]
-    known = {(old.rule, old.index) for old in violations(asked, before)}
+    old = violations(asked, before)
+    known = {(violation.rule, violation.index) for violation in old}
+    more = Counter(violation.rule for violation in broken) - Counter(violation.rule for violation in old)
     for violation in broken:
         origin = origins[violation.index] if origins else None
-        if (violation.rule, origin) not in known:
+        if violation.rule in more and (violation.rule, origin) not in known:
             return violation
     return None
 
@@ -142,6 +145,7 @@ class ToolExchanges(Rule):
             elif not waiting.isdisjoint(answered):
                 waiting.difference_update(answered)
                 yield from range(caller + 1, i + 1)
+                caller = i
 
 
 def _exchanging(messages: Sequence[Message]) -> Iterator[tuple[int, Message, bool]]:

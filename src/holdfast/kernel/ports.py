@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 if TYPE_CHECKING:
     from .messages import Message
 
 T_co = TypeVar("T_co", covariant=True)
 
-AccuracyKind = Literal["exact", "approximate", "unknown"]
-
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
     """How far a count can be trusted: ``error`` is its usual relative error (0.2 is 20 %), None if unknown."""
 
-    kind: AccuracyKind
+    kind: Literal["exact", "approximate", "unknown"]
     error: float | None = None
 
 
@@ -96,11 +94,22 @@ class KeyValueStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said, and what it took in tokens: None where it does not tell."""
+
+    text: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
 @runtime_checkable
 class Model(Protocol):
     """Completes text."""
 
-    def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> str | Awaitable[str]:
+    def complete(
+        self, prompt: str, *, system: str = "", max_tokens: int = 512
+    ) -> str | Reply | Awaitable[str | Reply]:
         """The model's reply to the prompt, at most ``max_tokens`` long."""
         ...
 
@@ -185,7 +194,7 @@ class Ask(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Load(Ask[str | None]):
-    """The text that the store keeps under the key, or None."""
+    """The artifact of the key, or None."""
 
     key: str
 
@@ -196,6 +205,21 @@ class Save(Ask[str]):
 
     text: str
     kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Ask[str | None]):
+    """What stands in the store under this very key, or None."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Write(Ask[None]):
+    """Keep the value under this very key; replaces an earlier one."""
+
+    key: str
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +243,7 @@ class All(Ask[Sequence[object]]):
     """Several asks at once; the answers in order, each an answer or the HoldfastError that met it."""
 
     asks: tuple[Ask[object], ...]
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(cast("object", each), Ask) for each in self.asks):
+            raise TypeError("All takes asks")

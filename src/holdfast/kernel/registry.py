@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from .errors import ConfigError
 
@@ -25,6 +25,8 @@ class Registry:
 
     def load(self, name: str) -> object:
         """What the name stands for. Raises ConfigError, naming the known ones, when nothing does."""
+        if not isinstance(cast("object", name), str):
+            raise ConfigError(f"{name!r} is no name of a {self.noun}", place=self.noun, advice=self._advice(""))
         target = self.table.get(self.aliases.get(name, name))
         if target is not None:
             module, _, attribute = target.partition(":")

@@ -1,7 +1,8 @@
 import pytest
 
 from holdfast import IntegrityError
-from holdfast.kernel.compressor import Plan, played
+from holdfast.compressors.playing import played
+from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Replace
 from tests.talks import agent_run, settled
 
