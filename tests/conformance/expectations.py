@@ -192,6 +192,47 @@ def _idempotent(wanted: bool, given: Any, outcome: Outcome) -> str:
     return "" if again == outcome.messages else f"again gives {_short(again)}"
 
 
+def _summaries(outcome: Outcome) -> list[int]:
+    return [i for i, message in enumerate(outcome.messages) if _content(message).startswith("[HISTORY_SUMMARY")]
+
+
+def _digest_count(wanted: int, given: Any, outcome: Outcome) -> str:
+    return _holds(len(_summaries(outcome)) == wanted, f"found {len(_summaries(outcome))}")
+
+
+def _summary_before(wanted: str, given: Any, outcome: Outcome) -> str:
+    later = [i for i, message in enumerate(outcome.messages) if wanted in _content(message)]
+    summaries = _summaries(outcome)
+    return _holds(bool(later and summaries and summaries[0] < later[0]), f"digest at {summaries}, text at {later}")
+
+
+def _llm_call_input(wanted: dict[str, Any], given: Any, outcome: Outcome) -> str:
+    """What the model was given at each call, in ``facts["llm_inputs"]``."""
+    asked = outcome.facts.get("llm_inputs", [])
+    for index, text in wanted.items():
+        if int(index) >= len(asked):
+            return f"there were {len(asked)} calls"
+        missing = [part for part in text.get("contains", []) if part not in asked[int(index)]]
+        extra = [part for part in text.get("not_contains", []) if part in asked[int(index)]]
+        if missing or extra:
+            return f"call {index}: missing {missing}, there {extra}"
+    return ""
+
+
+def _all_runs_equal(wanted: bool, given: Any, outcome: Outcome) -> str:
+    runs = outcome.facts.get("runs", [])
+    return _holds(len(runs) > 1 and all(run == runs[0] for run in runs) is wanted, f"{len(runs)} runs differ")
+
+
+def _all_distinct(wanted: bool, given: Any, outcome: Outcome) -> str:
+    found = outcome.facts["value"]
+    return _holds((len(set(found)) == len(found)) is wanted, f"found {found}")
+
+
+def _final(wanted: dict[str, Any], given: Any, outcome: Outcome) -> str:
+    return "; ".join(unmet(wanted, given, outcome))
+
+
 def _holds(condition: bool, told: str) -> str:
     return "" if condition else told
 
@@ -215,6 +256,13 @@ _CHECKS = {
     "recoverable": _recoverable,
     "json_at": _json_at,
     "json_key_order": _json_key_order,
+    "digest_count": _digest_count,
+    "summary_before": _summary_before,
+    "llm_call_input": _llm_call_input,
+    "all_runs_equal": _all_runs_equal,
+    "all_distinct": _all_distinct,
+    "final": _final,
+    "hot_max": lambda w, g, o: _holds(o.facts["hot_tokens"] <= w, f"{o.facts.get('hot_tokens')} tokens"),
     "non_empty": lambda w, g, o: _holds(bool(o.messages) is w, "empty"),
     "fewer_messages": lambda w, g, o: _holds((len(o.messages) < len(g)) is w, f"{len(o.messages)} messages"),
     "shrinks": lambda w, g, o: _holds((_characters(o.messages) < _characters(g)) is w, "not smaller"),
