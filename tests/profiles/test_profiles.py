@@ -165,3 +165,15 @@ def test_the_step_of_a_profile_is_used_unless_the_budget_has_its_own(tmp_path):
     messages = agent_run(9)
     assert holdfast.compress(messages, 300, profile=str(path)).strategy["step"] == 0.2
     assert holdfast.compress(messages, 300, profile=str(path), step=0.1).strategy["step"] == 0.1
+
+
+def test_a_step_goes_by_the_name_that_the_profile_gives_it():
+    profile = read_profile('name = "mine"\n[[steps]]\nstrategy = "trim"\nas = "FinalTokenTrim"\n')
+    result = holdfast.compress(agent_run(9), 300, strategy=list(profile.steps))
+    assert [step.name for step in result.steps] == ["FinalTokenTrim"]
+    assert profile.steps[0].describe()["as"] == "FinalTokenTrim"
+    assert refusal('name = "mine"\n[[steps]]\nstrategy = "trim"\nas = 3\n').startswith("steps[0]: Named.name: ")
+
+
+def test_headroom_is_a_share():
+    assert refusal('name = "mine"\nheadroom = 1.5\n').startswith("Profile.headroom: ")

@@ -13,6 +13,7 @@ from typing import Any, cast, get_args
 
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.named import Named
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Preference
@@ -34,6 +35,9 @@ class Profile:
     step: float = 0.0
     """What goes, goes in steps of this share of the budget, unless the budget says otherwise."""
 
+    headroom: float = 0.0
+    """Share of the budget that stays free, unless the budget says otherwise."""
+
     redact: bool = False
     """Whether secrets are masked before anything is stored, summarised or referred to."""
 
@@ -42,8 +46,9 @@ class Profile:
 
     def __post_init__(self) -> None:
         check_knobs(self)
-        if self.step >= 1:
-            raise ConfigError(f"{self.step!r} is not a share in [0, 1)", place="Profile.step")
+        for name in ("step", "headroom"):
+            if getattr(self, name) >= 1:
+                raise ConfigError(f"{getattr(self, name)!r} is not a share in [0, 1)", place=f"Profile.{name}")
 
 
 _HERE = Path(__file__).parent
@@ -92,13 +97,19 @@ def read_profile(text: str, place: str = "profile") -> Profile:
 
 
 def read_step(data: object, place: str) -> Compressor:
-    """The strategy that a table names, with the knobs that it sets."""
+    """The strategy that a table names, with the knobs that it sets; ``as`` is its name in records."""
     if not isinstance(data, Mapping) or "strategy" not in data:
         raise ConfigError("a step is a table with a strategy", place=place, advice='add strategy = "..."')
     table = dict(cast("Mapping[str, Any]", data))
-    name = table.pop("strategy")
+    name, shown = table.pop("strategy"), table.pop("as", None)
     if not isinstance(name, str):
         raise ConfigError(f"{name!r} is no strategy", place=f"{place}.strategy", advice="give the name of one")
+    made = _made(name, table, place)
+    with _at(place):
+        return made if shown is None else Named(made, shown)
+
+
+def _made(name: str, table: Mapping[str, Any], place: str) -> Compressor:
     with _at(place):
         factory = COMPRESSORS.load(name)
     if table and is_dataclass(factory):
