@@ -54,14 +54,17 @@ test-deep: $(VENV)/.dev ## a million generated conversations, in shards of 20,00
 
 bench: .venv-peers/.installed ## DATA=FILE, else the recorded examples strung together; peers in an environment of their own
 	.venv-peers/bin/python -m benchmarks.speed $(if $(DATA),--data $(DATA))
+	.venv-peers/bin/python -m benchmarks.session $(if $(DATA),--data $(DATA))
 
 .venv-peers/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[code,yaml]' langchain-core headroom-ai
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[code,yaml,local]' langchain-core headroom-ai
 	@touch $@
 
 quality: $(VENV)/.dev ## SHARED=DIR that holds bench/
 	$(BIN)/python -m benchmarks.quality $(SHARED)
+	$(if $(SHARED),$(BIN)/python -m benchmarks.retrieval $(SHARED) parts)
+	$(if $(SHARED),$(BIN)/python -m benchmarks.tiers $(SHARED))
 	$(if $(SHARED),$(BIN)/python -m benchmarks.runs $(SHARED)/data/airline_trajectories.json)
 	$(if $(SHARED),$(BIN)/python -m benchmarks.runs $(SHARED)/data/airline_trajectories.json fast)
 

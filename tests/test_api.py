@@ -21,7 +21,8 @@ def test_what_fits_comes_back_as_the_very_same_messages_in_a_new_list():
     done = fitted(messages, 619)
     assert done.messages is not messages
     assert same(done.messages, messages)
-    assert (done.status, done.reason, done.edits, done.steps) == ("skipped", "within_budget", (), ())
+    assert (done.status, done.reason, done.edits) == ("skipped", "within_budget", ())
+    assert [(step.name, step.applied, step.reason) for step in done.steps] == [("trim", False, "within_budget")]
     assert (done.metrics.compression_ratio, done.metrics.reduction_percent) == (1.0, 0.0)
     assert (done.usage.tokens, done.usage.within, done.usage.utilization) == (619, True, 100)
 

@@ -9,6 +9,18 @@ from holdfast import Budget, ConfigError, FormatError, InputError
 from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import agent_run, chat, system, words
 
+DEEP: list = []
+for _ in range(5_000):
+    DEEP = [DEEP]
+
+
+class Needy:
+    """A counter that cannot be made from nothing."""
+
+    def __init__(self, vocabulary):
+        self.vocabulary = vocabulary
+
+
 ODD = ["", " ", "\n", "\x00", "\ud800", "a\ud83d", "<|endoftext|>", "e\u0301" * 50, "\u202e", "[" * 999, "x" * 999]
 
 
@@ -74,7 +86,7 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"pin": [1.0]}, "pin: [1.0] are no positions"),
         ({"pin": [99]}, "pin: there is no message 99; there are 15 messages, counted from 0"),
         ({"pin": [-16]}, "pin: there is no message -16; there are 15 messages, counted from 0"),
-        ({"strategy": ""}, "there is no strategy named ''; known are hybrid, "),
+        ({"strategy": ""}, "there is no strategy named ''; known are digest, "),
         ({"strategy": "tirm"}, "there is no strategy named 'tirm'; did you mean 'trim'?"),
         ({"strategy": 5}, "strategy: 5 is no strategy; give a name, an object with name and plan"),
         ({"strategy": ["trim", None]}, "strategy: None is no strategy"),
@@ -87,13 +99,16 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"on_failure": "explode"}, 'on_failure: \'explode\' is not a choice; give "degrade" or "raise"'),
         ({"counter": 5}, "counter: int is no token counter; give a model's name, a counter's name"),
         ({"counter": "fixed:many"}, "counter: 'fixed:many' names no number of tokens; write fixed:100"),
+        ({"counter": "fixed:" + "9" * 5_000}, "counter: 'fixed:9999"),
+        ({"counter": Needy}, "counter: <class 'tests.test_odd_input.Needy'> cannot be made from nothing ("),
+        ({"tools": [{"name": "x", "deep": DEEP}]}, "tools[0]: it is nested too deeply to be counted"),
         ({"counter": lambda text: -1}, "counter: <lambda> returned int; give a function of a text"),
         ({"counter": lambda text: None}, "counter: <lambda> returned NoneType"),
         ({"counter": lambda text: 1.5}, "counter: <lambda> returned float"),
         ({"store": 5}, "store: "),
         ({"store": "somewhere"}, "store: "),
     ],
-    ids=range(44),
+    ids=range(47),
 )
 def test_an_argument_that_is_wrong_is_named_in_one_line_with_what_to_do(given, told):
     with pytest.raises(ConfigError if "tools" not in given else FormatError) as caught:
@@ -122,8 +137,13 @@ def test_an_argument_that_is_wrong_is_named_in_one_line_with_what_to_do(given, t
         ([{"role": "tool", "content": "x"}], 'messages[0]: the tool result has no "tool_call_id"; give the id'),
         ([user("x"), {**calling("a"), "tool_calls": 5}], "messages[1].tool_calls: an int does not belong here"),
         ([{**calling("a"), "tool_calls": [{}]}], 'messages[0].tool_calls[0]: the tool call has no "id"'),
+        ([user({"type": "new", "deep": DEEP})], "messages[0].content[0]: it is nested too deeply to be counted"),
+        (
+            [assistant({"type": "tool_use", "id": "a", "name": "f", "input": {"deep": DEEP}})],
+            "messages[0].content[0]",
+        ),
     ],
-    ids=range(16),
+    ids=range(18),
 )
 @pytest.mark.parametrize("door", [lambda m: holdfast.compress(m, 100), holdfast.count, holdfast.validate])
 def test_messages_that_are_wrong_are_named_in_one_line_with_their_place(messages, told, door):

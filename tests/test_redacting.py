@@ -12,6 +12,7 @@ from holdfast.kernel.edits import Drop
 from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Save
 from holdfast.profiles import read_profile
+from holdfast.providers.scripted import Scripted
 from tests.compressors.shrink.exchanges import log, outputs, run
 from tests.formats.rules.messages import assistant, user
 from tests.stores.doubles import AwaitedTextStore, TextStore
@@ -30,7 +31,7 @@ TALK = [
 
 
 def compressed(budget: int, **options) -> holdfast.CompressionResult:
-    return holdfast.compress(TALK, budget, redact=True, **options)
+    return holdfast.compress(TALK, budget, redact=True, **{"strategy": [Shrink(), "trim"], **options})
 
 
 def test_what_the_model_and_its_tools_said_is_masked_and_the_users_words_stay_in_view():
@@ -73,11 +74,11 @@ def test_the_facts_survive_json():
 @pytest.mark.parametrize("make", [TextStore, AwaitedTextStore])
 def test_what_is_stored_is_the_masked_text_and_its_key_that_of_the_masked_text(make):
     store = make()
-    result = holdfast.compress(TALK, 2_000, strategy=Shrink(), store=store, redact=True)
+    result = holdfast.compress(TALK, 2_000, strategy=Shrink(shares=(0.5, 0.0)), store=store, redact=True)
     key = key_in(outputs(result)[0])
     assert holdfast.recall(key, store=store) == TALK[3]["content"].replace(KEY, MASK)
     later = make()
-    asyncio.run(holdfast.acompress(TALK, 2_000, strategy=Shrink(), store=later, redact=True))
+    asyncio.run(holdfast.acompress(TALK, 2_000, strategy=Shrink(shares=(0.5, 0.0)), store=later, redact=True))
     assert later.entries.keys() == store.entries.keys()
 
 
@@ -149,3 +150,61 @@ def test_signed_thinking_is_never_changed_and_blocks_beside_it_are():
     assert blocks[0] == thinking
     assert blocks[1]["input"] == {"k": MASK}
     assert result.masked == (1, 2)
+
+
+def told_of_secrets(turns=12):
+    """A talk in which everybody says secrets, of the kinds that a summary or a digest would repeat."""
+    talk = []
+    for n in range(turns):
+        talk += [
+            user(
+                f"Deploy {n}: the key is {KEY}{n}, you must never use password=hunter{n}Xq7 on db-{n}.example.org."
+            ),
+            *run(
+                ("bash", {"command": f"login --token {KEY}{n}"}, f"host db-{n}.example.org\nkey {KEY}{n}\nok {n}"),
+                question=f"And then? My key {n} is {KEY}{n}x.",
+            ),
+            assistant(f"I decided to use {KEY}{n} for deploy {n}. It is done on db-{n}.example.org."),
+        ]
+    return [m for m in talk if m["role"] != "system"] + [user("What is left to do?")]
+
+
+def spilled(messages, given):
+    """What of the secrets stands in a message that is none of a user as it was given."""
+    others = [m for m in messages if not any(m is each for each in given if each["role"] == "user")]
+    return [m for m in others if KEY in json.dumps(m) or "Xq7" in json.dumps(m)]
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"profile": "balanced"},
+        {"profile": "fast"},
+        {"profile": "four_step"},
+        {"strategy": ["summarizing", "digest", "trim"]},
+        {"strategy": ["semantic", "hierarchical", "trim"]},
+        {"strategy": ["llm4s_history", "squeeze", "rules", "trim"]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("share", [0.7, 0.4, 0.2, 0.1])
+@pytest.mark.parametrize("llm", [None, "model"])
+def test_no_secret_of_anybody_is_told_again(choice, share, llm):
+    messages, store = told_of_secrets(), TextStore()
+    model = llm and Scripted(lambda prompt: f"They deployed. The last line was: {prompt[-300:]}")
+    budget = int(holdfast.count(messages).total * share)
+    result = holdfast.compress(messages, budget, redact=True, store=store, llm=model, thread="t", **choice)
+    assert not spilled(result.messages, messages)
+    assert not any(KEY in value or "Xq7" in value for value in store.entries.values())
+    assert not any(KEY in call.prompt or "Xq7" in call.prompt for call in (model.calls if model else ()))
+    again = holdfast.compress(result.messages, budget, redact=True, store=store, llm=model, thread="t", **choice)
+    assert again.messages == result.messages
+
+
+def test_a_summary_that_was_made_unmasked_is_masked_when_it_is_extended():
+    messages, model = told_of_secrets(), Scripted(lambda prompt: f"They deployed: {prompt[-200:]}")
+    options = {"llm": model, "store": TextStore(), "thread": "t", "strategy": ["summarizing", "trim"]}
+    open_ = holdfast.compress(messages, 700, **options).messages
+    assert spilled(open_, messages)
+    more = [*open_, *(user(f"Go on with step {n}. " * 20) for n in range(12))]
+    assert not spilled(holdfast.compress(more, 700, redact=True, **options).messages, more)

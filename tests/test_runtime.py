@@ -14,7 +14,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import holdfast
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.flow import ask
-from holdfast.kernel.ports import All, Load, Save
+from holdfast.kernel.ports import All, Complete, Embed, Load, Read, Save, Write
+from holdfast.providers.scripted import Scripted
 from tests.stores.doubles import AwaitedTextStore, TextStore
 from tests.talks import Somebody, agent_run
 
@@ -203,6 +204,89 @@ def test_a_store_answers_at_once_or_awaited_at_both_doors(store):
     awaited = asyncio.run(holdfast.acompress(agent_run(6), 300, strategy=strategy, store=store(), counter="words"))
     assert done.steps[0].detail == awaited.steps[0].detail == "one True"
     assert done == awaited
+
+
+def writing(transcript, allowance):
+    """Keep a text under a key of its own, and get it back."""
+    before = yield from ask(Read("thread:key"))
+    yield from ask(Write("thread:key", "value"))
+    after = yield from ask(Read("thread:key"))
+    return Plan.skip("written", f"{before} {after}")
+
+
+@pytest.mark.parametrize("store", STORES[:3], ids=["at once", "awaited", "promising"])
+@pytest.mark.parametrize("door", ["compress", "acompress"])
+def test_plain_keys_are_those_of_the_callers_store(store, door):
+    kept = store()
+    settings = {"strategy": [Somebody(writing), "trim"], "store": kept, "counter": "words"}
+    if door == "compress":
+        done = holdfast.compress(agent_run(6), 300, **settings)
+    else:
+        done = asyncio.run(holdfast.acompress(agent_run(6), 300, **settings))
+    assert done.steps[0].detail == "None value"
+    assert kept.entries == {"thread:key": "value"}
+
+
+@pytest.mark.parametrize("request_", [Read("k"), Write("k", "v"), Save("t"), Load("k"), Complete("p")], ids=repr)
+@pytest.mark.parametrize("door", ["compress", "acompress"])
+def test_without_a_store_or_a_model_an_ask_is_refused_with_what_to_pass(request_, door):
+    settings = {"strategy": [Somebody(lambda t, a: Plan(detail=(yield from ask(request_)))), "trim"]}
+    if door == "compress":
+        done = holdfast.compress(agent_run(6), 300, counter="words", **settings)
+    else:
+        done = asyncio.run(holdfast.acompress(agent_run(6), 300, counter="words", **settings))
+    assert done.steps[0].status == "failed"
+    assert "pass llm=" in done.detail or "pass store=" in done.detail
+
+
+def everything(transcript, allowance):
+    answers = yield from ask(All((Complete("p"), Save("t"), Embed(("a", "b")), Load("0" * 64), Complete("p"))))
+    return Plan.skip("asked", f"{answers[0]} {answers[1] is not None} {answers[2]} {answers[3]} {answers[4]}")
+
+
+async def vectors_of(texts):
+    return [[float(ord(text))] for text in texts]
+
+
+@pytest.mark.parametrize("door", ["compress", "acompress"])
+def test_asks_of_all_kinds_are_answered_together_and_in_order(door):
+    settings = {"strategy": [Somebody(everything), "trim"], "store": TextStore(), "counter": "words"}
+    settings |= {"llm": "scripted:fine", "embedder": vectors_of}
+    if door == "compress":
+        done = holdfast.compress(agent_run(6), 300, **settings)
+    else:
+        done = asyncio.run(holdfast.acompress(agent_run(6), 300, **settings))
+    assert done.steps[0].detail == "fine True [[97.0], [98.0]] None fine"
+
+
+def telling(transcript, allowance):
+    yield from ask(Complete("p"))
+    return Plan.skip("told", f"{allowance.writer} {allowance.writer_window} {allowance.thread}")
+
+
+@pytest.mark.parametrize(
+    ("llm", "told"),
+    [(Scripted("x", name="gpt-4o-mini"), "gpt-4o-mini 128000 t"), (Scripted("x", window=99), "scripted 99 t")],
+    ids=["known", "own"],
+)
+def test_a_strategy_is_told_who_writes_how_much_that_takes_and_whose_thread_it_is(llm, told):
+    assert compress(strategy=[Somebody(telling), "trim"], llm=llm, thread="t").steps[0].detail == told
+
+
+def test_a_function_that_is_awaited_is_called_on_the_callers_own_loop():
+    loops = []
+
+    async def model(prompt):
+        loops.append(asyncio.get_running_loop())
+        return "fine"
+
+    async def inside():
+        await holdfast.acompress(
+            agent_run(6), 300, strategy=[Somebody(telling), "trim"], counter="words", llm=model, thread="t"
+        )
+        return asyncio.get_running_loop()
+
+    assert loops == [asyncio.run(inside())] == loops[-1:]
 
 
 def test_a_synchronous_call_inside_of_a_running_loop_waits_for_an_asynchronous_store():

@@ -9,8 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from holdfast.agent import AgentLoop, remember_tool
     from holdfast.api import ContextCompressor, TokenBreakdown, compress, count
     from holdfast.asynchronous import acompress
+    from holdfast.batch import acompress_many, compress_many
+    from holdfast.cache import CompressionCache
+    from holdfast.calling.limits import CallLimits
+    from holdfast.conversation import Conversation
+    from holdfast.forgetting import forget
     from holdfast.in_place import Pruned, prune_old_tool_outputs
     from holdfast.kernel.budget import Budget
     from holdfast.kernel.errors import (
@@ -33,40 +39,54 @@ if TYPE_CHECKING:
     from holdfast.recalling import RecallTool, recall, recall_tool
     from holdfast.reports import report
     from holdfast.result import CompressionMetrics, CompressionResult, Step, restore
+    from holdfast.session import Session, View
     from holdfast.shrinking import ShrunkText, shrink
+    from holdfast.usage import ModelCall, ModelUsage
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AgentLoop",
     "Budget",
     "BudgetError",
+    "CallLimits",
+    "CompressionCache",
     "CompressionMetrics",
     "CompressionResult",
     "ConfigError",
     "ContextCompressor",
     "ContextOverflowError",
+    "Conversation",
     "CorruptError",
     "FormatError",
     "HoldfastError",
     "InputError",
     "IntegrityError",
     "MissingExtraError",
+    "ModelCall",
     "ModelError",
+    "ModelUsage",
     "NotFoundError",
     "Pruned",
     "RecallTool",
+    "Session",
     "ShrunkText",
     "Step",
     "StoreError",
     "StrategyError",
     "TokenBreakdown",
+    "View",
     "Violation",
     "acompress",
+    "acompress_many",
     "compress",
+    "compress_many",
     "count",
+    "forget",
     "prune_old_tool_outputs",
     "recall",
     "recall_tool",
+    "remember_tool",
     "repair",
     "report",
     "restore",
@@ -75,8 +95,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "agent": ("AgentLoop", "remember_tool"),
     "api": ("ContextCompressor", "TokenBreakdown", "compress", "count"),
     "asynchronous": ("acompress",),
+    "batch": ("acompress_many", "compress_many"),
+    "cache": ("CompressionCache",),
+    "calling.limits": ("CallLimits",),
+    "conversation": ("Conversation",),
+    "forgetting": ("forget",),
     "in_place": ("Pruned", "prune_old_tool_outputs"),
     "kernel.budget": ("Budget",),
     "kernel.integrity": ("Violation",),
@@ -84,7 +110,9 @@ _HOMES = {
     "mending": ("repair", "validate"),
     "recalling": ("RecallTool", "recall", "recall_tool"),
     "reports": ("report",),
+    "session": ("Session", "View"),
     "shrinking": ("ShrunkText", "shrink"),
+    "usage": ("ModelCall", "ModelUsage"),
 }
 
 

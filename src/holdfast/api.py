@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from holdfast.calling.limits import CallLimits
 from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
 from holdfast.formats import detect
 from holdfast.kernel.budget import Budget
@@ -12,8 +13,12 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Accuracy, KeyValueStore
 from holdfast.metering import Counter, meter_for
 from holdfast.outcome import delivered, finished
-from holdfast.result import CompressionResult
+from holdfast.providers import EmbedderSpec, ModelSpec
+from holdfast.result import CompressionResult, bare
 from holdfast.tracing import traced
+
+if TYPE_CHECKING:
+    from holdfast.cache import CompressionCache
 
 _PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
 
@@ -34,6 +39,11 @@ def compress(
     counter: Counter = None,
     on_failure: OnFailure = "degrade",
     redact: bool | None = None,
+    llm: ModelSpec | None = None,
+    embedder: EmbedderSpec | None = None,
+    cache: CompressionCache | None = None,
+    thread: str | None = None,
+    limits: CallLimits | None = None,
 ) -> CompressionResult:
     """Fit a conversation to a budget of tokens; the same kind of messages comes back, untouched ones as they are.
 
@@ -47,12 +57,18 @@ def compress(
     model and its tools said, and in what users said as soon as it leaves the view; what was masked stays masked,
     and ``masked`` and ``redacted`` of the result say where and what. By default the profile decides.
 
+    ``messages`` may be a Conversation: one comes back, and its id is the ``thread`` under which summaries are kept
+    in the store. ``llm`` completes and ``embedder`` embeds for the strategies that ask: ``vendor:name``, an object
+    or a function, synchronous or not; without an embedder, vectors that need no network. ``cache`` is asked before
+    either, ``limits`` bound their calls, and ``model_usage`` of the result says what they took.
+
     Raises InputError for what cannot be read, BudgetError for a hard budget that cannot be met, and
     StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next one.
     """
     settings = Settings(
-        model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact
-    )
+        model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
+        llm, embedder, cache, thread, limits,
+    )  # fmt: skip
     return _compress(messages, budget, settings)
 
 
@@ -82,10 +98,16 @@ class ContextCompressor:
         counter: Counter = None,
         on_failure: OnFailure = "degrade",
         redact: bool | None = None,
+        llm: ModelSpec | None = None,
+        embedder: EmbedderSpec | None = None,
+        cache: CompressionCache | None = None,
+        thread: str | None = None,
+        limits: CallLimits | None = None,
     ) -> None:
         self.settings = Settings(
-            model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact
-        )
+            model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
+            llm, embedder, cache, thread, limits,
+        )  # fmt: skip
 
     def compress(self, messages: Any, max_tokens: int | Budget) -> Any:
         """The messages alone."""
@@ -126,7 +148,8 @@ def count(
 ) -> TokenBreakdown:
     """Count the tokens of a conversation, message by message. Raises InputError for what cannot be read."""
     meter = meter_for(model, counter)
-    transcript = detect(messages, format).read(messages, tools)
+    payload = bare(messages)
+    transcript = detect(payload, format).read(payload, tools)
     sizes = meter.sizes(transcript)
     overhead = meter.overhead(transcript.envelope)
     rows = tuple(

@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
-from asyncio import gather, to_thread
-from typing import Any
+from asyncio import gather
+from collections.abc import Sequence
+from typing import Any, cast
 
+from holdfast.cache import CompressionCache
+from holdfast.calling.limits import CallLimits
 from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
 from holdfast.kernel.budget import Budget
+from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.flow import arun
-from holdfast.kernel.ports import All, Ask, KeyValueStore, Load, Save
+from holdfast.kernel.ports import All, Ask, KeyValueStore
 from holdfast.metering import Counter
 from holdfast.outcome import delivered, finished
+from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.result import CompressionResult
-from holdfast.runtime import Opened, Runtime, Work, kept, refusal
-from holdfast.stores.answers import Pending, instantly
+from holdfast.runtime import CALLED, Runtime, called
 from holdfast.tracing import traced
+from holdfast.waiting import asked
 
 
 async def answered(runtime: Runtime, request: Ask[object]) -> object:
-    """The answer to one ask; several at once are answered together, and a store that blocks gets a thread."""
+    """The answer to one ask; several at once are answered together, and what blocks gets a thread."""
     if isinstance(request, All):
-        return await gather(*(answered(runtime, each) for each in request.asks))
-    asked = runtime.leaving(request)
-    if not isinstance(asked, Load | Save) or runtime.store is None:
-        return refusal(asked)
-    return await _asked(runtime.store, lambda artifacts: kept(artifacts, asked))
+        return await answers([(runtime, each) for each in request.asks])
+    if isinstance(request, CALLED):
+        return (await answers([(runtime, request)]))[0]
+    work = runtime.work(request)
+    if isinstance(work, HoldfastError) or runtime.store is None:
+        return work
+    return await asked(runtime.store, work)
 
 
-async def _asked(store: Opened, work: Work) -> object:
-    """As ``Opened.ask``, awaited here."""
-    if not store.waits:
-        try:
-            return await to_thread(instantly, store.begun(work))
-        except Pending as met:
-            store.waits = True
-            await met.settled()
-    return await store.begun(work)
+async def answers(requests: Sequence[tuple[Runtime, Ask[object]]]) -> list[object]:
+    """As ``runtime.answers``, awaited."""
+    calls = called(requests)
+    others = [answered(runtime, request) for runtime, request in requests if not isinstance(request, CALLED)]
+    together = requests[0][0].calls().together(calls) if calls else _nothing()
+    told, *rest = await gather(together, *others)
+    replies, kept = iter(cast("list[object]", told)), iter(rest)
+    return [next(replies if isinstance(request, CALLED) else kept) for _, request in requests]
+
+
+async def _nothing() -> list[object]:
+    return []
 
 
 async def acompress(
@@ -54,11 +64,17 @@ async def acompress(
     counter: Counter = None,
     on_failure: OnFailure = "degrade",
     redact: bool | None = None,
+    llm: ModelSpec | None = None,
+    embedder: EmbedderSpec | None = None,
+    cache: CompressionCache | None = None,
+    thread: str | None = None,
+    limits: CallLimits | None = None,
 ) -> CompressionResult:
     """As ``compress``, with every wait for a store or a model left to the event loop."""
     settings = Settings(
-        model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact
-    )
+        model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
+        llm, embedder, cache, thread, limits,
+    )  # fmt: skip
     with traced("compress_messages") as results:
         job = prepare(messages, budget, settings)
         plan = None if job.fits else await arun(job.attempt, lambda request: answered(job.runtime, request))

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
+from holdfast.calling.limits import CallLimits
+from holdfast.calling.lineup import Lineup
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.stepwise import Stepwise
+from holdfast.conversation import Conversation
 from holdfast.formats import detect
-from holdfast.kernel.budget import Allowance, Budget, tokens_of
+from holdfast.kernel.budget import Allowance, Budget, Meter, tokens_of
 from holdfast.kernel.compressor import Attempt, Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, Preference, Transcript
 from holdfast.metering import Counter, meter_for
+from holdfast.opened import opened
 from holdfast.profiles import load_profile
+from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.redacting import Redaction, redacted
-from holdfast.runtime import Runtime, opened
+from holdfast.result import bare
+from holdfast.runtime import Runtime
 from holdfast.tokens import window_of
+
+if TYPE_CHECKING:
+    from holdfast.cache import CompressionCache
 
 RECALL_TOOL = "recall"
 """The name of the tool by which a model gets an original back."""
@@ -45,9 +54,14 @@ class Settings:
     counter: Counter = None
     on_failure: OnFailure = "degrade"
     redact: bool | None = None
+    llm: ModelSpec | None = None
+    embedder: EmbedderSpec | None = None
+    cache: CompressionCache | None = None
+    thread: str | None = None
+    limits: CallLimits | None = None
 
     def __post_init__(self) -> None:
-        for name in ("model", "format", "profile", "query"):
+        for name in ("model", "format", "profile", "query", "thread"):
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name == "profile"):
                 raise ConfigError(f"{value!r} is not text", place=name, advice=f"give a {name} as text")
@@ -56,6 +70,32 @@ class Settings:
             raise ConfigError(f"{self.on_failure!r} is not a choice", place="on_failure", advice=advice)
         if self.redact not in (True, False, None):
             raise ConfigError(f"{self.redact!r} is not a choice", place="redact", advice="give True or False")
+        if self.cache is not None and not hasattr(self.cache, "statistics"):
+            raise ConfigError(f"{self.cache!r:.40} is no cache", place="cache", advice="give a CompressionCache")
+        if not isinstance(cast("object", self.limits), CallLimits | None):
+            raise ConfigError(f"{self.limits!r:.40} are no limits", place="limits", advice="give CallLimits(...)")
+
+
+class Options(TypedDict, total=False):
+    """The fields of ``Settings``, for who passes them on."""
+
+    model: str | None
+    format: str | None
+    profile: str
+    strategy: Strategy
+    query: str | None
+    tools: object
+    pin: Pin
+    step: float | None
+    store: str | KeyValueStore | None
+    counter: Counter
+    on_failure: OnFailure
+    redact: bool | None
+    llm: ModelSpec | None
+    embedder: EmbedderSpec | None
+    cache: CompressionCache | None
+    thread: str | None
+    limits: CallLimits | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +112,8 @@ class Job:
     runtime: Runtime
     hard: bool
     raises: bool
+    conversation: Conversation | None = None
+    """What the payload stood in, if it stood in one."""
     redaction: Redaction | None = None
     """The transcript without its secrets, where they are to be masked and something is to be done."""
 
@@ -97,28 +139,39 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
     if settings.step is not None:
         stated = replace(stated, step=settings.step)
     meter = meter_for(settings.model, settings.counter)
-    allowed = stated.tokens(window_of(settings.model) if settings.model else None)
-    trigger = min(allowed, allowed if stated.trigger is None else tokens_of(stated.trigger, allowed))
-    target = min(trigger, trigger if stated.target is None else tokens_of(stated.target, allowed))
-    form = detect(messages, settings.format)
     choice = chosen(settings)
-    transcript = form.read(messages, settings.tools)
+    allowed, trigger, target = _spend(choice.shared(stated), settings.model)
+    conversation = messages if isinstance(messages, Conversation) else None
+    payload = bare(messages)
+    form = detect(payload, settings.format)
+    transcript = form.read(payload, settings.tools)
     transcript = replace(transcript, pinned=_pinned(transcript, settings.pin), prefers=choice.prefers)
     tokens = meter.total(transcript)
-    step = stated.step or choice.step if settings.step is None else settings.step
+    lineup = _lineup(settings, meter, opens=tokens > trigger)
     return Job(
-        payload=messages,
+        payload=payload,
         format=form,
         transcript=transcript,
         tokens=tokens,
         trigger=trigger,
         allowance=Allowance(
-            allowed, target, allowed, meter, settings.query, settings.store is not None, _recall_tool(transcript)
+            allowed,
+            target,
+            allowed,
+            meter,
+            settings.query,
+            settings.store is not None,
+            _recall_tool(transcript),
+            settings.thread or (conversation.thread_id if conversation else ""),
+            lineup.writer,
+            lineup.writer_window,
+            choice.redact,
         ),
-        compressor=Stepwise(choice.compressor, step) if step else choice.compressor,
-        runtime=Runtime(None if settings.store is None else opened(settings.store), choice.redact),
+        compressor=choice.stepped(stated.step or choice.step if settings.step is None else settings.step),
+        runtime=Runtime(lineup, None if settings.store is None else opened(settings.store), choice.redact),
         hard=stated.hard,
         raises=settings.on_failure == "raise",
+        conversation=conversation,
         redaction=redacted(transcript) if choice.redact and tokens > trigger else None,
     )
 
@@ -129,14 +182,36 @@ def _recall_tool(transcript: Transcript) -> str:
     return RECALL_TOOL if any(named in part.text for part in transcript.envelope) else ""
 
 
+def _lineup(settings: Settings, meter: Meter, *, opens: bool) -> Lineup:
+    """Who completes and embeds; a vendor's package is loaded only where something is to be done."""
+    cache, limits = settings.cache, settings.limits
+    return Lineup.of(meter.text, settings.llm, settings.embedder, cache=cache, limits=limits, opens=opens)
+
+
+def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
+    """What the conversation may take, what starts a compression, and what one aims at; all in tokens."""
+    allowed = budget.tokens(window_of(model) if model else None)
+    trigger = min(allowed, allowed if budget.trigger is None else tokens_of(budget.trigger, allowed))
+    return allowed, trigger, min(trigger, trigger if budget.target is None else tokens_of(budget.target, allowed))
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The strategy, what is preferred to stay, the step, and whether secrets are masked."""
+    """The strategy, what is preferred to stay, the step, the headroom, and whether secrets are masked."""
 
     compressor: Compressor
     prefers: tuple[Preference, ...] = ("newest_user",)
     step: float = 0.0
+    headroom: float = 0.0
     redact: bool = False
+
+    def stepped(self, step: float) -> Compressor:
+        """The strategy, in steps of this size if there is one."""
+        return Stepwise(self.compressor, step) if step else self.compressor
+
+    def shared(self, budget: Budget) -> Budget:
+        """The budget with the profile's own headroom, if it states none."""
+        return replace(budget, headroom=self.headroom) if self.headroom and not budget.headroom else budget
 
 
 def chosen(settings: Settings) -> Choice:
@@ -144,7 +219,8 @@ def chosen(settings: Settings) -> Choice:
     if settings.strategy is None:
         profile = load_profile(settings.profile)
         redact = profile.redact if settings.redact is None else settings.redact
-        return Choice(Pipeline(profile.steps, profile.name), profile.prefers, profile.step, redact)
+        pipeline = Pipeline(profile.steps, profile.name)
+        return Choice(pipeline, profile.prefers, profile.step, profile.headroom, redact)
     if isinstance(settings.strategy, str | bytes) or not isinstance(settings.strategy, Sequence):
         only = strategy_of(settings.strategy)
         pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)

@@ -14,6 +14,7 @@ from holdfast.compressors.prune import Prune, tunacode
 from holdfast.formats import detect
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
+from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import ConfigError, FormatError, InputError
 from holdfast.kernel.messages import Message, Opaque, Part, Role, Text, ToolCall, ToolResult
@@ -69,7 +70,8 @@ def prune_old_tool_outputs(
     transcript = _read_objects(messages) if objects else detect(messages).read(messages)
     window = (window_of(model) if model else None) or _WINDOW
     plan = (prune or tunacode()).plan(transcript, Allowance(window, window, window, meter))
-    replaces = [edit for edit in plan.edits if isinstance(edit, Replace)]
+    edits = plan.edits if isinstance(plan, Plan) else ()  # without a model it is one
+    replaces = [edit for edit in edits if isinstance(edit, Replace)]
     if objects:
         return _clear_parts(messages, transcript, replaces, meter)
     return _replace_dicts(messages, transcript, replaces, meter)
@@ -136,10 +138,9 @@ class _Objects:
         del text
         raise FormatError(f"a {role} message cannot be made of this kind of object")
 
-    def is_cached(self, original: object) -> bool:
-        """Objects carry no such mark."""
-        del original
-        return False
+    def role(self, original: object) -> Role:
+        """By its kind, or by the kinds of its parts."""
+        return _role(original)
 
 
 def _part(part: Any) -> Part:

@@ -53,6 +53,7 @@ def repair(
         reason="cannot_be_mended" if left else "repaired" if mended else "valid",
         detail="; ".join(f"message {v.index}: {v.problem} ({v.rule})" for v in left),
         accuracy=meter.counter.accuracy,
+        counter=meter.counter.name,
         strategy={"strategy": "repair", "provider": form.name},
         key=key,
     )

@@ -27,7 +27,7 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
         memo = count_memo(chosen)
     tariff = chosen.tariff if isinstance(chosen, Priced) else Tariff()
     whole = chosen.count_message if isinstance(chosen, MessageCounter) else None
-    return Meter(chosen, memo, MediaCounter(model, memo), tariff, whole)
+    return Meter(chosen, memo.__getitem__, MediaCounter(model, memo), tariff, whole)
 
 
 @lru_cache(maxsize=8)

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.compressors.describing import described
+from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.playing import played
+from holdfast.compressors.stepwise import Stepwise
 from holdfast.fitting import Job
 from holdfast.kernel.apply import Applied
-from holdfast.kernel.compressor import Plan, Status
+from holdfast.kernel.compressor import Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, StrategyError
 from holdfast.kernel.transcript import Transcript
 from holdfast.redacting import Redaction, concealed
@@ -20,9 +22,16 @@ from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUs
 def finished(job: Job, plan: Plan | None) -> CompressionResult:
     """The result of a plan, each step applied in turn and measured; no plan where the conversation fits."""
     ledger = _Ledger(job)
-    for name, inner, applied in played(job.start, job.compressor.name, plan) if plan else ():
+    for name, inner, applied in played(job.start, job.compressor.name, plan or _idle(job.compressor)):
         ledger.enter(name, inner, applied)
     return _result(job, ledger)
+
+
+def _idle(compressor: Compressor) -> Plan:
+    """A record for each step of a pipeline that had nothing to do."""
+    inner = compressor.strategy if isinstance(compressor, Stepwise) else compressor
+    steps = inner.steps if isinstance(inner, Pipeline) else (inner,)
+    return Plan(steps=tuple((step.name, Plan.skip("within_budget", "it fits already")) for step in steps))
 
 
 class _Ledger:
@@ -99,8 +108,9 @@ def _result(job: Job, ledger: _Ledger) -> CompressionResult:
     met = tokens <= job.allowance.limit
     status, reason = _verdict(job, steps, met=met)
     key = job.format.key(job.payload)
+    messages = wrapped(job.payload, key, now)
     return CompressionResult(
-        messages=wrapped(job.payload, key, now),
+        messages=job.conversation.holding(messages) if job.conversation else messages,
         metrics=CompressionMetrics(job.tokens, tokens, len(job.transcript), len(now)),
         usage=TokenUsage(tokens, job.allowance.limit),
         strategy_name=job.compressor.name,
@@ -112,10 +122,12 @@ def _result(job: Job, ledger: _Ledger) -> CompressionResult:
         degraded=any(step.status == "failed" for step in steps),
         smallest=None if met else tokens,
         accuracy=job.allowance.meter.counter.accuracy,
+        counter=job.allowance.meter.counter.name,
         strategy=described(job.compressor),
         key=key,
         masked=tuple(sorted(ledger.masked)),
         redacted=dict(sorted(ledger.counts.items())),
+        model_usage=job.runtime.usage(),
     )
 
 

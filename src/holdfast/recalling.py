@@ -11,8 +11,8 @@ from typing import Any, NoReturn, cast
 from holdfast.fitting import RECALL_TOOL
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.runtime import Opened, opened
-from holdfast.stores.artifacts import Excerpt
+from holdfast.opened import Opened, opened
+from holdfast.stores.artifacts import AsyncArtifactStore, Excerpt
 
 MOST = 20_000
 """Characters that the model's tool gives back at once: about 5,000 tokens."""
@@ -60,7 +60,7 @@ def excerpt_of(
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
     name, span = known.group() if known else named, line_range(lines)
     sought, path = _text("pattern", pattern), _text("field", field)
-    found = store.ask(lambda artifacts: artifacts.read(name, lines=span, pattern=sought, field=path))
+    found = store.ask(lambda kept: AsyncArtifactStore(kept).read(name, lines=span, pattern=sought, field=path))
     if isinstance(found, HoldfastError):
         raise found
     return cast("Excerpt", found)

@@ -1,27 +1,19 @@
 """Secrets in a conversation, masked before anything of it is stored, summarised or put into a reference.
 
 What the model and its tools said is masked where it stands. What users and the system said keeps every letter as
-long as it is in view, and is masked when it leaves: then it is kept somewhere.
+long as it is in view, and is masked when it leaves: then it is kept somewhere, or told again in a summary.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast
 
 from holdfast.kernel.edits import Replace
-from holdfast.kernel.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
-from holdfast.kernel.ports import Ask, Complete, Embed, Save
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.ports import Ask, Complete, Embed, Save, Write
 from holdfast.kernel.transcript import Transcript
-
-_SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.masked_json:redact_any"})
-"""What knows the shapes of secrets is loaded where they are masked: compiling them takes 20 ms."""
-
-Counts = Mapping[str, int]
-"""How many secrets of each kind."""
+from holdfast.text.concealed import Counts, masked_parts, redacted_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +47,11 @@ def redacted(transcript: Transcript) -> Redaction:
     edits: list[Replace] = []
     counts: Counter[str] = Counter()
     for i, message in enumerate(messages):
-        texts, found = _masked(message, everyone=False)
+        texts, found = masked_parts(message, everyone=False)
         if texts:
             messages[i] = message.saying(texts)
             edits += [Replace(i, part, text, "secrets masked") for part, text in texts.items()]
-            counts += found
+            counts.update(found)
     return Redaction(transcript.reworded(tuple(messages)), tuple(edits), counts)
 
 
@@ -71,10 +63,10 @@ def concealed(
     counts: Counter[str] = Counter()
     places: list[int] = []
     for i in taken:
-        texts, found = _masked(transcript.messages[i], everyone=True)
+        texts, found = masked_parts(transcript.messages[i], everyone=True)
         if texts:
             kept[i] = transcript.messages[i].saying(texts).original
-            counts += found
+            counts.update(found)
             places.append(i)
     return kept, counts, places
 
@@ -83,36 +75,10 @@ def outgoing(request: Ask[object]) -> Ask[object]:
     """The request as it may leave the process: without secrets."""
     if isinstance(request, Save):
         return replace(request, text=redacted_text(request.text)[0])
+    if isinstance(request, Write):
+        return replace(request, value=redacted_text(request.value)[0])
     if isinstance(request, Complete):
         return replace(request, prompt=redacted_text(request.prompt)[0], system=redacted_text(request.system)[0])
     if isinstance(request, Embed):
         return replace(request, texts=tuple(redacted_text(text)[0] for text in request.texts))
     return request
-
-
-def redacted_text(text: str) -> tuple[str, Counter[str]]:
-    """The text with every secret masked, JSON staying JSON; and how many of each kind there were."""
-    search = cast("Callable[[str], tuple[str, Counter[str]]]", _SEARCH.load("secrets"))
-    return search(text)
-
-
-def _masked(message: Message, *, everyone: bool) -> tuple[dict[int, str], Counter[str]]:
-    """The parts that hold a secret, masked; media beside a masked output are gone with its words."""
-    texts: dict[int, str] = {}
-    counts: Counter[str] = Counter()
-    own = everyone or message.role in ("assistant", "tool")
-    for at, part in enumerate(message.parts):
-        text, found = redacted_text(_said(part, own=own))
-        if found:
-            texts[at] = text
-            counts += found
-    return texts, counts
-
-
-def _said(part: Part, *, own: bool) -> str:
-    """What may be masked: signed thinking may not change, and parts of unknown type are not understood."""
-    if isinstance(part, ToolCall):
-        return part.arguments
-    if isinstance(part, Text) or (isinstance(part, Reasoning) and not part.signed):
-        return part.text if own else ""
-    return part.text if isinstance(part, ToolResult) else ""

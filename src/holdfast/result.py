@@ -7,98 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, cast
 
+from holdfast.conversation import Conversation
 from holdfast.kernel.apply import restored
 from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.ports import Accuracy
+from holdfast.metrics import CompressionMetrics, TokenUsage
+from holdfast.usage import NO_CALLS, ModelUsage
+
+__all__ = ["CompressionMetrics", "CompressionResult", "Step", "TokenUsage", "bare", "message_list", "restore"]
 
 UNKNOWN = Accuracy("unknown")
 _EDITS: dict[str, type[Edit]] = {cls.__name__.lower(): cls for cls in (Drop, Replace, Offload, Insert)}
-
-
-@dataclass(frozen=True, slots=True)
-class CompressionMetrics:
-    """Sizes before and after, by one counter; what is derived from them follows MoFA's definitions."""
-
-    tokens_before: int
-    tokens_after: int
-    messages_before: int
-    messages_after: int
-
-    @property
-    def compression_ratio(self) -> float:
-        """After divided by before; 1.0 where there was nothing."""
-        return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
-
-    @property
-    def compression_factor(self) -> float:
-        """Before divided by after, as in "3 to 1"; infinite where nothing is left."""
-        ratio = self.compression_ratio
-        return 1 / ratio if ratio else float("inf")
-
-    @property
-    def token_reduction_percent(self) -> float:
-        """100 (1 - ratio); negative where the result is larger."""
-        return 100.0 * (1 - self.compression_ratio)
-
-    @property
-    def reduction_percent(self) -> float:
-        """The shorter name of ``token_reduction_percent``."""
-        return self.token_reduction_percent
-
-    @property
-    def message_reduction_percent(self) -> float:
-        """Share of messages that are gone, in percent; 0.0 where there was none."""
-        if not self.messages_before:
-            return 0.0
-        return 100.0 * (1 - self.messages_after / self.messages_before)
-
-    @property
-    def was_compressed(self) -> bool:
-        """Whether it is smaller than before."""
-        return self.tokens_after < self.tokens_before
-
-    @property
-    def tokens_saved(self) -> int:
-        """Never negative."""
-        return max(0, self.tokens_before - self.tokens_after)
-
-    def to_dict(self) -> dict[str, float | bool]:
-        """Every figure, derived ones included; an infinite factor is left out, for JSON has none."""
-        derived = (
-            "compression_ratio",
-            "token_reduction_percent",
-            "reduction_percent",
-            "message_reduction_percent",
-            "was_compressed",
-            "tokens_saved",
-        )
-        factor = {"compression_factor": self.compression_factor} if self.tokens_after else {}
-        return asdict(self) | {name: getattr(self, name) for name in derived} | factor
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
-        """The metrics that ``to_dict`` described."""
-        return cls(**{f.name: data[f.name] for f in fields(cls)})
-
-
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
-    """How much of the budget the result takes."""
-
-    tokens: int
-    limit: int
-
-    @property
-    def within(self) -> bool:
-        """Whether it fits."""
-        return self.tokens <= self.limit
-
-    @property
-    def utilization(self) -> int:
-        """Share of the budget in percent, rounded; 0 for a budget of 0."""
-        return round(100 * self.tokens / self.limit) if self.limit else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +94,9 @@ class CompressionResult:
 
     ``status``: ``skipped`` (they fit, or nothing could be done), ``compacted`` or ``failed``; ``reason`` is a
     short code, ``detail`` a sentence. ``degraded``: a step failed and cheaper ones took over. ``smallest`` is
-    the least budget that would do, where this one could not be met. ``redacted`` counts masked secrets by kind;
-    ``masked``: positions of original messages that ``restore`` gives back masked, all others being exact.
+    the least budget that would do, where this one could not be met: exact where a trim comes last; a strategy
+    whose shares grow with the budget may leave a little more in a larger one. ``redacted`` counts masked secrets
+    by kind; ``masked``: positions of original messages that ``restore`` gives back masked, all others being exact.
     """
 
     messages: Any
@@ -189,11 +111,15 @@ class CompressionResult:
     degraded: bool = False
     smallest: int | None = None
     accuracy: Accuracy = UNKNOWN
+    counter: str = ""
+    """What counted it, by name."""
     strategy: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
     key: str = ""
     """The field of a request body under which its messages stand; empty for a bare list."""
     masked: tuple[int, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict[str, int])
+    model_usage: ModelUsage = field(default=NO_CALLS, compare=False)
+    """What models and embedders were asked for it, and what that took."""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -234,10 +160,13 @@ class CompressionResult:
             "masked": list(self.masked),
             "redacted": dict(self.redacted),
             "accuracy": asdict(self.accuracy),
+            "counter": self.counter,
             "usage": asdict(self.usage) | {"within": self.usage.within, "utilization": self.usage.utilization},
+            "model_usage": self.model_usage.to_dict(),
             "metrics": self.metrics.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
-            "messages": self.messages,
+            "conversation": _identity(self.messages),
+            "messages": bare(self.messages),
         }
         try:
             return json.dumps(data, indent=indent)
@@ -258,8 +187,9 @@ class CompressionResult:
     def _from_dict(cls, data: dict[str, Any]) -> CompressionResult:
         if data["holdfast"] != 1:
             raise ValueError(f"version {data['holdfast']!r} is not known")
-        bare = cls(
-            messages=data["messages"],
+        talk = data["conversation"]
+        plain = cls(
+            messages=Conversation(messages=data["messages"], **talk) if talk else data["messages"],
             metrics=CompressionMetrics.from_dict(data["metrics"]),
             usage=TokenUsage(data["usage"]["tokens"], data["usage"]["limit"]),
             strategy_name=data["strategy_name"],
@@ -270,22 +200,38 @@ class CompressionResult:
             degraded=data["degraded"],
             smallest=data["smallest"],
             accuracy=Accuracy(data["accuracy"]["kind"], data["accuracy"]["error"]),
+            counter=data["counter"],
             strategy=data["strategy"],
             key=data["key"],
             masked=tuple(data["masked"]),
             redacted=data["redacted"],
+            model_usage=ModelUsage.from_dict(data["model_usage"]),
         )
         steps: list[Step] = []
-        after = message_list(bare)
+        after = message_list(plain)
         for record in reversed([Step.from_dict(step) for step in data["steps"]]):
             steps.append(replace(record, messages=tuple(after)))
             after = record.undone(after)
-        return replace(bare, steps=tuple(reversed(steps)))
+        return replace(plain, steps=tuple(reversed(steps)))
+
+
+def bare(messages: Any) -> Any:
+    """The messages of a conversation, or what is none as it is."""
+    payload: Any = messages.messages if isinstance(messages, Conversation) else messages
+    return payload
+
+
+def _identity(messages: object) -> dict[str, object] | None:
+    """What a conversation is beside its messages."""
+    if not isinstance(messages, Conversation):
+        return None
+    return {"thread_id": messages.thread_id, "metadata": dict(messages.metadata)}
 
 
 def message_list(result: CompressionResult) -> list[object]:
-    """The messages of the result without the body around them."""
-    return list(result.messages[result.key] if result.key else result.messages)
+    """The messages of the result without the body or the conversation around them."""
+    payload = bare(result.messages)
+    return list(payload[result.key] if result.key else payload)
 
 
 def restore(result: CompressionResult) -> Any:
@@ -295,6 +241,9 @@ def restore(result: CompressionResult) -> Any:
     messages = message_list(result)
     for step in reversed(result.steps):
         messages = step.undone(messages)
+    payload = bare(result.messages)
     if result.key:
-        return {**result.messages, result.key: messages}
-    return tuple(messages) if isinstance(result.messages, tuple) else messages
+        original: Any = {**payload, result.key: messages}
+    else:
+        original = tuple(messages) if isinstance(payload, tuple) else messages
+    return result.messages.holding(original) if isinstance(result.messages, Conversation) else original

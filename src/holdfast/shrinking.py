@@ -11,9 +11,9 @@ from holdfast.content import recognise, without_loss
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.metering import Counter, meter_for
-from holdfast.redacting import redacted_text
-from holdfast.runtime import opened
-from holdfast.stores.artifacts import Artifact
+from holdfast.opened import opened
+from holdfast.stores.artifacts import Artifact, AsyncArtifactStore
+from holdfast.text.concealed import redacted_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def shrink(
 
 def _saved(text: str, kind: str, store: str | KeyValueStore) -> str:
     """The key under which the text is kept from now on."""
-    answer = opened(store).ask(lambda artifacts: artifacts.put(text, kind))
+    answer = opened(store).ask(lambda kept: AsyncArtifactStore(kept).put(text, kind))
     if isinstance(answer, HoldfastError):
         raise answer
     return cast("Artifact", answer).reference

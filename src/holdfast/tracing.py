@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
 from functools import cache
 from time import perf_counter
 from typing import cast
 
 from holdfast.kernel.registry import Registry
 from holdfast.result import CompressionResult
+from holdfast.usage import ModelUsage
 
 Facts = Mapping[str, str | int | float | bool]
 Annotate = Callable[[Facts], None]
@@ -49,7 +51,28 @@ def _facts(result: CompressionResult) -> Facts:
         "reason": result.reason,
         "budget_met": result.budget_met,
         "degraded": result.degraded,
+        **_calls(result.model_usage),
     }
+
+
+def _calls(usage: ModelUsage) -> Facts:
+    """What models and embedders were asked, where they were asked or a cache stood before them."""
+    facts: dict[str, int | float] = {}
+    if usage.calls:
+        facts |= {
+            "model_requests": usage.requests,
+            "model_failures": usage.failures,
+            "model_cached": usage.cached,
+            "model_input_tokens": usage.input_tokens,
+            "model_output_tokens": usage.output_tokens,
+            "model_seconds": usage.seconds,
+        }
+        if usage.cost is not None:
+            facts["model_cost"] = usage.cost
+    if usage.cache is not None:
+        for kind, figures in (("embeddings", usage.cache.embeddings), ("summaries", usage.cache.summaries)):
+            facts |= {f"cache_{kind}_{name}": value for name, value in asdict(figures).items()}
+    return facts
 
 
 def _write(result: CompressionResult, facts: Facts) -> None:

@@ -199,4 +199,4 @@ def test_explain_does_not_touch_the_store(run, talk, folder):
 def test_a_message_of_20_megabytes_is_read_and_written(run, folder):
     big = [{"role": "user", "content": "word " * 4_000_000}, {"role": "user", "content": "and?"}]
     (folder / "chat.json").write_text(json.dumps(big))
-    assert run("compress", "chat.json", "--budget", "100", "-q").json == big[1:]
+    assert run("compress", "chat.json", "--budget", "100", "-q").json[-1:] == big[1:]

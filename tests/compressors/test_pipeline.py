@@ -77,7 +77,8 @@ def test_what_fits_is_not_handed_to_any_strategy():
     messages = agent_run(6)
     result = compressed(step, messages=messages, budget=5_000)
     assert same(result.messages, messages)
-    assert (result.status, result.reason, result.steps) == ("skipped", "within_budget", ())
+    assert (result.status, result.reason, result.edits) == ("skipped", "within_budget", ())
+    assert told(result) == [("somebody", "skipped", "within_budget")]
 
 
 def test_what_would_not_be_smaller_is_not_done():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdfast.stores.artifacts import ArtifactStore
-from tests.conformance.operations import Outcome
+from tests.conformance.outcome import Outcome
 
 _REFERENCE = re.compile(r"content_[0-9a-f]{64}|(?<=\[original: )[0-9a-f]{12,64}")
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.expectations import unmet
-from tests.conformance.operations import NOT_YET, OPERATIONS, Outcome
+from tests.conformance.operations import NOT_YET, OPERATIONS
+from tests.conformance.outcome import Outcome
 
 CASES = Path(__file__).with_name("cases.json")
 

@@ -2,10 +2,11 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import holdfast
+from holdfast.compressors.digest import llm4s_history
+from holdfast.compressors.named import Named
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.prune import Prune, tunacode
 from holdfast.compressors.size_classes import SizeClasses
@@ -13,43 +14,16 @@ from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
 from holdfast.in_place import prune_old_tool_outputs
 from holdfast.kernel.budget import tokens_of
-from holdfast.kernel.ports import KeyValueStore
+from holdfast.profiles import load_profile
 from holdfast.result import CompressionMetrics, CompressionResult
 from holdfast.stores.in_process import InProcessStore
 from holdfast.tokens import counter_for
-
-NOT_YET = frozenset(
-    "summarize semantic_dedup hierarchical history_digest squeeze_digest manage_context rule "
-    "rules_all compact call_with_recovery group_blocks group_blocks_each retention_boundary cosine content_key "
-    "summary_key summary_keys_distinct recency access entity_importance has_importance_marker cache_script "
-    "store_script wrap_unwrap retrieve tiers tier_roundtrip tier_context".split()
-)
-"""Operations of later issues."""
-
-
-@dataclass
-class Outcome:
-    """What an operation gave: messages with their tokens, and facts by the name of the expectation.
-
-    ``store`` is where it kept originals.
-    """
-
-    messages: list[Any] = field(default_factory=list)
-    tokens: int = 0
-    facts: dict[str, Any] = field(default_factory=dict)
-    again: Callable[[list[Any]], list[Any]] | None = None
-    raised: Exception | None = None
-    store: KeyValueStore | None = None
-
-
-class NeverCalled:
-    """Stands in for a strategy that a case lists and must not reach."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def plan(self, transcript, allowance):
-        raise AssertionError(f"{self.name} was called")
+from tests.conformance.cache_operations import CACHE_OPERATIONS
+from tests.conformance.digest_operations import DIGEST_OPERATIONS
+from tests.conformance.memory_operations import MEMORY_OPERATIONS
+from tests.conformance.outcome import Outcome, budget, told
+from tests.conformance.semantic_operations import SEMANTIC_OPERATIONS, embedder, hierarchical, scripted, semantic
+from tests.conformance.summary_operations import SUMMARY_OPERATIONS, summarizing
 
 
 def _strategy(params: dict[str, Any]) -> Any:
@@ -68,8 +42,8 @@ def _strategy(params: dict[str, Any]) -> Any:
         return _prune(params)
     if op == "hybrid":
         return Pipeline(tuple(map(_strategy, params["strategies"])))
-    if op in NOT_YET:
-        return NeverCalled(op)
+    if op in STRATEGIES:
+        return STRATEGIES[op](params)
     raise LookupError(f"unknown strategy {op!r}")
 
 
@@ -83,40 +57,39 @@ def _prune(params: dict[str, Any]) -> Prune:
     return Prune(**{knob: params.get(name, getattr(default, knob)) for knob, name in given.items()})
 
 
-def _budget(params: dict[str, Any]) -> holdfast.Budget:
-    if "max_model_tokens" in params:
-        limit = tokens_of(float(params["threshold_percent"]), params["max_model_tokens"])
-        return holdfast.Budget(limit=limit)
-    return holdfast.Budget(
-        limit=params.get("max_tokens", params.get("budget")), headroom=params.get("headroom", 0.0)
-    )
-
-
-def _told(result: CompressionResult) -> dict[str, Any]:
-    return {
-        "metrics": result.metrics.to_dict(),
-        "budget_met": result.budget_met,
-        "status": result.status,
-        "reason": result.reason,
-        "step_names": [step.name for step in result.steps],
-        "steps_applied": [step.name for step in result.steps if step.applied],
-        "result_flag": {"degraded": result.degraded},
-        "llm_calls": 0,
-        "provider_calls": 0,
-    }
-
-
 def _compressed(given: list[Any], params: dict[str, Any]) -> Outcome:
     def once(messages: list[Any]) -> CompressionResult:
         counter = params.get("counter", "o200k_base")
-        return holdfast.compress(messages, _budget(params), strategy=_strategy(params), counter=counter)
+        strategy = _strategy(params)
+        given = {"llm": scripted(params), "embedder": embedder(params)}
+        return holdfast.compress(messages, budget(params), strategy=strategy, counter=counter, **given)
 
     result = once(copy.deepcopy(given))
-    return Outcome(result.messages, result.metrics.tokens_after, _told(result), lambda m: once(m).messages)
+    return Outcome(result.messages, result.metrics.tokens_after, told(result), lambda m: once(m).messages)
 
 
 def _trimmed_to_budget(given: list[Any], params: dict[str, Any]) -> Outcome:
     return _compressed(given, {**params, "op": "trim_to_budget"})
+
+
+def _managed(given: list[Any], params: dict[str, Any]) -> Outcome:
+    """The four-step pipeline, with the profile's own number of blocks unless the case gives another."""
+    steps = tuple(
+        Named(llm4s_history(params["keep_last_blocks"]), step.name)
+        if step.name == "HistoryCompression" and "keep_last_blocks" in params
+        else step
+        for step in load_profile("four_step").steps
+    )
+    model = scripted(params) if "llm" in params else None
+
+    def once(messages: list[Any]) -> CompressionResult:
+        return holdfast.compress(
+            messages, budget(params), strategy=Pipeline(steps, "four_step"), counter=params["counter"], llm=model
+        )
+
+    result = once(copy.deepcopy(given))
+    facts = {**told(result), "llm_calls": len(model.calls) if model else 0}
+    return Outcome(result.messages, result.metrics.tokens_after, facts, lambda m: once(m).messages)
 
 
 def _trim_errors(given: Any, params: dict[str, Any]) -> Outcome:
@@ -198,12 +171,27 @@ def _defaults(given: Any, params: dict[str, Any]) -> Outcome:
     return Outcome(facts={"value": value})
 
 
+NOT_YET: frozenset[str] = frozenset()
+"""Operations that cases name and that are still to be built."""
+
+STRATEGIES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "summarize": summarizing,
+    "semantic_dedup": semantic,
+    "hierarchical": hierarchical,
+}
+
 OPERATIONS: dict[str, Callable[[Any, dict[str, Any]], Outcome]] = {
+    **CACHE_OPERATIONS,
+    **DIGEST_OPERATIONS,
+    **MEMORY_OPERATIONS,
+    **SEMANTIC_OPERATIONS,
+    **SUMMARY_OPERATIONS,
     "sliding_window": _compressed,
     "trim": _compressed,
     "hybrid": _compressed,
     "prune_tool_outputs": _pruned,
     "compact_tool_outputs": _compacted,
+    "manage_context": _managed,
     "trim_to_budget": _trimmed_to_budget,
     "trim_to_budget_errors": _trim_errors,
     "count_tokens": _counted,

@@ -90,3 +90,19 @@ def test_chinese_is_read_by_sentences():
 )
 def test_what_a_person_wrote_is_prose(text):
     assert recognise(text).name == "prose"
+
+
+def test_headings_alone_and_white_space_alone_leave_something_to_read():
+    headings = "".join(f"Part {number}\n" for number in range(400))
+    assert Prose().shrink(headings, Room(60, count)).text.startswith("Part 0\n")
+    assert Prose().shrink(" \n" * 40_000, Room(60, count)).text == "[80,000 characters of white space]"
+
+
+def test_what_a_program_prints_is_read_by_lines():
+    text = "Packages:\n" + "\n".join(f"  pkg-{n}        1.{n}   Tools for no. {n} of e.g. this" for n in range(90))
+    shrunk = Prose().shrink(text, Room(200, count))
+    whole = {" ".join(line.split()) for line in text.splitlines()}
+    kept = [" ".join(line.split()) for line in shrunk.text.splitlines()[:-1] if line != "…"]
+    assert len(kept) > 5
+    assert whole.issuperset(kept)
+    assert shrunk.omitted.endswith("of 91 lines")

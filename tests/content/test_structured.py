@@ -232,3 +232,51 @@ def test_cleaned_drops_what_is_empty_and_the_middle_of_long_lists():
 def test_cleaned_refuses_what_is_no_json():
     with pytest.raises(ValueError, match="JSON"):
         cleaned("nothing")
+
+
+RECORDS = json.dumps([{"id": n, "name": f"user {n}", "open": n % 7 == 0} for n in range(200)])
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        (f"Exit code: 0\nOutput:\n{RECORDS}", "Exit code: 0", "199"),
+        (f"{RECORDS}\nDone in 3.2 s\n", "[", "Done in 3.2 s"),
+        (f"Here they are:\n```json\n{RECORDS}\n```", "Here they are:", "```"),
+    ],
+)
+def test_json_in_a_frame_is_read_as_json_and_the_frame_stays(text, first, last):
+    assert Json().recognises(text)
+    shrunk = Json().shrink(text, Room(300, count))
+    assert shrunk.text.startswith(first)
+    assert shrunk.text.splitlines()[-1].startswith(last)
+    assert "records, a line each" in shrunk.text
+    assert Json().compact(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"[2026] started\n{RECORDS}", f"{RECORDS}\n" + "all is well\n" * 2_000, "{\n" + '"a": 1,\n' * 99 + "}"],
+)
+def test_text_that_is_not_json_for_the_most_part_is_none(text):
+    assert not Json().recognises(text)
+
+
+def test_a_small_document_becomes_facts_that_stand_beside_their_kin():
+    flights = [
+        {"from": "OSL", "to": "BGO", "number": f"DY{n}04", "seats": {"window": n, "aisle": 2}} for n in (1, 2)
+    ]
+    card = {"card_11873": {"source": "bank", "id": "card_11873"}}
+    text = json.dumps({"order": "A-7719", "flights": flights, "cards": card, "note": "w " * 90})
+    shrunk = Json().shrink(text, Room(count(text) * 2 // 3, count))
+    said = shrunk.text
+    assert said.startswith("order A-7719, flights (from OSL, to BGO, number DY104, seats (window 1")
+    assert "; from OSL" in said
+    assert said.count("card_11873") == 2
+    assert said.endswith("w w…")
+    assert shrunk.omitted == "the end of 1 long text"
+
+
+@pytest.mark.parametrize("text", ["{}", "[ ]", "[[], {}]", '{"a": {}}'])
+def test_what_is_empty_fits_whatever_counts(text):
+    assert len(Json().shrink(text, Room(1, len)).text) <= 1

@@ -86,3 +86,8 @@ def test_any_document_fits_any_room_and_says_whether_it_is_whole(
         assert canonical(Json().expand(shrunk.text)) == canonical(text)
     else:
         assert shrunk.omitted
+
+
+def test_lists_of_objects_whose_keys_are_data_come_back() -> None:
+    document = [{}, *({"v": {"id": [{"id": "", **more}]}, "n": "", "o": None} for more in ({}, {"w": None}))]
+    assert expanded(written(parse(json.dumps(document)), keep=inf)) == dump(parse(json.dumps(document))[0])

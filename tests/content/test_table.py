@@ -104,3 +104,10 @@ def test_whatever_is_compacted_has_the_same_cells_again(rows):
     compacted = Table().compact(text)
     if compacted is not None:
         assert cells(Table().expand(compacted)) == cells(text)
+
+
+def test_a_markdown_table_may_have_rules_of_one_dash():
+    text = "|name|size|\n|-|:-|\n" + "".join(f"|file {n}|{n}|\n" for n in range(200))
+    found = grid(text)
+    assert found is not None
+    assert (found.header, len(found.rows)) == (["name", "size"], 200)

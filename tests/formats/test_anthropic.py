@@ -86,9 +86,6 @@ class TestAnthropic(FormatContract):
     def test_a_message_with_results_and_words_stays_with_its_calls(self, form, messages):
         assert range(1, 3) in form.read(messages).units
 
-    def test_the_cached_prefix_ends_with_the_last_marked_message(self, form, messages):
-        assert form.read(messages).cached_prefix == 1
-
 
 def test_system_prompt_and_tools_of_a_body_are_its_envelope():
     tool = {"name": "read", "input_schema": {"type": "object"}}

@@ -106,13 +106,6 @@ def test_a_body_with_fields_of_its_own_is_recognised(body):
     assert detect({"messages": [{"role": "user", "content": "hi"}], **body}).name == "openai_chat"
 
 
-def test_the_cached_prefix_ends_with_the_last_marked_message():
-    marked = {"role": "user", "content": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]}
-    plain = {"role": "user", "content": "x"}
-    assert named("openai_chat").read([plain, marked, plain]).cached_prefix == 2
-    assert named("openai_chat").read([plain, plain]).cached_prefix == 0
-
-
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.formats import detect, named
+from holdfast.formats.openai_chat import OpenAIChat
 from holdfast.kernel.messages import Media, Opaque, Reasoning, ToolCall
 from tests.formats.conversations import anthropic_conversations, openai_conversations
 
@@ -28,6 +29,15 @@ def test_reading_changes_nothing_and_writing_gives_the_same_objects_back(case):
     assert all(a.original is b for a, b in zip(transcript.messages, messages, strict=True))
     assert [message.parts for message in transcript.messages] == [named(name).parts(m) for m in messages]
     assert messages == before
+
+
+@slow
+@given(openai_conversations)
+def test_what_is_read_at_a_glance_reads_as_it_does_with_care(messages):
+    form = OpenAIChat()
+    for message in messages:
+        parts = form.usual(message)
+        assert parts is None or parts == tuple(part for part, _ in form.located(message, "message"))
 
 
 @slow

@@ -213,3 +213,11 @@ def test_an_edit_changes_its_own_part_alone_and_unknown_fields_stay():
     assert same(after[:3] + after[4:], [transcript.messages[i].original for i in (0, 1, 2, 4)])
     assert after[3] == {**second, "content": "short"}
     assert [*after[3]] == [*second]
+
+
+def test_a_message_for_a_role_that_the_wire_lacks_is_judged_as_what_it_became():
+    transcript = named("bedrock").read([user("u"), assistant("x"), user("v")])
+    with pytest.raises(IntegrityError, match="two messages of the user"):
+        apply(transcript, [Insert(1, "system", "Notes.")])
+    after = apply(named("anthropic").read([user("u"), assistant("x")]), [Insert(2, "system", "Notes.")]).transcript
+    assert after.messages[2].role == after.messages[2].original["role"] == "user"

@@ -17,6 +17,19 @@ def attempt(what, name="somebody"):
     return Attempt(strategy, TRANSCRIPT, ALLOWANCE)
 
 
+def run_rounds(attempts, answer):
+    """The plans of a batch, every round answered at once."""
+    rounds = run_batch(attempts)
+    try:
+        asked = next(rounds)
+        while True:
+            asked = rounds.send(answer([request for _, request in asked]))
+    except StopIteration as done:
+        return done.value
+    finally:
+        rounds.close()
+
+
 def echo(request):
     """Answers a Load with its key; has no model."""
     if isinstance(request, All):
@@ -234,7 +247,7 @@ def test_a_batch_goes_in_lockstep_one_round_for_all_that_wait():
         rounds.append([request.key for request in requests])
         return [echo(request) for request in requests]
 
-    plans = run_batch([attempt(loading("a")), attempt(loading("b", "c")), attempt(Plan(detail="d"))], answer)
+    plans = run_rounds([attempt(loading("a")), attempt(loading("b", "c")), attempt(Plan(detail="d"))], answer)
     assert rounds == [["a", "b"], ["c"]]
     assert [plan.detail for plan in plans] == ["a", "b,c", "d"]
 
@@ -243,7 +256,7 @@ def test_a_lane_that_fails_fails_only_itself():
     def answer(requests):
         return [StoreError("gone") if request == Load("bad") else "fine" for request in requests]
 
-    plans = run_batch(
+    plans = run_rounds(
         [
             attempt(loading("good", "good")),
             attempt(loading("bad")),
@@ -257,6 +270,12 @@ def test_a_lane_that_fails_fails_only_itself():
     assert isinstance(plans[1].fault, StoreError)
 
 
+def test_a_batch_says_whose_ask_each_is():
+    rounds = run_batch([attempt(Plan()), attempt(loading("a"))])
+    assert next(rounds) == [(1, Load("a"))]
+    rounds.close()
+
+
 def test_a_batch_that_is_broken_off_closes_every_lane():
     lanes = [Watched(), Watched()]
 
@@ -264,12 +283,12 @@ def test_a_batch_that_is_broken_off_closes_every_lane():
         raise KeyboardInterrupt
 
     with suppress(KeyboardInterrupt):
-        run_batch([attempt(lane) for lane in lanes], interrupt)
+        run_rounds([attempt(lane) for lane in lanes], interrupt)
     assert all(lane.closed for lane in lanes)
 
 
 def test_an_empty_batch_asks_nothing():
-    assert run_batch([], pytest.fail) == []
+    assert run_rounds([], pytest.fail) == []
 
 
 def test_an_ask_is_a_value():

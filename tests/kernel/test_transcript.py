@@ -87,13 +87,6 @@ def test_reworded_keeps_the_shape_that_is_known():
     assert after.protected is protected
 
 
-def test_what_the_caller_marked_for_the_cache_is_the_cached_prefix():
-    marked = {"type": "text", "text": "long", "cache_control": {"type": "ephemeral"}}
-    messages = [user(marked), assistant("x"), user(marked), assistant("y")]
-    assert read(messages, "anthropic").cached_prefix == 3
-    assert read(chat(2)).cached_prefix == 0
-
-
 def test_parts_come_in_the_order_of_the_wire():
     blocks = assistant(thought(), text("look"), use("a"), {"type": "hologram"})
     parts = named("anthropic").read([blocks]).messages[0].parts
@@ -135,3 +128,12 @@ def test_saying_another_text_leaves_the_original_alone():
     assert (after.original, after.plain) == (tool("a", "short"), "short")
     assert message.original is before
     assert before == tool("a", "long")
+
+
+def test_a_summary_in_a_users_place_is_neither_the_task_nor_the_question():
+    messages = [user("[HISTORY_SUMMARY 1]\nOlder."), user("Find it."), *exchange(1), user("[HISTORY_SUMMARY 2]")]
+    transcript = read(messages, prefers=("task", "newest_user"))
+    assert transcript.preferred == {1}
+    assert transcript.question == "Find it."
+    assert read(messages[:1], prefers=("task",)).preferred == frozenset()
+    assert read(messages[:1]).question == ""

@@ -4,6 +4,8 @@ import json
 from random import Random
 from typing import Any
 
+from holdfast.compressors.summaries import mark
+
 WORDS = "retry budget cache the a deploy failed order W2611340 /srv/app/main.py 404 déjà vu naïve 你好 世界 🙂 e\u0301".split()
 ODD = ("", " ", "\n", "\x00", "<|endoftext|>", "\ud800", "a" * 3000, " " * 2000, "{}" * 400, "\r\n" * 30, "[1, 2")
 ROLES = ("user", "assistant")
@@ -56,7 +58,7 @@ def plain(rng: Random) -> list[Any]:
     """Role and text alone."""
     messages = [{"role": "system", "content": words(rng)}] if rng.random() < 0.6 else []
     messages += [{"role": _role(rng), "content": words(rng)} for _ in range(_length(rng))]
-    return messages
+    return _retold(rng, messages, ("user", "assistant", "system"))
 
 
 def _role(rng: Random) -> str:
@@ -78,7 +80,7 @@ def openai_chat(rng: Random) -> list[Any]:
             messages.append({"role": "assistant", "content": sayable(rng), **_extra(rng)})
         else:
             messages.extend(_openai_exchange(rng, ids))
-    return _broken(rng, messages)
+    return _broken(rng, _retold(rng, messages, ("user", "assistant", "system")))
 
 
 def _openai_exchange(rng: Random, ids: Ids) -> list[Any]:
@@ -121,7 +123,7 @@ def anthropic(rng: Random) -> Any:
             messages.extend(_anthropic_exchange(rng, ids, thinks=thinks))
         if rng.random() < 0.8:
             messages.append({"role": "assistant", "content": [{"type": "text", "text": sayable(rng)}]})
-    messages = _broken(rng, messages)
+    messages = _broken(rng, _retold(rng, messages, ("user",)))
     if rng.random() < 0.3:
         return {"model": "claude-sonnet-4-5", "max_tokens": 1024, "system": words(rng), "messages": messages}
     return messages
@@ -173,6 +175,15 @@ def _length(rng: Random) -> int:
     if kind < 0.04:
         return rng.randint(0, 1)
     return rng.randint(20, 60) if kind < 0.12 else rng.randint(3, 16)
+
+
+def _retold(rng: Random, messages: list[Any], roles: tuple[str, ...]) -> list[Any]:
+    """One in eight begins with a summary of what has left; now and then one that only pretends to be."""
+    if rng.random() < 1 / 8:
+        text = mark(sayable(rng)) if rng.random() < 0.8 else f"[HISTORY_SUMMARY {'0' * 16}]\n{sayable(rng)}"
+        at = rng.choice([i for i in (0, 1, 2) if i <= len(messages)])
+        messages.insert(at, {"role": rng.choice(roles), "content": text})
+    return messages
 
 
 def _broken(rng: Random, messages: list[Any]) -> list[Any]:

@@ -3,9 +3,11 @@
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from holdfast.profiles import load_profile, profile_names
 from tests.properties.laws import check, draw, idle
 
 EXAMPLES = int(os.environ.get("HOLDFAST_EXAMPLES", "2000"))
@@ -23,3 +25,11 @@ def test_the_laws_hold_for_every_example_of(shard, record_property):
     assert seen["changed faulty"] == 0
     assert seen["over"] >= len(numbers) / 2
     assert 9 <= seen["messages"] / len(numbers) <= 16
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_the_laws_hold_for_the_profile(name):
+    seen: Counter[str] = Counter()
+    for number in range(EXAMPLES // SHARDS):
+        seen += check(replace(draw(number), steps=load_profile(name).steps, step=0.0))
+    assert not idle(seen, 0.01)

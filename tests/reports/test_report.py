@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import holdfast
-from holdfast.kernel.errors import ConfigError
+from holdfast import CompressionResult
+from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.reports import account
 
 from .results import assistant, user
@@ -26,12 +27,17 @@ def test_text_is_the_default_and_html_is_a_page():
     assert holdfast.report(result, "html").startswith("<!doctype html>")
 
 
-def test_it_counts_with_the_counter_of_the_result_when_told():
+def test_it_counts_with_the_counter_of_the_result_unless_another_is_given():
     result = holdfast.compress(TALK, 80, strategy="trim", counter="words")
-    assert account(result, counter="words").beside is not None
-    assert (
-        "words" in holdfast.report(result, counter="words") or account(result, counter="words").counter == "words"
-    )
+    assert account(result).counter == account(CompressionResult.from_json(result.to_json())).counter == "words"
+    assert account(result).beside is not None
+    assert account(result, counter="floor4").counter == "floor4"
+    assert account(result, model="gpt-4").counter == "cl100k_base"
+
+
+def test_what_is_no_result_is_refused_in_one_line():
+    with pytest.raises(InputError, match="5 is no result; give what compress returned"):
+        holdfast.report(5)
 
 
 def test_messages_that_fit_are_reported_as_kept():

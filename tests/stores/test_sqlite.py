@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.kernel.errors import StoreError
+from holdfast.stores.logs import Line
 from holdfast.stores.sqlite import SqliteStore, schema
 from tests.contracts.store_contract import CompleteStoreContract
 
@@ -118,8 +119,17 @@ class TestSchema:
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
             schema.migrate(connection, self.LATER)
             schema.migrate(connection, self.LATER)
-            assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (len(self.LATER),)
             assert connection.execute("SELECT key, value, note FROM entries").fetchall() == [(b"k", b"v", "kept")]
+
+    def test_a_file_from_before_there_were_logs_opens_and_holds_them_from_now_on(self, tmp_path):
+        with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
+            schema.migrate(connection, schema.STEPS[:1])
+            connection.execute("INSERT INTO entries (key, value) VALUES (?, ?)", (b"k", b"v"))
+        with SqliteStore(tmp_path / "a.db") as store:
+            assert store.get("k") == "v"
+            assert store.log("talk").append([Line("{}", words="words")]) == [0]
+            assert list(store.log("talk").search(["words"], 1)) == [0]
 
     def test_a_step_that_fails_leaves_the_file_as_it_was(self, tmp_path):
         with SqliteStore(tmp_path / "a.db") as store:
@@ -138,8 +148,8 @@ class TestSchema:
             schema.migrate(connection, self.LATER)
         before = (tmp_path / "a.db").read_bytes()
         assert refusal(SqliteStore(tmp_path / "a.db")) == (
-            "the file was written by a newer Holdfast (schema 2, this one knows 1); "
-            "upgrade with pip install -U holdfast"
+            f"the file was written by a newer Holdfast (schema {len(self.LATER)}, this one knows "
+            f"{len(schema.STEPS)}); upgrade with pip install -U holdfast"
         )
         assert (tmp_path / "a.db").read_bytes() == before
 

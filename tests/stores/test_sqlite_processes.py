@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,18 @@ def script(name: str, *arguments: object) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_a_new_file_that_another_process_is_about_to_write_is_waited_for(tmp_path):
+    other = sqlite3.connect(tmp_path / "a.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    released = threading.Timer(0.1, lambda: other.execute("ROLLBACK"))
+    released.start()
+    with SqliteStore(tmp_path / "a.db") as store:
+        store.set("key", "value")
+        assert store.get("key") == "value"
+    released.join()
+    other.close()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL and no fork")

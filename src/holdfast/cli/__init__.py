@@ -27,6 +27,7 @@ COMMANDS = Registry(
         "restore": "holdfast.cli.restore:command",
         "recall": "holdfast.cli.recall:command",
         "shrink": "holdfast.cli.shrink:command",
+        "session": "holdfast.cli.session:command",
     },
 )
 

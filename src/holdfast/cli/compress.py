@@ -11,6 +11,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.reports.text import overview
 from holdfast.result import CompressionResult
 
+from .models import calls_told
 from .reading import STDIN, within
 from .request import Request, report_form, request_options
 from .summary import printed, summary
@@ -59,7 +60,8 @@ def command(
         files[told] = text_bytes(request.report(result, form))
     write_all(files)
     if not quiet:
-        mention("\n".join([*overview(result), "", *_whereabouts(result, request.file, output, kept), ""]))
+        told_last = [*calls_told(result.model_usage), *_whereabouts(result, request.file, output, kept)]
+        mention("\n".join([*overview(result), "", *told_last, ""]))
     if as_json:
         say(printed(summary(result)))
     elif output == STDOUT or (output is None and not sys.stdout.isatty()):

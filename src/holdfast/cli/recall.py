@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from holdfast.kernel.errors import ConfigError
+from holdfast.opened import opened
 from holdfast.recalling import excerpt_of
-from holdfast.runtime import opened
 
 from .keeping import kept_in, store_options
 from .summary import printed

@@ -20,6 +20,7 @@ from holdfast.result import CompressionResult
 
 from .counting import counting_options, read_tools
 from .keeping import kept_in, store_options
+from .models import model_options
 from .reading import Document, read_conversation, within
 from .terminal import waiting
 from .values import known, positions, share, tokens
@@ -45,6 +46,9 @@ class Request:
     store: str | None
     store_key: str | None
     redact: bool | None
+    llm: str | None
+    embedder: str | None
+    thread: str | None
     model: str | None
     counter: str | None
     form: str | None
@@ -76,6 +80,9 @@ class Request:
                 step=self.step,
                 store="memory://" if self.store and rehearsal else kept_in(self.store, self.store_key),
                 redact=self.redact,
+                llm=self.llm,
+                embedder=self.embedder,
+                thread=self.thread,
             )
         return document, result
 
@@ -106,7 +113,8 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
         return command(Request(**own), **given)
 
     # click keeps what the options of the command itself have left on its function
-    decorated = store_options(counting_options(cast("Callable[..., int]", update_wrapper(asked, command))))
+    decorated = counting_options(cast("Callable[..., int]", update_wrapper(asked, command)))
+    decorated = model_options(store_options(decorated))
     for option in reversed(_OPTIONS):
         decorated = option(decorated)
     return decorated

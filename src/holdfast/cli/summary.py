@@ -27,6 +27,7 @@ def summary(result: CompressionResult) -> dict[str, object]:
         "accuracy": asdict(result.accuracy),
         "usage": asdict(usage) | {"within": usage.within, "utilization": usage.utilization},
         "metrics": result.metrics.to_dict(),
+        "model_usage": result.model_usage.to_dict(),
         "steps": steps_of(result),
     }
 

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import accumulate
+from operator import attrgetter
 
-from holdfast.kernel.integrity import may_follow, new_violation
-from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import Transcript
+from holdfast.compressors.summaries import body_of
+from holdfast.kernel.integrity import Rule, may_follow, new_violation
+from holdfast.kernel.messages import Message, Text
+from holdfast.kernel.transcript import SUMMARY, Transcript, speaks
+
+
+def preferred(transcript: Transcript) -> frozenset[int]:
+    """What stays while it fits: what the transcript prefers, and summaries of messages that have left."""
+    summaries = [
+        i
+        for i, message in enumerate(transcript.messages)
+        if (message.plain or _opening(message)).startswith(SUMMARY) and body_of(message) is not None
+    ]
+    return transcript.preferred.union(summaries)
+
+
+def _opening(message: Message) -> str:
+    """The text with which a message of several parts begins."""
+    return message.parts[0].text if message.parts and isinstance(message.parts[0], Text) else ""
 
 
 def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]) -> set[int]:
@@ -15,15 +34,22 @@ def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept
 
     All there are if they free less. Where two messages would meet that may not, the gap grows or shrinks.
     """
-    going: set[int] = set()
-    for unit in transcript.units:
-        if excess <= 0:
-            break
-        if not kept.isdisjoint(unit):
-            continue
-        going.update(unit)
-        excess -= sum(sizes[unit.start : unit.stop])
+    if excess <= 0 or not sizes:
+        return set()
+    firm = {i for k in kept for i in unit_of(transcript, k)}
+    freed = list(sizes)
+    for i in firm:
+        freed[i] = 0
+    enough = bisect_left(list(accumulate(freed)), excess)
+    last = unit_of(transcript, min(enough, len(sizes) - 1))
+    going = set(range(last.stop))
+    going -= firm
     return legal(transcript, going, kept)
+
+
+def unit_of(transcript: Transcript, i: int) -> range:
+    """The unit to which a message belongs."""
+    return transcript.units[bisect_right(transcript.units, i, key=attrgetter("start")) - 1]
 
 
 def kept_whole(unit: range, kept: AbstractSet[int]) -> bool:
@@ -41,9 +67,10 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
     if not going:
         return going
     now = _grown(transcript, going, kept)
-    user = max(transcript.user_positions, default=-1)
+    newest_first = range(len(transcript) - 1, -1, -1)
+    user = next((i for i in newest_first if speaks(transcript.messages[i])), -1)
     if user in now and _would_be_refused(transcript, now, user):
-        words = frozenset(next(unit for unit in transcript.units if user in unit))
+        words = frozenset(unit_of(transcript, user))
         return _grown(transcript, now - words, words.union(kept))
     return now
 
@@ -58,6 +85,8 @@ def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int
 
 
 def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[int]) -> set[int]:
+    if all(type(rule).may_follow is Rule.may_follow for rule in transcript.rules):
+        return set(going)  # any two may meet
     now, firm = set(going), transcript.protected.union(kept)
     staying: list[range] = []
     gap = False

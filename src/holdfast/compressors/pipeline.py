@@ -73,7 +73,10 @@ class _Settled:
         """The plan with what became of it, so that nobody has to apply it again."""
         plan = yield from ask(Attempt(self.strategy, transcript, allowance))
         done = list(played(transcript, self.name, plan))
-        allowance.meter.total(done[-1][2].transcript)  # nor can it bring a message that nobody can read
+        for _, _, applied in done:
+            allowance.meter.recount(
+                applied.before, applied.transcript, applied.origins
+            )  # nor can it bring a message that nobody can read
         records = tuple((step, replace(inner, applied=applied)) for step, inner, applied in done)
         return replace(plan, steps=records) if plan.steps else records[0][1]
 

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Literal
+from itertools import accumulate
+from typing import Literal, NamedTuple
 
+from holdfast.compressors.cuts import unit_of
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.output_summaries import OldOutput, OutputSummaries, is_summary
 from holdfast.kernel.budget import Allowance, Share
-from holdfast.kernel.compressor import Plan
-from holdfast.kernel.edits import Replace
-from holdfast.kernel.messages import Message, Text, ToolResult
+from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.edits import Edit, Offload, Replace
+from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 
 PLACEHOLDER = "[Old tool result content cleared]"
 _CLEARED = re.compile(r"\[Old output of [^\n]* cleared: [\d,]+ lines?, [\d,]+ tokens\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """One tool output: where it stands, which tool gave it, and how long it is, in tokens."""
 
-    index: int
+    position: int
     part: int
     tool: str
     text: str
@@ -73,6 +76,9 @@ class Prune:
     by: Literal["part", "message"] = "part"
     """Whether the zone may end between two outputs of one message."""
 
+    summary_tokens: int = 0
+    """Tokens that a model's summary of an output may take, in the place of the placeholder; 0 asks for none."""
+
     name = "prune"
 
     def __post_init__(self) -> None:
@@ -82,60 +88,64 @@ class Prune:
         """The name and the knobs."""
         return {"strategy": self.name, **knobs(self)}
 
-    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
-        """One Replace for each output that goes."""
-        if len(transcript.user_positions) < self.min_user_turns:
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
+        """One edit for each output that goes; a model is asked only where summaries are wanted."""
+        if self.min_user_turns and len(transcript.user_positions) < self.min_user_turns:
             return Plan.skip("too_few_turns", f"fewer than {self.min_user_turns} user turns")
-        beyond = self._beyond(transcript, allowance)
-        total = sum(output.tokens for output in beyond)
+        going = self._going(transcript, allowance)
+        total = sum(output.tokens for output, _ in going)
         minimum = allowance.share(self.minimum_tokens)
         if total < minimum or (total == minimum and not self.at_minimum):
             return Plan.skip(
                 "below_minimum", f"{total:,} tokens could go, {minimum:,} are the least worth clearing"
             )
-        if not beyond:
+        if not going:
             return Plan.skip("nothing_old", "no tool output stands beyond the protected zone")
-        edits = tuple(
-            Replace(output.index, output.part, self._text(output), f"old output of {output.tool or 'a tool'}")
-            for output in reversed(beyond)
-        )
-        return Plan(edits, reason="outputs_cleared")
+        going.reverse()
+        summaries = OutputSummaries(self.summary_tokens, allowance)
+        if summaries.may_ask:
+            return _summarized(going, summaries)
+        return Plan(tuple([_replaced(output, text) for output, text in going]), reason="outputs_cleared")
 
-    def _beyond(self, transcript: Transcript, allowance: Allowance) -> list[Output]:
-        """What stands beyond the zone and becomes smaller, newest first."""
+    def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
+        """What stands beyond the zone and becomes smaller, newest first, and what takes its place."""
         protect = allowance.share(self.protect_tokens)
         seen, edge = 0, -1
-        beyond: list[Output] = []
+        going: list[tuple[Output, str]] = []
         for output in outputs(transcript, allowance, self._first(transcript, allowance)):
-            if seen >= protect and (self.by == "part" or output.index != edge):
-                if self._may_go(output, transcript):
-                    beyond.append(output)
-                continue
-            seen += output.tokens
-            edge = output.index
-        return [o for o in beyond if allowance.meter.text(self._text(o)) < o.tokens]
+            if seen < protect or (self.by == "message" and output.position == edge):
+                seen += output.tokens
+                edge = output.position
+            elif self._may_go(output, transcript):
+                text = self._text(output)
+                if allowance.meter.text(text) < output.tokens:
+                    going.append((output, text))
+        return going
 
     def _first(self, transcript: Transcript, allowance: Allowance) -> int:
         """The position from which on outputs are looked at, the beginning of a unit."""
         if not self.reach_budgets:
             return 0
-        left = int(self.reach_budgets * allowance.window)
         sizes = allowance.meter.sizes(transcript)
-        for unit in reversed(transcript.units):
-            left -= sum(sizes[unit.start : unit.stop])
-            if left < 0:
-                return unit.stop
-        return 0
+        newest = list(accumulate(reversed(sizes)))
+        within = bisect_right(newest, int(self.reach_budgets * allowance.window))
+        return unit_of(transcript, len(sizes) - 1 - within).stop if within < len(sizes) else 0
 
     def _cleared(self, text: str) -> bool:
+        if self.summary_tokens and is_summary(text):
+            return True
         return text == self.placeholder or (text.startswith("[") and _CLEARED.fullmatch(text) is not None)
 
     def _may_go(self, output: Output, transcript: Transcript) -> bool:
-        if output.index in transcript.newest or output.index in transcript.pinned or self._cleared(output.text):
+        if (
+            output.position in transcript.newest
+            or output.position in transcript.pinned
+            or self._cleared(output.text)
+        ):
             return False
         if self.keep_tools and _matches(output.tool, self.keep_tools):
             return False
-        if self.keep_errors and _is_error(transcript.messages[output.index].parts[output.part]):
+        if self.keep_errors and _is_error(transcript.messages[output.position].parts[output.part]):
             return False
         return not self.tools or _matches(output.tool, self.tools)
 
@@ -147,24 +157,44 @@ class Prune:
         return f"[Old output of {output.tool or 'a tool'} cleared: {size}]"
 
 
+def _summarized(going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Flow:
+    """The plan in which each output is told by the model; the placeholder stands where it is not."""
+    edits: list[Edit] = []
+    for output, text in going:
+        old = OldOutput(output.position, output.tool, output.text, output.tokens)
+        told = yield from summaries.of(old, output.tokens)
+        if told is None:
+            edits.append(_replaced(output, text))
+        elif told.key:
+            edits.append(Offload(output.position, output.part, told.text, told.key, _reason(output)))
+        else:
+            edits.append(_replaced(output, told.text))
+    return Plan(tuple(edits), reason="outputs_cleared", detail=summaries.trouble)
+
+
+def _replaced(output: Output, text: str) -> Replace:
+    return Replace(output.position, output.part, text, _reason(output))
+
+
+def _reason(output: Output) -> str:
+    return f"old output of {output.tool or 'a tool'}"
+
+
 def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Iterator[Output]:
     """Every tool output from a position on, newest first."""
-    names = {call.id: call.name for message in transcript.messages[first:] for call in message.calls}
+    since = transcript.messages[first:]
+    calling = [message for message in since if message.role == "assistant" and not message.is_speech]
+    names = {call.id: call.name for message in calling for call in message.calls}
     for i in range(len(transcript) - 1, first - 1, -1):
         message = transcript.messages[i]
-        if message.role not in ("tool", "user") or (message.role == "user" and message.plain is not None):
+        if message.is_speech or message.role not in ("tool", "user"):
             continue
-        for at, part in reversed(tuple(enumerate(message.parts))):
-            text = _output_text(message, part)
-            if text is not None:
-                tool = names.get(part.call_id, "") if isinstance(part, ToolResult) else ""
-                yield Output(i, at, tool, text, allowance.meter.part(part))
-
-
-def _output_text(message: Message, part: object) -> str | None:
-    if isinstance(part, ToolResult):
-        return part.text
-    return part.text if message.role == "tool" and isinstance(part, Text) else None
+        for at in range(len(message.parts) - 1, -1, -1):
+            part = message.parts[at]
+            if isinstance(part, ToolResult):
+                yield Output(i, at, names.get(part.call_id, ""), part.text, allowance.meter.part(part))
+            elif message.role == "tool" and isinstance(part, Text):
+                yield Output(i, at, "", part.text, allowance.meter.part(part))
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Message, Role
 
 _OPENING = "[HISTORY_SUMMARY"
 _KEY_DIGITS = 16
 
 
-def mark(body: str) -> str:
-    """The text of a summary message."""
-    return f"{_OPENING} {_key(body)}]\n{body}"
+def mark(body: str, role: Role = "user") -> str:
+    """The text of a summary message; one of the system needs no key."""
+    return f"{_OPENING}]\n{body}" if role == "system" else f"{_OPENING} {_key(body)}]\n{body}"
 
 
 def body_of(message: Message) -> str | None:
@@ -26,10 +26,15 @@ def body_of(message: Message) -> str | None:
     A system message may carry the mark without a key: nobody but the caller writes there.
     """
     text = message.plain if message.plain is not None else message.content_text
-    if text is None or not text.startswith(_OPENING):
+    return None if text is None else body_in(text, message.role)
+
+
+def body_in(text: str, role: Role) -> str | None:
+    """As ``body_of``, for the text of a message and its role."""
+    if not text.startswith(_OPENING):
         return None
     first, _, body = text.partition("\n")
-    if first == f"{_OPENING} {_key(body)}]" or (message.role == "system" and first == f"{_OPENING}]"):
+    if first == f"{_OPENING} {_key(body)}]" or (role == "system" and first == f"{_OPENING}]"):
         return body
     return None
 

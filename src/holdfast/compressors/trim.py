@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from holdfast.compressors.cuts import legal, oldest_first
+from holdfast.compressors.cuts import legal, oldest_first, preferred
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
@@ -27,8 +28,9 @@ _LAST = 16  # nor below these when the budget cannot be met anyway: a marker and
 class Trim:
     """Drop the oldest units until the target is met; clamp what is oversize among those that must stay.
 
-    System messages, pins and the newest message with its open exchange always stay. What a user or the system
-    said is never clamped unless ``clamp_users`` asks for it.
+    System messages, pins and the newest message with its open exchange always stay; what the profile prefers and
+    a summary of what has left stay while they fit. What a user or the system said is never clamped unless
+    ``clamp_users`` asks for it, and a summary is not either.
     """
 
     keep_recent: int = 0
@@ -64,7 +66,7 @@ class Trim:
         if work.excess <= 0:
             return Plan.skip("within_budget", "it fits already")
         firm = transcript.protected.union(_recent(transcript, self.keep_recent))
-        self._fit(work, firm, firm | transcript.preferred)
+        self._fit(work, firm, firm | preferred(transcript))
         edits = work.edits()
         if not edits:
             return Plan.skip("nothing_may_go", "everything that is there must stay")
@@ -90,12 +92,16 @@ class Trim:
         found: dict[tuple[int, int], Part] = {}
         for i in among if self.clamp else ():
             message = transcript.messages[i]
-            if i in transcript.pinned or message.role == "system":
+            if i in transcript.pinned or message.role == "system" or self._is_summary(transcript, i):
                 continue
             for at, part in enumerate(message.parts):
                 if isinstance(part, ToolResult) or (isinstance(part, Text) and self._may_clamp(message)):
                     found[i, at] = part
         return found
+
+    def _is_summary(self, transcript: Transcript, i: int) -> bool:
+        """Whether it is a summary of what has left: cut short it would be none. As the newest it must give way."""
+        return i not in transcript.newest and body_of(transcript.messages[i]) is not None
 
     def _may_clamp(self, message: Message) -> bool:
         return message.role != "user" or self.clamp_users

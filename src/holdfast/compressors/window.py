@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from holdfast.compressors.cuts import kept_whole, legal, oldest_first
+from holdfast.compressors.cuts import kept_whole, legal, oldest_first, preferred
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.kernel.budget import Allowance, Share
@@ -19,9 +19,9 @@ from holdfast.kernel.transcript import Transcript
 class SlidingWindow:
     """System messages and the newest of the others, in order, where they stand.
 
-    With none of the three knobs the window is what fits the target, and the task and the newest user message
-    stay while they fit. A window that is given is exact: it may leave the result over the budget, and a tool
-    exchange that it would cut through goes whole.
+    With none of the three knobs the window is what fits the target, and the task, the newest user message and a
+    summary of what has left stay while they fit. A window that is given is exact: it may leave the result over
+    the budget, and a tool exchange that it would cut through goes whole.
     """
 
     window_size: int | None = None
@@ -63,7 +63,7 @@ class SlidingWindow:
 
     def _over_target(self, transcript: Transcript, sizes: Sequence[int], allowance: Allowance) -> set[int]:
         excess = sum(sizes) + allowance.meter.overhead(transcript.envelope) - allowance.target
-        return oldest_first(transcript, sizes, excess, transcript.protected | transcript.preferred)
+        return oldest_first(transcript, sizes, excess, transcript.protected | preferred(transcript))
 
     def _start(self, transcript: Transcript, sizes: Sequence[int], allowance: Allowance) -> int:
         """The position at which the window begins."""

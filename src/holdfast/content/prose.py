@@ -1,4 +1,4 @@
-"""Prose: whole sentences, the most telling ones, in their order."""
+"""Prose: whole sentences, or whole lines of what is no prose, the most telling ones, in their order."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text.fit import choose, clip, fits
+from holdfast.text.lines import is_of_lines, lines
 from holdfast.text.opaque import elide
 from holdfast.text.question import Question
 from holdfast.text.salience import order
@@ -15,7 +16,7 @@ from holdfast.text.sentences import sentences
 
 from .lossy import Lossy
 
-_GAP = "[…]"
+_GAPS = {"sentences": "[…]", "lines": "…"}
 _LONGEST = 600  # characters of a piece; what has no end by then is cut at white space
 _SHARES = 2  # a piece takes at most one part in so many of the room, so that more than one thing is said
 _SHORTEST = 280  # characters below which no piece is cut for that
@@ -47,16 +48,20 @@ class Prose(Lossy):
         text = elide(text)
         if fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, "the content of encoded data")
+        if not text.strip():
+            blank = clip(f"[{len(text):,} characters of white space]", room.tokens, room.count, mark="…")
+            return Shrunk(blank, self.name, "white space")
         limit = max(_SHORTEST, min(_LONGEST, room.tokens * _CHARACTERS_A_TOKEN // _SHARES))
-        pieces = [part for sentence in _joined(sentences(text)) for part in _parts(sentence, limit, limit // 3)]
+        noun, found = ("lines", lines(text)) if is_of_lines(text) else ("sentences", _joined(sentences(text)))
+        pieces = [part for piece in found for part in _parts(piece, limit, limit // 3)]
         ranked = order(pieces, Question.of(room.question), room.tokens // _TOKENS_A_PIECE + 1)
         sizes = [len(piece) for piece in pieces]
-        choice = choose(ranked, sizes, lambda chosen: _written(pieces, chosen), room.tokens, room.count)
+        choice = choose(ranked, sizes, lambda chosen: _written(pieces, chosen, noun), room.tokens, room.count)
         if choice is not None:
             left_out = len(pieces) - len(choice.pieces)
-            return Shrunk(choice.text, self.name, f"{left_out:,} of {len(pieces):,} sentences")
+            return Shrunk(choice.text, self.name, f"{left_out:,} of {len(pieces):,} {noun}")
         best = clip(pieces[ranked[0]].strip(), room.tokens, room.count, mark="…")
-        return Shrunk(best, self.name, f"all but the beginning of one of {len(pieces):,} sentences")
+        return Shrunk(best, self.name, f"all but the beginning of one of {len(pieces):,} {noun}")
 
 
 def _joined(pieces: Sequence[str]) -> Iterator[str]:
@@ -78,18 +83,18 @@ def _parts(sentence: str, longest: int, part: int) -> list[str]:
     return [cut.group() for cut in re.finditer(rf"(?s).{{1,{part}}}(?:(?<=\s)|\Z)|\S{{{part}}}|.", sentence)]
 
 
-def _written(pieces: Sequence[str], chosen: Sequence[int]) -> str:
+def _written(pieces: Sequence[str], chosen: Sequence[int], noun: str) -> str:
     """The chosen pieces with a mark in each gap, and a last line that says how many are left out."""
-    lines: list[str] = []
+    told: list[str] = []
     following = 0
-    for place in _without_empty_headings(pieces, chosen):
+    for place in chosen if noun == "lines" else list(_without_empty_headings(pieces, chosen)) or chosen:
         if place > following:
-            lines.append(_GAP + _white(pieces[place - 1]))
-        lines.append(pieces[place])
+            told.append(_GAPS[noun] + _white(pieces[place - 1]))
+        told.append(pieces[place])
         following = place + 1
     left_out = len(pieces) - len(chosen)
-    written = "".join(lines).rstrip()
-    return f"{written}\n[… {left_out:,} of {len(pieces):,} sentences left out]" if left_out else written
+    written = "".join(told).rstrip()
+    return f"{written}\n[… {left_out:,} of {len(pieces):,} {noun} left out]" if left_out else written
 
 
 def _without_empty_headings(pieces: Sequence[str], chosen: Sequence[int]) -> Iterator[int]:

@@ -152,8 +152,8 @@ def _content(holder: Mapping[str, Any], field: str, place: str, path: Path) -> L
     for k, block in objects_at(holder, field, place):
         kind = block.get("type")
         reader = _READERS.get(kind) if isinstance(kind, str) else None
-        here = (*path, k)
-        yield reader(block, f"{place}.{field}[{k}]", here) if reader else (Opaque(compact(block)), here)
+        here, there = (*path, k), f"{place}.{field}[{k}]"
+        yield reader(block, there, here) if reader else (Opaque(compact(block, there)), here)
 
 
 def _text(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
@@ -169,7 +169,7 @@ def _document(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, P
     if source.get("type") == "text":
         return Text(text_at(source, "data", f"{place}.source")), (*path, "source", "data")
     if source.get("type") == "content":
-        return Opaque(compact(block)), path
+        return Opaque(compact(block, place)), path
     return _media("document", source, f"{place}.source"), path
 
 
@@ -188,7 +188,7 @@ def _redacted(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, P
 
 def _tool_use(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
     given = block.get("input")
-    arguments = given if isinstance(given, str) else compact(given or {})
+    arguments = given if isinstance(given, str) else compact(given or {}, f"{place}.input")
     return ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments), (*path, "input")
 
 

@@ -35,6 +35,7 @@ from .values import compact, is_list, is_object
 from .wire import ObjectWire
 
 _CARRIERS = frozenset({"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"})
+_BESIDE_CALLS = _CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
 _OWN_FIELDS = _CARRIERS | {"tool_call_id", "annotations"}
 _OWN_ROLES = ("tool", "function", "developer")
@@ -104,7 +105,7 @@ class OpenAIChat(ObjectWire):
         envelope = schemas(body.get("tools") if tools is None else tools)
         envelope += schemas(body.get("functions"), "functions")
         if body.get("response_format"):
-            envelope += (Opaque(compact(body["response_format"])),)
+            envelope += (Opaque(compact(body["response_format"], "response_format")),)
         return self.transcript(payload, envelope)
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
@@ -129,8 +130,25 @@ class OpenAIChat(ObjectWire):
         for k, call in objects_at(message, "tool_calls", place):
             yield _call(call, f"{place}.tool_calls[{k}]", ("tool_calls", k))
 
-    def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
-        return _usual(message) or super()._parts(message, place)
+    def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+        """The parts of a result, or of calls beside a text: half of an agent's messages are these."""
+        try:
+            content = message["content"]
+            if message["role"] == "tool":
+                call_id = message["tool_call_id"]
+                sound = type(content) is type(call_id) is str and call_id != ""
+                return (ToolResult(call_id, content),) if sound else None
+            parts: list[Part] = [] if content is None else [Text(content)]
+            for call in message["tool_calls"]:
+                call_id, function = call["id"], call["function"]
+                name, arguments = function["name"], function["arguments"]
+                if not (type(call_id) is type(name) is type(arguments) is str and call_id):
+                    return None
+                parts.append(ToolCall(call_id, name, arguments))
+        except (KeyError, TypeError, AttributeError):
+            return None
+        sound = (content is None or type(content) is str) and _BESIDE_CALLS.isdisjoint(message)
+        return tuple(parts) if sound and parts else None
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy that says these texts: for a call the JSON of its arguments, for a result its whole content."""
@@ -138,30 +156,6 @@ class OpenAIChat(ObjectWire):
         if message["role"] == "tool" and type(message.get("content")) is str:
             return {**message, "content": texts[0]}
         return super().render(original, texts)
-
-
-def _usual(message: Mapping[str, Any]) -> tuple[Part, ...] | None:
-    """The parts of a result or of calls as most messages have them, without a check a field; None for others.
-
-    A conversation is read anew at each call, and these two shapes are half of an agent's: this reads them in a
-    third of the time.
-    """
-    try:
-        content, calls = message["content"], message.get("tool_calls")
-        if message["role"] == "tool":
-            result = ToolResult(message["tool_call_id"], content)
-            return (result,) if type(content) is str and result.call_id and type(result.call_id) is str else None
-        if not calls or len(_CARRIERS.intersection(message)) > 1:
-            return None
-        functions = [(call["id"], call["function"]) for call in calls]
-        parts = [ToolCall(call_id, function["name"], function["arguments"]) for call_id, function in functions]
-    except (KeyError, TypeError, AttributeError):
-        return None
-    if not all(part.id and type(part.id) is type(part.name) is type(part.arguments) is str for part in parts):
-        return None
-    if content is None:
-        return tuple(parts)
-    return (Text(content), *parts) if type(content) is str else None
 
 
 def _function_schemas(tools: object) -> bool:
@@ -214,7 +208,7 @@ def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
         file = object_at(item, "file", place)
         source = text_at(file, "file_data", f"{place}.file") or text_at(file, "file_id", f"{place}.file")
         return Media("document", source=source), path
-    return Opaque(compact(item)), path
+    return Opaque(compact(item, place)), path
 
 
 def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
@@ -229,5 +223,5 @@ def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
 def _function(call: Mapping[str, Any], field: str, place: str) -> tuple[str, str]:
     """Name and arguments: JSON text, or an object, as some clients keep it, read as its JSON."""
     arguments: object = call.get(field)
-    text = compact(arguments) if is_object(arguments) else text_at(call, field, place)
+    text = compact(arguments, place) if is_object(arguments) else text_at(call, field, place)
     return text_at(call, "name", place), text

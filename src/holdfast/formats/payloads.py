@@ -81,7 +81,7 @@ def schemas(tools: object, place: str = "tools") -> tuple[Part, ...]:
         return ()
     if not is_list(tools):
         refuse(tools, place, "give the list of schemas that the request sends")
-    return tuple(Opaque(compact(schema)) for schema in tools)
+    return tuple(Opaque(compact(schema, f"{place}[{i}]")) for i, schema in enumerate(tools))
 
 
 def joined(parts: Iterable[Part]) -> tuple[str, tuple[Media, ...]]:

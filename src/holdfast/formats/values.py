@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
+from holdfast.kernel.errors import FormatError
+
 
 def is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
     """Whether the value is a JSON object."""
@@ -17,9 +19,16 @@ def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, list | tuple)
 
 
-def compact(value: object) -> str:
-    """The value as JSON without white space, as it is counted; what JSON cannot hold is named by ``str``."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+def compact(value: object, place: str = "") -> str:
+    """The value as JSON without white space, as it is counted; what JSON cannot hold is named by ``str``.
+
+    Raises FormatError, naming the place, for a value that holds itself or is nested too deeply to be written.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    except (RecursionError, ValueError) as fault:
+        problem = "it is nested too deeply to be counted, or holds itself"
+        raise FormatError(problem, place=place, advice="give it less deeply nested") from fault
 
 
 def parsed_object(text: str) -> Mapping[str, Any]:

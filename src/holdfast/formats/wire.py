@@ -12,7 +12,7 @@ from holdfast.kernel.transcript import Transcript
 
 from .paths import Located, rewritten
 from .payloads import MESSAGES, ROLES, messages_of, role_of
-from .values import is_list, is_object
+from .values import is_object
 
 
 class ObjectWire(ABC):
@@ -34,9 +34,19 @@ class ObjectWire(ABC):
         """The field of a request body under which its messages stand; empty for a bare list."""
         return MESSAGES if is_object(payload) else ""
 
+    def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+        """The parts of a message as most are, read without a check a field; None for one to be read with care.
+
+        A conversation is read anew at each call: this is for the shapes that are read most.
+        """
+        del message
+        return None
+
     def parts(self, original: object) -> tuple[Part, ...]:
         """The parts, in the message's own order."""
-        return self._parts(cast("Mapping[str, Any]", original), "message")
+        message = cast("Mapping[str, Any]", original)
+        parts = self.usual(message)
+        return self._parts(message, "message") if parts is None else parts
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy that says these texts: for a call the JSON of its arguments, for a result its whole content."""
@@ -48,10 +58,9 @@ class ObjectWire(ABC):
         """A new message."""
         return {"role": role, "content": text}
 
-    def is_cached(self, original: object) -> bool:
-        """Whether a block of the content is marked for the provider's prompt cache."""
-        content = cast("Mapping[str, Any]", original).get("content")
-        return is_list(content) and any(is_object(block) and "cache_control" in block for block in content)
+    def role(self, original: object) -> Role:
+        """What the name of its role reads as."""
+        return role_of(original, "message")
 
     def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
         """The messages of the payload with this envelope, and the rules that hold at this door."""
@@ -61,19 +70,20 @@ class ObjectWire(ABC):
 
     def _messages(self, payload: object) -> tuple[Message, ...]:
         messages: list[Message] = []
-        plain = self.carriers.isdisjoint
+        plain, usual = self.carriers.isdisjoint, self.usual
         for i, original in enumerate(messages_of(payload)):
             try:
                 role, content = ROLES[original["role"]], original.get("content")
             except (KeyError, TypeError, AttributeError, IndexError):
                 role, content = role_of(original, f"{MESSAGES}[{i}]"), original.get("content")
-            if type(content) is not str or (not plain(original) and self._carries(original)):
-                parts = self._parts(original, f"{MESSAGES}[{i}]")
-                messages.append(Message(role, original, self, None, parts))
-            else:
-                if role == "tool" and not _is_id(original.get("tool_call_id")):
-                    self._parts(original, f"{MESSAGES}[{i}]")
+            whole = type(content) is str and (plain(original) or not self._carries(original))
+            if whole and role != "tool":
                 messages.append(Message(role, original, self, content))
+                continue
+            parts = usual(original)
+            if parts is None:
+                parts = self._parts(original, f"{MESSAGES}[{i}]")
+            messages.append(Message(role, original, self, content if whole else None, parts))
         return tuple(messages)
 
     def _carries(self, message: Mapping[str, Any]) -> bool:
@@ -82,7 +92,3 @@ class ObjectWire(ABC):
 
     def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
         return tuple([part for part, _ in self.located(message, place)])
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, str) and value != ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .edits import Drop, Edit, Insert, Offload, Replace
 from .errors import IntegrityError
@@ -31,7 +31,7 @@ class Applied:
 class _Batch:
     """Edits sorted by what they do, checked against the transcript that they speak of."""
 
-    dropped: frozenset[int]
+    dropped: set[int]
     texts: Mapping[int, Mapping[int, str]]
     inserts: Mapping[int, Sequence[Insert]]
 
@@ -66,16 +66,18 @@ def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
 
 
 def _done(transcript: Transcript, edits: Sequence[Edit], batch: _Batch) -> Applied:
-    before, dropped, texts = transcript.messages, batch.dropped, batch.texts
-    staying = [i for i in range(len(before)) if i not in dropped]
-    messages = [before[i].saying(texts[i]) if i in texts else before[i] for i in staying]
+    before, dropped = transcript.messages, batch.dropped
+    staying = [i for i in range(len(before)) if i not in dropped] if dropped else range(len(before))
+    messages = [before[i] for i in staying] if dropped else list(before)
+    for i, texts in batch.texts.items():
+        messages[bisect_left(staying, i)] = before[i].saying(texts)
     origins: list[int | None] = [*staying]
     for at in sorted(batch.inserts, reverse=True):  # from the end, so that earlier places stay true
         place = bisect_left(staying, at)
         made = [_composed(transcript, insert) for insert in batch.inserts[at]]
         messages[place:place] = made
         origins[place:place] = [None] * len(made)
-    taken = {i: before[i].original for i in sorted(dropped | texts.keys())}
+    taken = {i: before[i].original for i in sorted([*dropped, *batch.texts])}
     if dropped or batch.inserts:
         after = _carried(transcript, messages, origins)
     else:
@@ -97,19 +99,16 @@ def restored(after: Sequence[object], edits: Sequence[Edit], taken: Mapping[int,
     position = 0
     for i in range(length):
         position += inserts.get(i, 0)
-        if i in dropped:
-            before.append(taken[i])
-            continue
-        before.append(taken.get(i, after[position]))
-        position += 1
+        before.append(taken[i] if i in dropped else taken.get(i, after[position]))
+        position += i not in dropped
     return before
 
 
 def _composed(transcript: Transcript, insert: Insert) -> Message:
-    original = insert.original
+    wire, original = transcript.wire, insert.original
     if original is None:
-        original = transcript.wire.compose(insert.role, insert.text)
-    return Message(insert.role, original, transcript.wire)
+        original = wire.compose(insert.role, insert.text)
+    return Message(wire.role(original), original, wire)
 
 
 def _sorted(transcript: Transcript, edits: Sequence[Edit]) -> _Batch:
@@ -125,12 +124,11 @@ def _sorted(transcript: Transcript, edits: Sequence[Edit]) -> _Batch:
         else:
             _check_text(transcript, edit)
             texts.setdefault(edit.index, {})[edit.part] = edit.text
-    for i in dropped:
+    for i in (min(dropped), max(dropped)) if dropped else ():
         _within(i, len(transcript))
-    if dropped & texts.keys():
-        both = min(dropped & texts.keys())
-        raise IntegrityError("one edit drops it and another changes it", rule="one_edit_a_message", index=both)
-    return _Batch(frozenset(dropped), texts, inserts)
+    for i in sorted(dropped & texts.keys()):
+        raise IntegrityError("one edit drops it and another changes it", rule="one_edit_a_message", index=i)
+    return _Batch(dropped, texts, inserts)
 
 
 def _within(index: int, stop: int) -> None:
@@ -159,11 +157,4 @@ def _check_text(transcript: Transcript, edit: Replace | Offload) -> None:
 def _carried(transcript: Transcript, messages: list[Message], origins: list[int | None]) -> Transcript:
     """The new run of messages, with the pins moved to where their messages stand now."""
     pinned = [now for now, old in enumerate(origins) if old in transcript.pinned] if transcript.pinned else ()
-    return Transcript(
-        tuple(messages),
-        transcript.wire,
-        transcript.rules,
-        transcript.envelope,
-        pinned=frozenset(pinned),
-        prefers=transcript.prefers,
-    )
+    return replace(transcript, messages=tuple(messages), pinned=frozenset(pinned))

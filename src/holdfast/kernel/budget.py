@@ -117,7 +117,7 @@ class Meter:
             return self.text(part.name) + self.text(part.arguments) + self.tariff.call
         if isinstance(part, ToolResult):
             named = self.text(f"tool_call_id:{part.call_id}") if self.tariff.result_id else 0
-            return self.text(part.text) + sum(map(self.media, part.media)) + named
+            return self.text(part.text) + named + (sum(map(self.media, part.media)) if part.media else 0)
         if isinstance(part, Media):
             return self.media(part)
         return self.text(part.text)
@@ -153,6 +153,15 @@ class Meter:
             for message in messages
         ]
 
+    def recount(self, before: Transcript, after: Transcript, origins: Sequence[int | None]) -> int:
+        """Tokens of a transcript that came of another: a message that stayed itself is not counted again."""
+        if after is not before:
+            old, known = before.messages, self.sizes(before)
+            places = zip(after.messages, origins, strict=True)
+            sizes = [known[i] if i is not None and old[i] is m else self.message(m) for m, i in places]
+            after.__dict__["sizes"] = (self, sizes)
+        return self.total(after)
+
     def overhead(self, envelope: Iterable[Part]) -> int:
         """Tokens beside the messages: the conversation itself, the system prompt and schemas of a body."""
         return self.tariff.conversation + sum(map(self.part, envelope))
@@ -170,7 +179,8 @@ class Allowance:
     ``query`` is the caller's question; without one it is the transcript's own. ``stored``: originals can be saved;
     ``recall_tool`` names the model's tool that gives them back, if it has one. ``thread`` is the id of the
     conversation, empty where it has none. ``writer`` names the model that completes, empty where there is none,
-    and ``writer_window`` is what it takes, in tokens, 0 if unknown.
+    and ``writer_window`` is what it takes, in tokens, 0 if unknown. ``redacts``: secrets of what users said are
+    masked wherever it is told again.
     """
 
     limit: int
@@ -183,6 +193,7 @@ class Allowance:
     thread: str = ""
     writer: str = ""
     writer_window: int = 0
+    redacts: bool = False
 
     def share(self, share: Share) -> int:
         """Tokens of a share of the window."""

@@ -9,6 +9,7 @@ from .compressor import Attempt, Flow, Plan
 from .ports import Ask
 
 T = TypeVar("T")
+Rounds = Generator[list[tuple[int, Ask[object]]], Sequence[object], list[Plan]]
 
 
 def ask(request: Ask[T]) -> Generator[Ask[T], Any, T]:
@@ -105,15 +106,13 @@ async def arun(attempt: Attempt, answer: Callable[[Ask[object]], Awaitable[objec
     return lane.plan or Plan()
 
 
-def run_batch(
-    attempts: Sequence[Attempt], answer: Callable[[Sequence[Ask[object]]], Sequence[object]]
-) -> list[Plan]:
-    """Many strategies in lockstep: each round, ``answer`` gets what all of them ask and gives all the answers."""
+def run_batch(attempts: Sequence[Attempt]) -> Rounds:
+    """Many strategies in lockstep: yields what each asks, by its number, until all plans are made; close it."""
     lanes = [Lane(attempt) for attempt in attempts]
     try:
-        while waiting := [lane for lane in lanes if lane.asking is not None]:
-            answers = answer([lane.asking for lane in waiting if lane.asking is not None])
-            for lane, value in zip(waiting, answers, strict=True):
+        while waiting := [(i, lane) for i, lane in enumerate(lanes) if lane.asking is not None]:
+            answers = yield [(i, lane.asking) for i, lane in waiting if lane.asking is not None]
+            for (_, lane), value in zip(waiting, answers, strict=True):
                 lane.answer(value)
     finally:
         for lane in lanes:

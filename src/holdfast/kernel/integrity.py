@@ -116,42 +116,32 @@ class ToolExchanges(Rule):
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """Results whose call is not open, and calls that are still open when the exchange is over."""
         waiting: dict[str, int] = {}
-        for i, message, interrupted in _exchanging(messages):
-            results = message.results
-            if interrupted or not results:
-                yield from self._unanswered(waiting)
-                waiting = {}
+        unanswered: list[tuple[str, int]] = []
+        for i, message in enumerate(messages):
+            results = () if message.is_speech else message.results
             for result in results:
                 if waiting.pop(result.call_id, None) is None:
                     yield Violation(self.name, i, f"tool result {result.call_id!r} has no call before it")
-            if not results:
-                waiting = {call.id: i for call in message.calls}
-        yield from self._unanswered(waiting)
-
-    def _unanswered(self, waiting: dict[str, int]) -> Iterator[Violation]:
-        for call_id, index in waiting.items():
+            if not results and (waiting or not message.is_speech) and message.role != "system":
+                unanswered += waiting.items()
+                waiting = {} if message.is_speech else {call.id: i for call in message.calls}
+        for call_id, index in (*unanswered, *waiting.items()):
             yield Violation(self.name, index, f"tool call {call_id!r} has no result")
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
         """From a call to the last of its results."""
-        caller = -1
-        waiting: set[str] = set()
-        for i, message, interrupted in _exchanging(messages):
-            if interrupted:
-                waiting = set()
-            answered = [result.call_id for result in message.results]
-            if not answered:
-                caller, waiting = i, {call.id for call in message.calls}
-            elif not waiting.isdisjoint(answered):
-                waiting.difference_update(answered)
-                yield from range(caller + 1, i + 1)
-                caller = i
-
-
-def _exchanging(messages: Sequence[Message]) -> Iterator[tuple[int, Message, bool]]:
-    """What is not plain speech, with its position, and whether anybody but the system spoke right before it."""
-    last = -1
-    for i in [i for i, m in enumerate(messages) if not m.is_speech and m.role != "system"]:
-        spoken = i - last > 1 and any(messages[k].role != "system" for k in range(last + 1, i))
-        yield i, messages[i], spoken
-        last = i
+        joined: list[int] = []
+        last = -1
+        waiting: frozenset[str] = frozenset()
+        for i, message in enumerate(messages):
+            if message.is_speech:
+                if message.role != "system":
+                    waiting = frozenset()
+            elif results := message.results:
+                answered = [result.call_id for result in results if result.call_id in waiting]
+                if answered:
+                    joined += range(last + 1, i + 1)
+                    last, waiting = i, waiting.difference(answered)
+            elif message.role != "system":
+                last, waiting = i, frozenset([call.id for call in message.calls])
+        return joined

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeVar, cast
 
 Role = Literal["system", "user", "assistant", "tool"]
 """The four roles of every wire; ``developer`` reads as system, ``human`` as user, ``function`` as tool."""
@@ -77,6 +77,7 @@ class Opaque:
     text: str
 
 
+T = TypeVar("T")
 Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
 
 
@@ -103,8 +104,8 @@ class Wire(Protocol):
         """A new message of this wire."""
         ...
 
-    def is_cached(self, original: object) -> bool:
-        """Whether the caller marked the message as an end of what the provider keeps in its prompt cache."""
+    def role(self, original: object) -> Role:
+        """Whose message it is; one that is composed for a role that the wire lacks has another."""
         ...
 
 
@@ -153,7 +154,7 @@ class Message:
             return ()
         calls = self._calls
         if calls is None:
-            calls = self._calls = tuple([part for part in self.parts if isinstance(part, ToolCall)])
+            calls = self._calls = _only(ToolCall, self.parts)
         return calls
 
     @property
@@ -163,7 +164,7 @@ class Message:
             return ()
         results = self._results
         if results is None:
-            results = self._results = tuple([part for part in self.parts if isinstance(part, ToolResult)])
+            results = self._results = _only(ToolResult, self.parts)
         return results
 
     @property
@@ -181,3 +182,10 @@ class Message:
         if self.plain is not None and len(self.parts) == 1 and 0 in texts:
             plain = texts[0]
         return Message(self.role, original, self.wire, plain)
+
+
+def _only(kind: type[T], parts: tuple[Part, ...]) -> tuple[T, ...]:
+    """The parts of this kind; without a new tuple where there is one part and it is."""
+    if len(parts) == 1:
+        return cast("tuple[T, ...]", parts) if type(parts[0]) is kind else ()
+    return tuple([part for part in parts if isinstance(part, kind)])

@@ -7,7 +7,7 @@ implementation has (bytes, listing, batches, expiry, put-if-absent) is a protoco
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 if TYPE_CHECKING:
@@ -123,23 +123,13 @@ class Embedder(Protocol):
         ...
 
 
-def nowhere(thing: str) -> bool:
-    """A text on its own: nothing of it stands elsewhere."""
-    del thing
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a shrunk text may take: ``tokens`` as ``count`` measures them, with the question in view.
-
-    ``elsewhere``: whether a word or an identifier of the text stands somewhere else in the conversation too.
-    """
+    """What a shrunk text may take: ``tokens`` as ``count`` measures them, with the question in view."""
 
     tokens: int
     count: Callable[[str], int]
     question: str = ""
-    elsewhere: Callable[[str], bool] = field(default=nowhere, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Protocol
 
 from .integrity import Rule, keeps, welds
 from .messages import Message, Part, Wire
+
+SUMMARY = "[HISTORY_SUMMARY"
+"""How a message begins that stands for what has left; ``compressors.summaries`` knows a genuine one."""
 
 _SHAPE = ("units", "newest", "protected", "preferred", "turns", "user_positions")
 
@@ -50,14 +54,9 @@ class Transcript:
     @cached_property
     def units(self) -> tuple[range, ...]:
         """The positions in spans that stay or go whole: a call with all its results, or one message alone."""
-        joined = welds(self.rules, self.messages)
-        spans: list[range] = []
-        start = 0
-        for stop in range(1, len(self.messages) + 1):
-            if stop not in joined:
-                spans.append(range(start, stop))
-                start = stop
-        return tuple(spans)
+        joined, length = welds(self.rules, self.messages), len(self.messages)
+        starts = [i for i in range(length) if i not in joined or i == 0]
+        return tuple(map(range, starts, [*starts[1:], length]))
 
     @cached_property
     def newest(self) -> range:
@@ -70,26 +69,30 @@ class Transcript:
     @cached_property
     def protected(self) -> frozenset[int]:
         """What no edit may drop: system messages, pins, the newest with its open exchange, what a rule keeps."""
-        system = (i for i, message in enumerate(self.messages) if message.role == "system")
+        system = [
+            i
+            for i, message in enumerate(self.messages)
+            if message.role == "system" and not (message.content_text or "").startswith(f"{SUMMARY}]")
+        ]
         return self.pinned.union(system, self.newest, keeps(self.rules, self.messages))
 
     @cached_property
     def preferred(self) -> frozenset[int]:
         """Positions of what is to stay while it fits."""
-        users = self.user_positions
-        places = {"task": users[:1], "newest_user": users[-1:]}
-        return frozenset(i for name in self.prefers for i in places[name])
+        places = range(len(self))
+        found = {"task": self._asked(places), "newest_user": self._asked(reversed(places))}
+        return frozenset(i for name in self.prefers if (i := found[name]) is not None)
 
     @property
     def question(self) -> str:
         """What the newest user message says: the question in view where none is given."""
-        return (self.messages[self.user_positions[-1]].content_text or "") if self.user_positions else ""
+        newest = self._asked(reversed(range(len(self))))
+        return "" if newest is None else self.messages[newest].content_text or ""
 
-    @cached_property
-    def cached_prefix(self) -> int:
-        """How many leading messages the caller marked for the provider's prompt cache."""
-        marked = (i for i, message in enumerate(self.messages, 1) if self.wire.is_cached(message.original))
-        return max(marked, default=0)
+    def _asked(self, places: Iterable[int]) -> int | None:
+        """The first of the places at which a user speaks, and no summary of older messages in a user's place."""
+        users = (i for i in places if speaks(self.messages[i]))
+        return next((i for i in users if not (self.messages[i].plain or "").startswith(SUMMARY)), None)
 
     @cached_property
     def turns(self) -> tuple[range, ...]:
@@ -108,7 +111,7 @@ class Transcript:
 
 def speaks(message: Message) -> bool:
     """Whether a user speaks here; a wire may carry tool results, and nothing else, under the user's role."""
-    return message.role == "user" and not (message.results and len(message.results) == len(message.parts))
+    return message.role == "user" and (message.is_speech or len(message.results) < max(1, len(message.parts)))
 
 
 class Format(Wire, Protocol):

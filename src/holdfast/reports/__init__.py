@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import cast
 
 from holdfast.formats import named
+from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import Registry
 from holdfast.metering import Counter, meter_for
 from holdfast.result import CompressionResult
@@ -28,15 +29,18 @@ def report(
 ) -> str:
     """What was done to each message and why, as ``text`` or as one self-contained ``html`` page.
 
-    The messages are counted again: give the ``model`` or ``counter`` that the result was made with. Raises
-    ConfigError for a form that is not known.
+    The messages are counted again, with the counter that the result names unless another is given. Raises
+    ConfigError for a form that is not known, and InputError for what is no result.
     """
     return written(account(result, model=model, counter=counter), format)
 
 
 def account(result: CompressionResult, *, model: str | None = None, counter: Counter = None) -> Account:
     """What a report is written from."""
-    return account_of(result, named(result.format), meter_for(model, counter))
+    if not isinstance(cast("object", result), CompressionResult):
+        raise InputError(f"{result!r:.40} is no result", advice="give what compress returned")
+    asked = result.counter or None if model is None and counter is None else counter
+    return account_of(result, named(result.format), meter_for(model, asked))
 
 
 def written(told: Account, format: str) -> str:  # noqa: A002 - as above

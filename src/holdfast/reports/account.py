@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.transcript import Format, speaks
-from holdfast.result import CompressionResult, restore
+from holdfast.result import CompressionResult, bare, restore
 
 from .journey import STATES, Journey, State, journeys
 from .visible import plain
@@ -66,7 +66,7 @@ class Account:
 
 def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account:
     """The account of a result whose messages are of this format, counted again by this meter."""
-    before, after = form.read(restore(result)), form.read(result.messages)
+    before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
     sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
     entries: list[Entry] = []
     for journey in journeys(result):

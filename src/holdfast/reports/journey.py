@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
-from holdfast.result import CompressionResult, Step, message_list, restore
+from holdfast.result import CompressionResult, Step, bare, message_list, restore
 
 State = Literal["kept", "changed", "offloaded", "dropped", "inserted"]
 STATES: tuple[State, ...] = ("kept", "changed", "offloaded", "dropped", "inserted")
@@ -66,7 +66,7 @@ class _Trail:
 
 def journeys(result: CompressionResult) -> list[Journey]:
     """Every original and every inserted message that is left, in reading order; dropped ones where they stood."""
-    original = restore(result)
+    original = bare(restore(result))
     originals: Sequence[object] = original[result.key] if result.key else original
     finals = message_list(result)
     trails = [_Trail(i) for i in range(len(originals))]

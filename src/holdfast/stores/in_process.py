@@ -7,6 +7,7 @@ from math import inf
 from threading import Lock
 from time import monotonic
 
+from .in_process_log import InProcessLog
 from .utf8 import to_bytes, to_text
 
 Entry = tuple[str | bytes, float]
@@ -23,6 +24,7 @@ class InProcessStore:
         self._clock = clock
         self._lock = Lock()
         self._entries: dict[str, Entry] = {}
+        self._logs: dict[str, InProcessLog] = {}
         self._until_sweep = 1
 
     @classmethod
@@ -77,6 +79,16 @@ class InProcessStore:
         """The keys that start with the prefix, in order."""
         with self._lock:
             return sorted(key for key in self._entries if key.startswith(prefix) and self._live(key))
+
+    def log(self, name: str) -> InProcessLog:
+        """The log of this name; empty until something is appended."""
+        with self._lock:
+            return self._logs.setdefault(name, InProcessLog())
+
+    def logs(self, prefix: str = "") -> list[str]:
+        """The names of the logs that hold a line and start with the prefix, in order."""
+        with self._lock:
+            return sorted(name for name, log in self._logs.items() if name.startswith(prefix) and log.length())
 
     def _read(self, keys: Sequence[str]) -> list[str | bytes | None]:
         with self._lock:

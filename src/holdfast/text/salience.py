@@ -63,7 +63,8 @@ def order(
 
     Only the first ``most`` are chosen with an eye on each other. ``weights`` multiply what a piece is worth.
     """
-    bags = [_piece(piece) for piece in pieces]
+    known = {piece: _piece(piece) for piece in dict.fromkeys(pieces)}
+    bags = [known[piece] for piece in pieces]
     spread = Counter(word for bag in bags for word in bag.words)
     repeats = _repeats(bags, spread)
     answers = _answers(pieces, question)
@@ -119,8 +120,9 @@ def _answers(pieces: Sequence[str], question: Question) -> list[dict[Term, float
 def _bonuses(pieces: Sequence[str], answers: Sequence[dict[Term, float]]) -> list[float]:
     asked = [sum(terms.values()) for terms in answers]
     bonuses: list[float] = []
+    heard = {piece: signals(piece) for piece in dict.fromkeys(pieces)}
     for place, piece in enumerate(pieces):
-        told = signals(piece)
+        told = heard[piece]
         bonus = _ALARM * (told.alarm >= TROUBLE) + _DECISION * told.decides + _CONSTRAINT * told.constrains
         if place == 0 or pieces[place - 1].endswith("\n\n"):
             bonus += _OPENING

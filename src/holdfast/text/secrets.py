@@ -59,20 +59,22 @@ _KEY_ENDS = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_BODY = re.compile(r"(?:[A-Za-z0-9+/=:, \t\r\n-]|\\[nr])*+")  # of a key whose end is cut off
 
 _IN_URL = re.compile(r"(://[^\s:/@\"'<>]{0,100}:)([^\s/@\"'<>]{1,300})(?=@)")
+# The next two search a text in small letters. Each alternative begins with a letter, and looks back only when it
+# has matched: so the search passes over most of a text without trying any of them.
 _HEADER = re.compile(
-    r"(\b(?:bearer|basic|apikey|x-api-key:|authorization:(?: token)?)[ \t]{1,3})([A-Za-z0-9._~+/=-]{12,4000})",
-    re.IGNORECASE,
+    r"((?:bearer|basic|apikey|x-api-key:|authorization:(?: token)?)[ \t]{1,3})([a-z0-9._~+/=-]{12,4000})"
 )
 _NAME = (
     r"pass(?:word|wd|phrase)|pwd|secret|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key|private[_-]?key"
-    r"|signing[_-]?key|encryption[_-]?key|credentials?|(?<!page)(?<!page[_-])(?<!next)(?<!next[_-])token(?!i)"
-    r"|(?<=[?&])(?:x-amz-signature|sig(?:nature)?)"
+    r"|signing[_-]?key|encryption[_-]?key|credentials?"
+    r"|token(?<!pagetoken)(?<!page[_-]token)(?<!nexttoken)(?<!next[_-]token)(?!i)"
+    r"|x-amz-signature(?<=[?&]x-amz-signature)|signature(?<=[?&]signature)|sig(?<=[?&]sig)"
 )
 _NAMED = re.compile(
     rf"((?:{_NAME})[\w-]{{0,20}}[\"']?\s{{0,3}}(?::=|=>|[:=])\s{{0,3}})"
-    rf"(?:\"([^\"\n]{{1,500}})\"|'([^'\n]{{1,500}})'|([^\s\"'`,;&<({{$*\[\])}}][^\s\"'`,;&(\[\])}}]{{0,500}}+(?![(\[])))",
-    re.IGNORECASE,
+    rf"(?:\"([^\"\n]{{1,500}})\"|'([^'\n]{{1,500}})'|([^\s\"'`,;&<({{$*\[\])}}][^\s\"'`,;&(\[\])}}]{{0,500}}+(?![(\[])))"
 )
+_SMALL_LETTERS = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _HARMLESS_NAME = re.compile(
     r"(?:id|name|type|file|path|url|uri|length|len|count|size|expiry|hash|version|policy)s?\W*$", re.IGNORECASE
 )
@@ -95,8 +97,8 @@ def redact(text: str) -> tuple[str, Counter[str]]:
     for kind, shape in _SHAPES:
         text = _without_tokens(text, kind, shape, counts)
     text = _without_passwords_in_urls(text, counts)
-    text = _without_headers(text, counts)
-    return _without_named(text, counts), counts
+    text = _without_headers(text, text.translate(_SMALL_LETTERS), counts)
+    return _without_named(text, text.translate(_SMALL_LETTERS), counts), counts
 
 
 def _mask(kind: str, counts: Counter[str]) -> str:
@@ -135,24 +137,28 @@ def _without_passwords_in_urls(text: str, counts: Counter[str]) -> str:
     return _IN_URL.sub(masked, text)
 
 
-def _without_headers(text: str, counts: Counter[str]) -> str:
-    def masked(found: re.Match[str]) -> str:
-        return found[1] + _mask("authorization", counts) if _is_random(found[2]) else found.group()
+def _without_headers(text: str, low: str, counts: Counter[str]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for found in _HEADER.finditer(low):
+        start, end = found.span(2)
+        before = low[found.start() - 1] if found.start() else " "
+        if not (before.isalnum() or before == "_") and _is_random(text[start:end]):
+            pieces += (text[at:start], _mask("authorization", counts))
+            at = end
+    return "".join((*pieces, text[at:]))
 
-    return _HEADER.sub(masked, text)
 
-
-def _without_named(text: str, counts: Counter[str]) -> str:
-    def masked(found: re.Match[str]) -> str:
-        name, value = found[1], found[2] or found[3] or found[4]
-        if not _is_secret(name, value, quoted=found[4] is None):
-            return found.group()
-        start = found.start(found.lastindex or 0) - found.start()
-        whole = found.group()
-        kind = "password" if "pass" in name.lower() or "pwd" in name.lower() else "secret"
-        return whole[:start] + _mask(kind, counts) + whole[start + len(value) :]
-
-    return _NAMED.sub(masked, text)
+def _without_named(text: str, low: str, counts: Counter[str]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for found in _NAMED.finditer(low):
+        name, (start, end) = found[1], found.span(found.lastindex or 0)
+        if _is_secret(name, text[start:end], quoted=found[4] is None):
+            kind = "password" if "pass" in name or "pwd" in name else "secret"
+            pieces += (text[at:start], _mask(kind, counts))
+            at = end
+    return "".join((*pieces, text[at:]))
 
 
 def _is_secret(name: str, value: str, *, quoted: bool) -> bool:

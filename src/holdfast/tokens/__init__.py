@@ -41,6 +41,7 @@ COUNTERS = Registry(
 """Beside these, ``fixed:N`` is N tokens a message."""
 
 _ESTIMATE_ERROR = 0.1
+_DIGITS = 15  # of a number of tokens; no window is near it
 
 
 @runtime_checkable
@@ -72,8 +73,8 @@ def _named(name: str) -> TokenCounter:
         return _counter(COUNTERS.load(name))
     kind, _, number = name.partition(":")
     if kind == "fixed":
-        if not number.isdecimal():
-            raise ConfigError(f"{name!r} names no number of tokens", place="counter", advice="write fixed:100")
+        if not number.isdecimal() or len(number) > _DIGITS:
+            raise ConfigError(f"{name!r:.40} names no number of tokens", place="counter", advice="write fixed:100")
         return Fixed(int(number))
     family = family_of(name)
     if family.accuracy.kind == "unknown":
@@ -93,7 +94,11 @@ def _vocabulary(name: str, accuracy: Accuracy) -> TokenCounter:
 
 
 def _counter(found: object) -> TokenCounter:
-    made = found() if isinstance(found, type) else found
+    try:
+        made = found() if isinstance(found, type) else found
+    except TypeError as fault:
+        problem = f"{found!r:.60} cannot be made from nothing ({fault})"
+        raise ConfigError(problem, place="counter", advice="give an object of it, with what it needs") from fault
     if isinstance(made, TokenCounter):
         return made
     if callable(made):

@@ -158,7 +158,7 @@ def test_a_marker_of_a_repeated_or_superseded_text_names_it_too():
         ("bash", {}, log(name="changed")),
         ("bash", {}, "done"),
     )
-    result = shrunk(messages, 100, Shrink(rules=("repeats", "superseded")), store=store)
+    result = shrunk(messages, tokens(messages) * 2 // 5, Shrink(rules=("repeats", "superseded")), store=store)
     first, second = outputs(result)[:2]
     assert first.startswith("[Left out: a was read again later.]\n[original: ")
     assert second.startswith("[Left out: the same text was returned again later by bash.]\n[original: ")

@@ -1,11 +1,13 @@
 """Which texts shrink, in which order, and which never do."""
 
 import json
+from typing import Any
 
 import pytest
 
 import holdfast
 from holdfast.compressors.shrink import RULES, Shrink
+from holdfast.kernel.edits import Drop
 from tests.compressors.shrink.exchanges import arguments, changed, log, outputs, records, run, shrunk, tokens
 from tests.formats.rules.messages import assistant, user
 
@@ -213,6 +215,9 @@ def test_each_rule_can_be_left_out():
         ({"tools": "read_*"}, "Shrink.tools"),
         ({"seconds": -1.0}, "Shrink.seconds"),
         ({"min_tokens": "few"}, "Shrink.min_tokens"),
+        ({"rules": "lossy"}, "Shrink.rules"),
+        ({"shares": ()}, "Shrink.shares"),
+        ({"shares": (0.5, 2.0)}, "Shrink.shares"),
     ],
 )
 def test_a_wrong_knob_is_named(knobs, place):
@@ -244,3 +249,42 @@ def test_what_is_shrunk_is_restored_exactly_and_a_second_run_changes_nothing():
     again = holdfast.compress(result.messages, 1_200, store="memory://shrink-again")
     assert again.messages == result.messages
     assert not again.edits
+
+
+def growing() -> list[list[dict[str, Any]]]:
+    """A conversation after each of its exchanges."""
+    whole = run(*[("bash", {"command": f"job {n}"}, log(20 + n, f"job{n}")) for n in range(24)])
+    return [whole[:stop] for stop in range(4, len(whole) + 1, 2)]
+
+
+def test_a_text_meets_few_rooms_while_a_conversation_grows():
+    seen: dict[str, set[str]] = {}
+    for messages in growing():
+        result = holdfast.compress(messages, 4_000, strategy=[Shrink(), "trim"])
+        for message in result.messages:
+            if message["role"] == "tool":
+                seen.setdefault(message["tool_call_id"], set()).add(message["content"])
+    assert max(map(len, seen.values())) <= 1 + len(Shrink().shares)
+
+
+def test_what_will_leave_is_left_alone_and_what_is_recent_stays_whole():
+    messages = growing()[-1]
+    shrink, trim = holdfast.compress(messages, 4_000, strategy=[Shrink(), "trim"]).steps
+    dropped = {index for edit in trim.edits if isinstance(edit, Drop) for index in edit.indices}
+    changed = {edit.index for edit in shrink.edits}
+    assert changed
+    assert dropped
+    assert dropped.isdisjoint(changed)
+    assert max(changed) < len(messages) - 1
+
+
+def test_with_a_last_share_of_nothing_everything_shrinks_as_far_as_it_can():
+    messages = growing()[-1]
+    assert shrunk(messages, 4_000, Shrink(shares=(0.5, 0.0))).budget_met
+
+
+def test_a_question_that_asks_nothing_of_a_text_leaves_its_reading_as_it_was():
+    messages = run(("bash", {}, log()), ("bash", {}, log(name="other")), ("bash", {}, "done"))
+    budget = tokens(messages) * 2 // 3
+    one, other = (outputs(shrunk(messages, budget, query=query)) for query in ("", "Thank you very much, Zoe!"))
+    assert one == other

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from fnmatch import fnmatch
-from typing import cast
+from fnmatch import translate
+from functools import lru_cache
+from typing import NamedTuple, cast
 
+from holdfast.compressors.output_summaries import is_summary
+from holdfast.compressors.references import key_in
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.messages import Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
+from holdfast.text.memo import Memo
 
 INSTRUCTION_FILES = (
     "AGENTS*.md",
@@ -29,23 +32,29 @@ INSTRUCTION_FILES = (
 INSTRUCTION_TOOLS = ("skill", "*_skill", "skill_*", "load_instructions")
 """Tools that give instructions."""
 
+Place = tuple[int, int]
+"""A message and a part of it."""
+
 _WORD = re.compile(r"[^\s\"'`,;:=()\[\]{}<>|&]+")
+_LONGEST_COMMAND = 2_000  # characters in which a path is looked for: what is longer is content, not a command
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One text that may shrink: a part of a message, its tokens, and the call that gave it or is it."""
+class Candidate(NamedTuple):
+    """One text that may shrink: where it stands, its tokens, and the call that gave it or is it."""
 
-    index: int
-    part: int
+    place: Place
     text: str
     tokens: int
     call: ToolCall | None
     is_arguments: bool = False
 
+    @property
+    def position(self) -> int:
+        """Of its message."""
+        return self.place[0]
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+
+class Choice(NamedTuple):
     """What is a candidate at all; patterns are shell patterns, without regard to case."""
 
     least: int
@@ -54,45 +63,93 @@ class Choice:
     keep_paths: tuple[str, ...] = ()
     roles: Collection[str] = ("tool",)
 
-    def of(self, transcript: Transcript, meter: Meter) -> list[Candidate]:
-        """The candidates, oldest first; pinned messages have none, short texts are none."""
-        return [c for c in self._all(transcript, meter) if c.tokens >= self.least and self._may_shrink(c)]
+    def of(self, transcript: Transcript, meter: Meter, start: int = 0) -> list[Candidate]:
+        """The candidates from a position on, oldest first; pinned messages have none, short texts are none.
 
-    def _all(self, transcript: Transcript, meter: Meter) -> Iterator[Candidate]:
+        Nor is a text that names its original already, or that a model told.
+        """
+        found: list[Candidate] = []
         calls: dict[str, ToolCall] = {}
-        for i, message in enumerate(transcript.messages):
-            calls.update((call.id, call) for call in message.calls)
-            if i in transcript.pinned or message.role == "system" or (message.role == "user" and message.plain):
+        for i in range(start, len(transcript)):
+            message = transcript.messages[i]
+            if message.is_speech and message.role not in self.roles:
                 continue
-            for at, part in enumerate(message.parts):
-                if isinstance(part, ToolResult) and "tool" in self.roles and not part.media:
-                    yield Candidate(i, at, part.text, meter.text(part.text), calls.get(part.call_id))
-                elif isinstance(part, ToolCall) and i not in transcript.newest and "tool" in self.roles:
-                    yield Candidate(i, at, part.arguments, meter.text(part.arguments), part, is_arguments=True)
-                elif isinstance(part, Text) and message.role in self.roles and message.role != "user":
-                    yield Candidate(i, at, part.text, meter.text(part.text), None)
+            for call in message.calls:
+                calls[call.id] = call
+            if i not in transcript.pinned and message.role != "system":
+                found += [c for c in self._in(i, message, transcript, meter, calls) if self._may_shrink(c)]
+        return found
+
+    def _in(
+        self, i: int, message: Message, transcript: Transcript, meter: Meter, calls: dict[str, ToolCall]
+    ) -> Iterator[Candidate]:
+        """The texts of one message that are long enough."""
+        tools = "tool" in self.roles
+        for at, part in enumerate(message.parts):
+            call: ToolCall | None = None
+            if isinstance(part, ToolResult):
+                if not tools or part.media:
+                    continue
+                text, call = part.text, calls.get(part.call_id)
+            elif isinstance(part, ToolCall):
+                if not tools or i in transcript.newest:
+                    continue
+                text, call = part.arguments, part
+            elif isinstance(part, Text) and message.role in self.roles and message.role != "user":
+                text = part.text
+            else:
+                continue
+            tokens = meter.text(text)
+            if tokens >= self.least:
+                yield Candidate((i, at), text, tokens, call, isinstance(part, ToolCall))
 
     def _may_shrink(self, candidate: Candidate) -> bool:
-        if candidate.call is None:
-            return not self.tools
-        name = candidate.call.name.lower()
-        if any(fnmatch(name, pattern.lower()) for pattern in self.keep_tools):
-            return False
-        if self.tools and not any(fnmatch(name, pattern.lower()) for pattern in self.tools):
-            return False
-        return not (self.keep_paths and self._names_kept_path(candidate.call))
+        call = candidate.call
+        if call is None:
+            chosen = not self.tools
+        else:
+            chosen = _is_chosen((self.tools, self.keep_tools, self.keep_paths, call.name, call.arguments))
+        return chosen and not _is_shrunk(candidate)
 
-    def _names_kept_path(self, call: ToolCall) -> bool:
-        """Whether a path that must be kept stands in the call, in a field or inside of a command."""
-        for text in strings(call.arguments):
-            for word in _WORD.findall(text[:_LONGEST_COMMAND]):
-                name = word.rsplit("/", 1)[-1].lower()
-                if any(fnmatch(name, p.lower()) or fnmatch(word.lower(), p.lower()) for p in self.keep_paths):
-                    return True
+
+_Patterns = tuple[str, ...]
+
+
+def _chosen(key: tuple[_Patterns, _Patterns, _Patterns, str, str]) -> bool:
+    """Whether outputs of a call may shrink: of the wanted tools, not of those and of the paths that stay."""
+    tools, keep_tools, keep_paths, name, arguments = key
+    if _matches(name, keep_tools) or (tools and not _matches(name, tools)):
         return False
+    return not (keep_paths and _names_kept_path(arguments, keep_paths))
 
 
-_LONGEST_COMMAND = 2_000  # characters in which a path is looked for: what is longer is content, not a command
+_is_chosen = Memo(_chosen, lambda key, _: len(key[3]) + len(key[4]) + 64, 8_000_000)
+
+
+def _names_kept_path(arguments: str, keep_paths: _Patterns) -> bool:
+    """Whether a path that must be kept stands in the call, in a field or inside of a command."""
+    return any(
+        _matches(word.rsplit("/", 1)[-1], keep_paths) or _matches(word, keep_paths)
+        for text in strings(arguments)
+        for word in _WORD.findall(text[:_LONGEST_COMMAND])
+    )
+
+
+def _matches(name: str, patterns: _Patterns) -> bool:
+    return _any_of(patterns).match(name.lower()) is not None
+
+
+@lru_cache(maxsize=64)
+def _any_of(patterns: _Patterns) -> re.Pattern[str]:
+    """One expression for shell patterns; it matches nothing where there are none."""
+    return re.compile("|".join(translate(pattern.lower()) for pattern in patterns) or r"(?!)")
+
+
+def _is_shrunk(candidate: Candidate) -> bool:
+    """Whether the text names an original already, or is a model's summary of one."""
+    if not candidate.is_arguments:
+        return key_in(candidate.text) is not None or is_summary(candidate.text)
+    return "[original: " in candidate.text and any(key_in(text) for text in strings(candidate.text))
 
 
 def fields(arguments: str) -> dict[str, object]:

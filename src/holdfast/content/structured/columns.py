@@ -124,7 +124,7 @@ def _many(values: Sequence[Cell], keep: float, depth: int) -> Node:
     if not items or not (kinds == {dict} or kinds <= {str, Literal, bool}):
         return Leaf(list(values))
     item = infer(items, keep=keep, depth=depth + 1)
-    if kinds == {dict} and isinstance(item, Leaf):
+    if kinds == {dict} and not isinstance(item, Records):
         return Leaf(list(values))
     counts = [len(value) if value and isinstance(value, list) else -1 for value in values]
     return Many(item, counts, [value for value in values if not (value and isinstance(value, list))])

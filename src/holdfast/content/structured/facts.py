@@ -7,9 +7,11 @@ what the JSON says; what is left out is counted at the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
+from holdfast.content.excerpt import counted
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
 from holdfast.text.identifiers import Kind, distinct
@@ -30,95 +32,132 @@ _NAMED: dict[Kind, float] = {
 }
 _NAME, _CODE, _WORDS, _FLAG, _AGAIN = 4.0, 3.0, 1.0, 0.5, 0.2
 """Worth of a leaf: an identifier, a code in capitals, some words, true or false or null; and the share of it that
-is left where the same stands earlier in the text, or elsewhere in the conversation."""
+is left where the same stands earlier in the text."""
+_KIN = 0.5  # of the worth of the best in its record that each value has: alone, a name says little
+_RECORD = 12  # members that a record usually has; those of a longer one say less of each other
+_BRACKETS = 4  # characters, about, that set one value apart from the next
 _NAME_KEY = re.compile(r"\w*\d{3,}\w*")
 
 
-@dataclass(slots=True)
-class _Leaf:
+class _Group:
+    """What encloses values: the name in front of its brackets, if it has any, and what sets its members apart."""
+
+    __slots__ = ("best", "label", "members", "separator")
+
+    def __init__(self, label: str | None, separator: str) -> None:
+        self.label, self.separator, self.best, self.members = label, separator, 0.0, 0
+
+    @property
+    def shared(self) -> float:
+        """What each member is worth because it stands beside the best of them."""
+        return _KIN * self.best * min(1.0, _RECORD / self.members)
+
+
+class _Leaf(NamedTuple):
     text: str
     worth: float
-    cost: int
-
-
-@dataclass(slots=True)
-class _Node:
-    """A value of the document: a leaf by its number, or members with their keys (no key in a list)."""
-
-    leaf: int = -1
-    members: list[tuple[str, int, _Node]] = field(default_factory=list["tuple[str, int, _Node]"])
-    """Key, the number of its own leaf where the key is itself an identifier (-1 if it is none), value."""
+    path: tuple[_Group, ...]
 
 
 class _Reader:
     """Walks a document and weighs its leaves."""
 
-    def __init__(self, question: Question, elsewhere: Callable[[str], bool]) -> None:
+    def __init__(self, question: Question) -> None:
         self.leaves: list[_Leaf] = []
-        self._question, self._elsewhere = question, elsewhere
+        self._question = question
         self._seen: set[str] = set()
 
-    def read(self, value: Value, key: str = "", depth: int = 0) -> _Node:
-        """The value as a node."""
-        if isinstance(value, dict | list) and value and depth < _DEEPEST:
-            pairs = value.items() if isinstance(value, dict) else (("", item) for item in value)
-            node = _Node()
-            for name, child in pairs:
-                own = self._leaf(name, name) if name and _is_name(name) else -1
-                node.members.append((name, own, self.read(child, name or key, depth + 1)))
-            return node
-        text = value if isinstance(value, str) else dump(value)
-        return _Node(self._leaf(text, key, flag=value is None or isinstance(value, bool)))
+    def read(self, value: Value, key: str = "", path: tuple[_Group, ...] = (), *, named: bool = True) -> None:
+        """The leaves of the value in its order; ``key`` is the name above it, ``named`` whether it is its own."""
+        if isinstance(value, dict) and value and len(path) < _DEEPEST:
+            inside = (*path, _Group(key if path and named else None, ", "))
+            for name, child in value.items():
+                if isinstance(child, dict | list) and _is_name(name):
+                    self._leaf(name, name, "", inside)
+                self.read(child, name, inside)
+        elif isinstance(value, list) and value and len(path) < _DEEPEST:
+            deep = isinstance(value[0], dict | list)
+            inside = (*path, _Group(key if path and named else "" if path else None, "; " if deep else ", "))
+            for child in value:
+                self.read(child, key, inside, named=False)
+        else:
+            text = value if isinstance(value, str) else dump(value)
+            is_flag = value is None or isinstance(value, bool)
+            self._leaf(text, key, key if named else "", path, is_flag=is_flag)
 
-    def _leaf(self, text: str, key: str, *, flag: bool = False) -> int:
-        worth = _FLAG if flag else _worth(text)
+    def _leaf(self, text: str, key: str, shown: str, path: tuple[_Group, ...], *, is_flag: bool = False) -> None:
+        worth = _FLAG if is_flag else _worth(text[:_LONG])
         if self._question:
             worth += self._question.score(f"{key} {text}")
-        if not flag and (text in self._seen or self._elsewhere(text)):
+        if text in self._seen and not is_flag:
             worth *= _AGAIN
         self._seen.add(text)
-        shown = text if len(text) <= _LONG else f"{text[:_LONG]}…"
-        self.leaves.append(_Leaf(shown, worth, len(shown) + len(key) // 2 + 4))
-        return len(self.leaves) - 1
+        if len(text) > _LONG:
+            text = f"{text[:_LONG].rstrip()}…"
+        if path:
+            path[-1].best = max(path[-1].best, worth)
+            path[-1].members += 1
+        self.leaves.append(_Leaf(f"{shown} {text}" if shown else text, worth, path))
 
 
-def facts(value: Value, room: Room) -> tuple[str, int, int] | None:
-    """The text, how many values are left out of it, and of how many; None if there are too many, or no room."""
-    if _size(value) > MOST_LEAVES:
+def facts(value: Value, room: Room) -> tuple[str, str] | None:
+    """The text, and what is left out of it; None if there are too many values, or no room for one."""
+    if not value or _size(value) > MOST_LEAVES:
         return None
-    reader = _Reader(Question.of(room.question), room.elsewhere)
-    node = reader.read(value)
+    reader = _Reader(Question.of(room.question))
+    reader.read(value)
     leaves = reader.leaves
-    order = sorted(range(len(leaves)), key=lambda n: (-leaves[n].worth / leaves[n].cost ** 0.5, n))
+    weights = [(leaf.worth + leaf.path[-1].shared) / (len(leaf.text) + _BRACKETS) ** 0.5 for leaf in leaves]
+    order = sorted(range(len(leaves)), key=lambda n: (-weights[n], n))
 
     def written(chosen: Sequence[int]) -> str:
         left = len(leaves) - len(chosen)
         note = f" [{left} of {len(leaves)} values left out]" if left else ""
-        return _written(node, frozenset(chosen), leaves) + note
+        return _written([leaves[n] for n in chosen]) + note
 
-    text = fit.fill(order, [leaf.cost for leaf in leaves], written, room.tokens, room.count)
-    if text is None:
+    choice = fit.choose(order, [len(leaf.text) + _BRACKETS for leaf in leaves], written, room.tokens, room.count)
+    if choice is None:
         return None
-    left = int(text.rsplit("[", 1)[1].split(" ", 1)[0]) if text.endswith("values left out]") else 0
-    return text, left, len(leaves)
+    left = len(leaves) - len(choice.pieces)
+    omitted = [f"{left} of {len(leaves)} values"] if left else []
+    cut = sum(leaves[n].text.endswith("…") for n in choice.pieces)
+    omitted += [f"the end of {counted(cut, 'long text')}"] if cut else []
+    return choice.text, "; ".join(omitted) or "the layout"
 
 
-def _written(node: _Node, chosen: frozenset[int], leaves: Sequence[_Leaf]) -> str:
-    if node.leaf >= 0:
-        return leaves[node.leaf].text if node.leaf in chosen else ""
+def _written(chosen: Sequence[_Leaf]) -> str:
     pieces: list[str] = []
-    for key, own, child in node.members:
-        inside = _written(child, chosen, leaves)
-        if not inside and own not in chosen:
+    within: tuple[_Group, ...] = ()
+    for place, (text, _, path) in enumerate(chosen):
+        if place + 1 < len(chosen) and _names(text, path, chosen[place + 1].path):
             continue
-        nested = f"({inside})" if child.members and inside else inside
-        pieces.append(f"{key} {nested}".strip())
-    separator = "; " if any(not key and child.members for key, _, child in node.members) else ", "
-    return separator.join(pieces)
+        if path is not within:
+            shared = 0
+            for one, other in zip(within, path, strict=False):
+                if one is not other:
+                    break
+                shared += 1
+            pieces += [")" for group in within[shared:] if group.label is not None]
+            if shared:
+                pieces.append(path[shared - 1].separator)
+            pieces += [f"{group.label} (".lstrip() for group in path[shared:] if group.label is not None]
+            within = path
+        elif pieces:
+            pieces.append(path[-1].separator)
+        pieces.append(text)
+    pieces += [")" for group in within if group.label is not None]
+    return "".join(pieces)
 
 
+def _names(text: str, path: tuple[_Group, ...], following: tuple[_Group, ...]) -> bool:
+    """Whether what follows stands in brackets that this very name opens."""
+    depth = len(path)
+    return len(following) > depth and following[depth].label == text and following[:depth] == path
+
+
+@lru_cache(maxsize=1 << 14)
 def _worth(text: str) -> float:
-    kinds = distinct(text[:_LONG])
+    kinds = distinct(text)
     if len(kinds) == 1 and next(iter(kinds)) == text:
         return _NAMED.get(next(iter(kinds.values())), _NAME)
     if text.isupper() and text.isalnum() and len(text) > 3:

@@ -11,7 +11,7 @@ from holdfast.text import fit
 from . import sheet
 from .columns import NOTHING_STAYS, SHORT_STAYS, WHOLE_ROWS
 from .document import written
-from .facts import facts
+from .facts import MOST_LEAVES, facts
 from .outline import pruned
 from .tables import Table, tables
 from .values import Value, dump
@@ -21,26 +21,28 @@ _HOPELESS = 1.2  # times the room: what is about so long is not written as a who
 _SAMPLE = 20  # records that show how long a table is
 _MANY = 8  # records that are better seen side by side than as single facts
 _SHORTEST = 12  # tokens of room: a table with less says nothing
+_MARKED = "members that are marked with …"
 _NOTES = 3  # tables of which is said what is left out; the text says it of all
 _CHARACTERS, _MOST_CHARACTERS = 2.5, 6  # of a token of JSON, usually and where it is nothing but words
 
 
 def shrunk(documents: list[Value], room: Room, kind: str) -> Shrunk:
     """The most useful reading of the documents that fits the room."""
+    value = documents[0] if len(documents) == 1 else list[Value](documents)
+    if not _has_many(value):
+        return _as_facts(value, room, kind) or Shrunk(pruned(value, room), kind, omitted=_MARKED)
     rest, found = tables(documents)
     if _may_fit(rest, found, room):
         for keep in (WHOLE_ROWS, SHORT_STAYS, NOTHING_STAYS):
             text = written(documents, keep=keep)
             if room.count(text) <= room.tokens:
                 return Shrunk(text, kind, lossless=True)
-    value = documents[0] if len(documents) == 1 else list[Value](documents)
     rest, found = tables(documents, lossy=True)
-    short = facts(value, room) if all(len(table.records) < _MANY for table in found) else None
+    short = _as_facts(value, room, kind) if all(len(table.records) < _MANY for table in found) else None
     if short is not None:
-        text, left, total = short
-        return Shrunk(text, kind, omitted=f"{left} of {total} values" if left else "the layout")
+        return short
     if not found or room.tokens < _SHORTEST * (len(found) + 1):
-        return Shrunk(pruned(value, room), kind, omitted="members that are marked with …")
+        return Shrunk(pruned(value, room), kind, omitted=_MARKED)
     if not found[0].path:
         part = sheet.shrunk(found[0], room)
         return Shrunk(part.text, kind, omitted=part.omitted, lossless=not part.omitted)
@@ -51,6 +53,24 @@ def shrunk(documents: list[Value], room: Room, kind: str) -> Shrunk:
         text, notes = fit.clip(text, room.tokens, room.count, mark="…"), [*notes[:_NOTES], "the end"]
     more = [f"{len(notes) - _NOTES} more tables in part"] if len(notes) > _NOTES + 1 else []
     return Shrunk(text, kind, omitted="; ".join([*notes[: _NOTES + 1 - len(more)], *more]), lossless=not notes)
+
+
+def _as_facts(value: Value, room: Room, kind: str) -> Shrunk | None:
+    found = facts(value, room)
+    return None if found is None else Shrunk(found[0], kind, omitted=found[1])
+
+
+def _has_many(value: Value) -> bool:
+    """Whether records enough to be seen side by side stand together somewhere, or too much to look for them."""
+    waiting, seen = [value], 0
+    while waiting and seen <= MOST_LEAVES:
+        here = waiting.pop()
+        seen += 1
+        children = list(here.values()) if isinstance(here, dict) else here if isinstance(here, list) else ()
+        if len(children) >= _MANY and all(isinstance(child, dict) for child in children):
+            return True
+        waiting += children
+    return bool(waiting)
 
 
 def _may_fit(rest: Value, found: Sequence[Table], room: Room) -> bool:
@@ -79,7 +99,7 @@ def _parts(rest: Value, found: Sequence[Table], room: Room) -> list[sheet.Part]:
             parts[place] = _table(found[place - 1], share)
         else:
             text = pruned(rest, share)
-            parts[place] = sheet.Part(text, "" if text == dump(rest) else "members that are marked with …")
+            parts[place] = sheet.Part(text, "" if text == dump(rest) else _MARKED)
         left -= room.count(parts[place].text)
         waiting -= 1
     return parts

@@ -124,7 +124,9 @@ class _Finder:
 
     def _map(self, path: Path, value: Record) -> Table | None:
         """An object whose values are records that are alike, as a table with the keys in the first column."""
-        found = entries(value) if len(value) >= _FEWEST else None
+        if len(value) < _FEWEST or not all(isinstance(child, dict) for child in value.values()):
+            return None
+        found = entries(value)
         return self.table(path, "entries", list[Value](found)) if found and VALUE not in found[0] else None
 
 

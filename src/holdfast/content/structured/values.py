@@ -47,6 +47,7 @@ DECODER = json.JSONDecoder(
 msgspec's on 480 KB, which keeps neither repeated keys nor ``-0``, ``1.10``, ``NaN`` and lone surrogates."""
 
 
+_WRITER = json.JSONEncoder(ensure_ascii=False)
 _CHECKER = json.JSONDecoder(parse_float=len, parse_int=len, parse_constant=len, object_pairs_hook=len)
 
 
@@ -95,35 +96,46 @@ def minified(text: str) -> str:
 
 def quote(text: str) -> str:
     """The string as JSON writes it; only what cannot be encoded as UTF-8 becomes an escape."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(text)
-    return json.dumps(text, ensure_ascii=False)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return json.dumps(text)
+    return _WRITER.encode(text)
 
 
 def dump(value: Value) -> str:
     """The value as minified JSON, however deep it is."""
+    if isinstance(value, str):
+        return value if isinstance(value, Literal) else quote(value)
     pieces: list[str] = []
     todo: list[Value] = [value]
     while todo:
         node = todo.pop()
-        if isinstance(node, Literal):
-            pieces.append(node)
-        elif isinstance(node, str):
-            pieces.append(quote(node))
+        if isinstance(node, str):
+            pieces.append(node if isinstance(node, Literal) else quote(node))
         elif isinstance(node, dict):
-            todo.append(Literal("}"))
-            for place, (key, child) in enumerate(reversed(node.items()), 1):
-                todo += (child, Literal(f"{quote(key)}:" if place == len(node) else f",{quote(key)}:"))
-            todo.append(Literal("{"))
+            todo.append(_CLOSE_OBJECT)
+            for key, child in reversed(node.items()):
+                todo += (child, Literal(f",{quote(key)}:"))
+            _open(todo, "{", len(node))
         elif isinstance(node, list):
-            todo.append(Literal("]"))
-            for place, child in enumerate(reversed(node), 1):
-                todo.append(child)
-                if place < len(node):
-                    todo.append(Literal(","))
-            todo.append(Literal("["))
+            todo.append(_CLOSE_LIST)
+            for child in reversed(node):
+                todo += (child, _COMMA)
+            _open(todo, "[", len(node))
         else:
-            pieces.append({None: "null", True: "true", False: "false"}[node])
+            pieces.append(_WORDS[node])
     return "".join(pieces)
+
+
+_COMMA, _CLOSE_OBJECT, _CLOSE_LIST = Literal(","), Literal("}"), Literal("]")
+_WORDS = {None: "null", True: "true", False: "false"}
+
+
+def _open(todo: list[Value], bracket: str, members: int) -> None:
+    """The bracket, in the place of the comma that stands before the first member."""
+    if members:
+        todo[-1] = Literal(bracket + str(todo[-1])[1:])
+    else:
+        todo.append(Literal(bracket))

@@ -19,6 +19,7 @@ _REGULAR = 0.95  # of the rows have as many cells as the header
 _SHORT = 60  # characters of a cell of a table, on average, at most: longer pieces are prose with commas
 _DELIMITERS = "\t,;|"
 _RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
+_MARKDOWN_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")
 _STROKES = ("--", "==", "──", "━━", "══")
 _BARS = re.compile(r"[|│┃]")
 _FOOT = re.compile(r"\(\d{1,12} rows?\)")
@@ -50,7 +51,9 @@ def grid(text: str) -> Grid | None:
 
 
 def _is_rule(line: str) -> bool:
-    return any(stroke in line for stroke in _STROKES) and _RULE.fullmatch(line) is not None
+    if any(stroke in line for stroke in _STROKES):
+        return _RULE.fullmatch(line) is not None
+    return "-|" in line.replace(" ", "").replace(":", "") and _MARKDOWN_RULE.fullmatch(line) is not None
 
 
 def _ruled(lines: Sequence[str]) -> Grid | None:

@@ -30,6 +30,8 @@ class UniqueCallIds(Rule):
         """A call whose id an earlier one has."""
         seen: set[str] = set()
         for i, message in enumerate(messages):
+            if message.is_speech:
+                continue
             calls = message.calls
             if calls and not self._everywhere:
                 seen = set()
@@ -64,7 +66,7 @@ class SpelledCallIds(Rule):
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A call with an id of other characters."""
         for i, message in enumerate(messages):
-            for call in message.calls:
+            for call in () if message.is_speech else message.calls:
                 if _FOREIGN.search(call.id):
                     yield Violation(
                         self.name, i, f"the tool call id {call.id!r} has characters beyond A-Z, 0-9, _, -"

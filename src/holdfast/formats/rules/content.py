@@ -22,7 +22,7 @@ class ContentGiven(Rule):
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A message without content and without anything in its place."""
         for i, message in enumerate(messages):
-            if _says_nothing(message):
+            if message.plain is None and _says_nothing(message):
                 yield Violation(self.name, i, "content is null, and the message calls no tool")
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
@@ -42,7 +42,7 @@ class CallListNotEmpty(Rule):
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """An empty list, where null or no field is meant."""
         for i, message in enumerate(messages):
-            if _has_empty_list(message):
+            if original(message).get("tool_calls") == []:
                 yield Violation(self.name, i, "tool_calls is an empty list")
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
@@ -105,12 +105,8 @@ def _says_nothing(message: Message) -> bool:
     return value.get("content") is None and not any(value.get(field) for field in _SAYS_WITHOUT_CONTENT)
 
 
-def _has_empty_list(message: Message) -> bool:
-    return original(message).get("tool_calls") == []
-
-
 def _without_empty_list(message: Message) -> Message:
-    if not _has_empty_list(message):
+    if original(message).get("tool_calls") != []:
         return message
     return made(
         message.wire, {field: value for field, value in original(message).items() if field != "tool_calls"}

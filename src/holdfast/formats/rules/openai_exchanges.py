@@ -40,7 +40,7 @@ class ResultsRightAfter(Rule):
             if message.role == "tool":
                 waiting.difference_update(result.call_id for result in message.results)
             elif message.role != "system":
-                waiting = {call.id for call in message.calls}
+                waiting = set() if message.is_speech else {call.id for call in message.calls}
             elif waiting:
                 yield Violation(self.name, i, "it stands between a tool call and its result")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from functools import lru_cache
+from typing import Protocol, cast, runtime_checkable
 
 from holdfast.kernel.errors import CorruptError, NotFoundError, StoreError
 from holdfast.kernel.ports import KeyValueStore
@@ -50,6 +51,12 @@ class KeepsBytes(GetsBytes, SetsBytes, PutsBytesIfAbsent, Protocol):
     """A store that can keep a blob as it is."""
 
 
+@lru_cache(maxsize=64)
+def _keeps_bytes(store: type[KeyValueStore]) -> bool:
+    """Whether stores of this type do; once a type, for the question takes as long as a small store's answer."""
+    return issubclass(store, KeepsBytes)
+
+
 class AsyncArtifactStore:
     """Artifacts over any store of text, be it one that answers at once or one that is awaited.
 
@@ -61,7 +68,7 @@ class AsyncArtifactStore:
 
     def __init__(self, store: KeyValueStore) -> None:
         self._store = store
-        self._blobs = store if isinstance(store, KeepsBytes) else None
+        self._blobs = cast("KeepsBytes", store) if _keeps_bytes(type(store)) else None
 
     async def put(self, content: str | bytes, kind: str = "text") -> Artifact:
         """Keep the content; when this returns, key and reference give it back.

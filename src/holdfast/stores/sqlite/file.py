@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
+from time import monotonic, sleep
 from typing import Literal
 from weakref import WeakSet, finalize
 
@@ -30,6 +31,8 @@ EXPLANATIONS = {
     sqlite3.SQLITE_TOOBIG: "the value is larger than the 1 GB that one entry may have",
 }
 """By SQLite's primary result code."""
+
+_PAUSE = 0.01  # seconds before a refused change of the log is tried again
 
 
 class DatabaseFile:
@@ -96,7 +99,7 @@ class DatabaseFile:
         try:
             with transaction(connection, "deferred"):
                 schema.version(connection)  # before a file that may be another program's is changed
-            connection.execute("PRAGMA journal_mode = WAL")
+            self._log_ahead(connection)
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             schema.migrate(connection)
         except BaseException:
@@ -104,13 +107,34 @@ class DatabaseFile:
             raise
         return connection
 
+    def _log_ahead(self, connection: sqlite3.Connection) -> None:
+        """Turn the write-ahead log on.
+
+        Of two processes that open a new file at once SQLite refuses one without waiting, lest both wait for ever.
+        """
+        until = monotonic() + self._timeout
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as fault:
+                if _code(fault) != sqlite3.SQLITE_BUSY or monotonic() > until:
+                    raise
+                sleep(_PAUSE)
+            else:
+                return
+
     def _explained(self, fault: Exception) -> str:
         if isinstance(fault, OSError):
             return f"{fault.strerror}; check the path and its directory"
-        code = getattr(fault, "sqlite_errorcode", -1) & 0xFF
+        code = _code(fault)
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             return f"another process has been writing for {self._timeout:g} s; try again, or set a longer timeout"
         return EXPLANATIONS.get(code, str(fault))
+
+
+def _code(fault: Exception) -> int:
+    """SQLite's primary result code; 255 for a fault that has none."""
+    return getattr(fault, "sqlite_errorcode", -1) & 0xFF
 
 
 class _Forks:

@@ -20,6 +20,15 @@ STEPS: tuple[Step, ...] = (
         "CREATE TABLE entries (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL, ends REAL)",
         "CREATE INDEX entries_by_end ON entries (ends) WHERE ends IS NOT NULL",
     ),
+    (
+        # Names and ids are UTF-8 as bytes too. A line's number says its log and its position: see log.py.
+        "CREATE TABLE logs (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, length INTEGER NOT NULL)",
+        "CREATE TABLE lines (number INTEGER PRIMARY KEY, log INTEGER NOT NULL, id BLOB, time REAL, body BLOB)",
+        "CREATE UNIQUE INDEX lines_by_id ON lines (log, id) WHERE id IS NOT NULL",
+        "CREATE INDEX lines_by_time ON lines (log, time)",
+        # Without content of its own: the words come from the lines, and are never read back from it.
+        "CREATE VIRTUAL TABLE line_words USING fts5 (words, content = '', tokenize = 'porter unicode61')",
+    ),
 )
 
 

@@ -13,6 +13,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.stores.utf8 import to_bytes, to_text
 
 from .file import DatabaseFile, Synchronous
+from .log import SqliteLog
 
 READ = "SELECT value FROM entries WHERE key = ? AND (ends IS NULL OR ends > ?)"
 LIST = "SELECT key FROM entries WHERE key >= ? AND key < ? AND (ends IS NULL OR ends > ?) ORDER BY key"
@@ -22,6 +23,7 @@ WRITE = (
 )
 CLAIM = f"{WRITE} WHERE entries.ends <= ?"
 DELETE = "DELETE FROM entries WHERE key = ?"
+LOGS = "SELECT name FROM logs WHERE name >= ? AND name < ? AND length > 0 ORDER BY name"
 FORGET = "DELETE FROM entries WHERE ends <= ?"
 
 
@@ -122,6 +124,17 @@ class SqliteStore:
         with self._file.use() as connection:
             rows: list[tuple[bytes]] = connection.execute(LIST, (start, end, self._clock())).fetchall()
         return [to_text("", key) for (key,) in rows]
+
+    def log(self, name: str) -> SqliteLog:
+        """The log of this name; empty until something is appended."""
+        return SqliteLog(self._file, name)
+
+    def logs(self, prefix: str = "") -> list[str]:
+        """The names of the logs that hold a line and start with the prefix, in order."""
+        start = to_bytes(prefix)
+        with self._file.use() as connection:
+            rows: list[tuple[bytes]] = connection.execute(LOGS, (start, start + b"\xff")).fetchall()
+        return [to_text("", name) for (name,) in rows]
 
     def close(self) -> None:
         """Let go of the file; a later use opens it again."""

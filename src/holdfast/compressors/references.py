@@ -27,7 +27,10 @@ def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "
         if inside < 1:
             return None
         shrunk = kind.shrink(text, replace(room, tokens=inside))
-        told = note(kind.name, tokens, key, omitted=shrunk.omitted, tool=tool)
+        omitted = (
+            "" if shrunk.omitted in shrunk.text else shrunk.omitted
+        )  # what the text says need not be repeated
+        told = note(kind.name, tokens, key, omitted=omitted, tool=tool)
         named = f"{shrunk.text}\n{told}" if shrunk.text.strip() else told
         over = room.count(named) - room.tokens
         if over <= 0:
@@ -45,5 +48,6 @@ def note(kind: str, tokens: int, key: str, *, omitted: str = "", tool: str = "")
 
 def key_in(text: str) -> str | None:
     """The key that a shrunk text names at its end; None where it names none."""
-    found = _REFERENCE.search(text[-_LONGEST:])
+    end = text[-_LONGEST:]
+    found = _REFERENCE.search(end) if "[original: " in end else None
     return found.group(1) if found else None

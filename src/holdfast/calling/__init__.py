@@ -1,0 +1,1 @@
+"""How models and embedders are called: within limits, again where that helps, each call on record."""

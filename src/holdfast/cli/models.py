@@ -1,0 +1,48 @@
+"""Who completes and embeds, and what that took: the options of every command that may call a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import click
+
+from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
+from holdfast.usage import ModelUsage
+
+from .values import known
+
+
+def model_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options ``llm``, ``embedder`` and ``thread``."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+_OPTIONS = (
+    click.option(
+        "--llm",
+        callback=known(check_model),
+        metavar="V:NAME",
+        help=f"The model that writes summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
+    ),
+    click.option(
+        "--embedder",
+        callback=known(check_embedder),
+        metavar="V:NAME",
+        help=f"What compares texts ({', '.join(EMBEDDERS.table)}).  [default: local or lexical]",
+    ),
+    click.option("--thread", metavar="ID", help="The conversation's name: its summaries are kept under it."),
+)
+
+
+def calls_told(usage: ModelUsage) -> Iterator[str]:
+    """One line about the calls, where there were any."""
+    if not usage.calls:
+        return
+    cost = "" if not usage.cost else f", about ${usage.cost:.4f}"
+    failed = f", {usage.failures:,} without an answer" if usage.failures else ""
+    yield (
+        f"Models: {usage.requests:,} requests, {usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
+        f"{cost}{failed}."
+    )

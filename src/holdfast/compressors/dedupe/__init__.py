@@ -1,0 +1,5 @@
+"""Messages that say what another one says leave."""
+
+from .strategy import Semantic
+
+__all__ = ["Semantic"]

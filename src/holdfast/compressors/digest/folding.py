@@ -1,0 +1,65 @@
+"""How much history is folded, and how long what stands for it may be.
+
+What is folded grows in steps, and the room depends on what is folded alone: between two steps the digest stays the
+same to the letter, so that successive results share their beginning.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import accumulate
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """How many units are folded, the oldest first, and the tokens that their digest may have."""
+
+    units: int
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What there is to share out, in tokens."""
+
+    whole: int
+    """For the digest and all that is not folded."""
+    recent: int
+    """What of it a digest leaves to recent turns, while there are any."""
+    step: int
+    """By how much more is folded at a time."""
+    spared: int = 0
+    """What a later step may take from the newest exchange."""
+
+    def fold(self, reached: Sequence[int], stays: AbstractSet[int], noted: Callable[[int], int]) -> Fold:
+        """As little as leaves room for the rest, rounded up to a step; the last unit is the newest and stays.
+
+        ``reached`` are the tokens before each unit, and of all of them at the end. ``stays`` are the units that
+        are not folded, wherever they stand; ``noted`` gives the tokens of the complete notes on a unit.
+        """
+        numbers = sorted(stays)
+        kept = list(accumulate((reached[n + 1] - reached[n] for n in numbers), initial=0))
+
+        def rest(units: int) -> int:
+            return reached[-1] - reached[units] + kept[bisect_left(numbers, units)] - self.spared
+
+        def notes_on(unit: int) -> int:
+            return 0 if unit in stays else min(noted(unit), reached[unit + 1] - reached[unit])
+
+        last = max(len(reached) - 2, 0)
+        most = max(self.whole - self.recent, 0)
+        least = notes = 0
+        while least < last and notes < most and rest(least) + notes > self.whole:
+            notes = min(most, notes + notes_on(least))
+            least += 1
+        if notes == most:  # from here on what is left decides alone, and it only falls
+            least += bisect_left(range(least, last), 0, key=lambda units: self.whole - rest(units) - notes)
+        units = max(least, bisect_right(reached, -(-reached[least] // self.step) * self.step) - 1)
+        if units >= last:
+            return Fold(last, min(self.whole - rest(last), reached[last] - 1))
+        if notes < most:
+            notes += sum(map(notes_on, range(least, units)))
+        return Fold(units, min(most, notes))

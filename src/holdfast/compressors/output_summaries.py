@@ -1,0 +1,82 @@
+"""Old tool outputs in a model's words, in the place of a placeholder or an excerpt; the original is kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from holdfast.compressors.message_summaries import Single, message_summary
+from holdfast.compressors.references import note
+from holdfast.kernel.budget import Allowance
+from holdfast.kernel.errors import ModelError, StoreError
+from holdfast.kernel.flow import ask
+from holdfast.kernel.ports import Ask, Save
+
+_OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
+
+
+class OldOutput(NamedTuple):
+    """One output: the position of its message, the tool that gave it if that is known, and its tokens."""
+
+    position: int
+    tool: str
+    text: str
+    tokens: int
+
+
+class Told(NamedTuple):
+    """What stands in the place of an output, and the key of the original, empty where none is kept."""
+
+    text: str
+    key: str
+
+
+@dataclass(slots=True)
+class OutputSummaries:
+    """The summaries of one run, each of at most ``tokens``: after the first failure none are asked for any more.
+
+    What a summary says does not depend on the question in view, so that it is the same from call to call.
+    """
+
+    tokens: int
+    allowance: Allowance
+    trouble: str = field(default="", init=False)
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether summaries are wanted, and there is a model that has not failed."""
+        return bool(self.tokens and self.allowance.writer) and not self.trouble
+
+    def of(self, output: OldOutput, room: int) -> Generator[Ask[Any], Any, Told | None]:
+        """The output in a model's words, and the reference to it; None where there is no room for that."""
+        by = f" of {output.tool}" if output.tool else ""
+        opening = f"[Summary of an old output{by}, {output.tokens:,} tokens]"
+        least = self.tokens + self.allowance.meter.text(opening)
+        if not self.may_ask or least >= output.tokens:
+            return None
+        single = Single(output.text, "tool", output.position, f"output of {output.tool or 'a tool'}")
+        try:
+            text = yield from message_summary(single, self.tokens, self.allowance)
+        except ModelError as fault:
+            self.trouble = f"no more summaries were asked for: {' '.join(str(fault).split())}"
+            return None
+        key = yield from self._saved(output.text)
+        tool = self.allowance.recall_tool
+        told = f"{opening}\n{text}" + (f"\n{note('text', output.tokens, key, tool=tool)}" if key else "")
+        return Told(told, key) if self.allowance.meter.text(told) < min(room + 1, output.tokens) else None
+
+    def _saved(self, text: str) -> Generator[Ask[Any], Any, str]:
+        """The key under which the original is kept; empty where there is no store, or none that works."""
+        if not self.allowance.stored:
+            return ""
+        try:
+            return (yield from ask(Save(text)))
+        except StoreError:
+            return ""
+
+
+def is_summary(text: str) -> bool:
+    """Whether the text stands for an old output in a model's words."""
+    return text.startswith("[Summary ") and _OPENING.match(text) is not None

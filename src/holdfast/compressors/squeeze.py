@@ -1,0 +1,94 @@
+"""The summaries that stand in a conversation, shortened by a model; no other message is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from holdfast.compressors.describing import knobs
+from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.prompting import quoted, request
+from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
+from holdfast.kernel.budget import Allowance, Share, tokens_of
+from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.edits import Replace
+from holdfast.kernel.errors import HoldfastError, ModelError
+from holdfast.kernel.flow import ask
+from holdfast.kernel.ports import All, Ask
+from holdfast.kernel.transcript import Transcript
+
+_HALF = 2
+_LEAST = 16  # tokens that a model is asked for, however small the cap is
+_PLAIN = "[HISTORY_SUMMARY]"
+
+
+@dataclass(frozen=True, slots=True)
+class Squeeze:
+    """Summaries that take more than a cap together are each written anew by the model, about half as long.
+
+    What a summary says exactly, and the model left out, is listed behind it while there is room. If the model
+    fails, or a reply is refused, nothing changes.
+    """
+
+    cap_tokens: Share = 400
+    """What all summaries may take together, in tokens or as a share of the target."""
+
+    name = "squeeze"
+
+    def __post_init__(self) -> None:
+        check_knobs(self)
+
+    def describe(self) -> Mapping[str, object]:
+        """The name and the cap."""
+        return {"strategy": self.name, **knobs(self)}
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
+        """A Replace for each summary."""
+        count = allowance.meter.text
+        found = _summaries(transcript)
+        cap = tokens_of(self.cap_tokens, allowance.target)
+        whole = sum(count(text) for text, _ in found.values())
+        if whole <= cap:
+            return Plan.skip("within_cap", f"summaries take {whole:,} tokens, {cap:,} are the cap")
+        if not allowance.writer:
+            return Plan.skip("no_model", "no model was given; pass llm=")
+        rooms = [max(_LEAST, min(count(text) // _HALF, cap * count(text) // whole)) for text, _ in found.values()]
+        asks = [
+            request("squeeze", room, {"messages": quoted(body)})
+            for room, (_, body) in zip(rooms, found.values(), strict=True)
+        ]
+        try:
+            answers = yield from ask(All(cast("tuple[Ask[object], ...]", tuple(asks))))
+            edits = tuple(
+                Replace(i, 0, _shorter(*found[i], answer, room, count), "the summary, shortened", asked=True)
+                for i, answer, room in zip(found, answers, rooms, strict=True)
+            )
+        except HoldfastError as fault:
+            detail = " ".join(str(fault).split())
+            return Plan(status="failed", reason="summarization_failed", detail=detail, fault=fault)
+        return Plan(edits, reason="squeezed")
+
+
+def _summaries(transcript: Transcript) -> dict[int, tuple[str, str]]:
+    """Where summaries of one text stand, each with the whole text and with what it says below its mark."""
+    found: dict[int, tuple[str, str]] = {}
+    for i, message in enumerate(transcript.messages):
+        body = body_of(message)
+        if body is not None and len(message.parts) == 1 and i not in transcript.pinned:
+            found[i] = message.parts[0].text, body
+    return found
+
+
+def _shorter(whole: str, body: str, answer: object, room: int, count: Count) -> str:
+    """The reply in the place of a summary, marked as it was. Raises ModelError for a reply that is refused."""
+    if isinstance(answer, HoldfastError):
+        raise answer
+    text = accepted(str(answer), room, count)
+    more = listed(missing(details_of("user", body), text), room - count(text), count)
+    told = f"{text}\n{bullets(more)}" if more else text
+    after = mark(told, "system" if whole.startswith(_PLAIN) else "user")
+    if count(after) >= count(whole):
+        raise ModelError("the reply of the model was refused: it is not shorter than the summary")
+    return after

@@ -1,0 +1,227 @@
+"""Whether a model's reply may stand for what it was asked to summarize, and what it left out.
+
+A reply that is empty, a placeholder, an apology or an error is refused. Exact things and constraints of the
+source that a summary does not repeat are listed in the source's own words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from holdfast.compressors.prompting import encodable
+from holdfast.kernel.errors import ModelError
+from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
+from holdfast.text.fit import choose, fits
+from holdfast.text.identifiers import Identifier, find
+from holdfast.text.importance import signals
+from holdfast.text.memo import Memo
+from holdfast.text.sentences import sentences
+from holdfast.text.words import terms
+
+_SHORT = 400  # characters: an apology or an error message is not longer, a summary of errors is
+_FAR_TOO_LONG = 8  # times what was asked for: the model did not do what it was asked
+_PLACEHOLDER = re.compile(
+    r"\[[^\]\n]{0,120}\]|\W*(?:n/?a|none|null|nil|undefined|todo|tbd|(?:no )?summary|placeholder)?\W*",
+    re.IGNORECASE,
+)
+_EXCUSE = re.compile(
+    r"(?:i'?m sorry|i am sorry|sorry|i apologi[sz]e|i can(?:no|')t|i am (?:not able|unable)|as an ai"
+    r"|error\b|exception\b|traceback\b|internal server error|service unavailable|rate limit|\{\s*\"error\")",
+    re.IGNORECASE,
+)
+_UNAVAILABLE = re.compile(
+    r"(?:too (?:long|large) to (?:be )?summari[sz]e|summary (?:is )?(?:un|not )available"
+    r"|(?:unable|failed|cannot|could not) to? ?(?:be )?(?:generate|summari[sz]e|create))",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|all)\b.{0,40}"
+    r"\b(?:instructions?|prompts?|rules|messages|directions|context)\b",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"\s*\[(?:HISTORY_SUMMARY|CONVERSATION_SUMMARY)\b")
+
+_LONGEST = 200  # characters of a line of the list
+_AROUND = 60  # characters that are shown on both sides of what is exact in a longer one
+_STOP = ". "
+_READ = 20_000  # characters of a tool's output in which exact things are looked for
+_SHARED = 0.8  # of the words of a constraint: who repeats them repeats it
+_WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "tool": 0.4}
+_CONSTRAINT = 3.0  # exact things that a user's constraint counts for
+_OVERHEAD = 20  # characters that any line costs on top
+
+Count = Callable[[str], int]
+
+
+def accepted(reply: str, tokens: int, count: Count) -> str:
+    """The reply as it may be used. Raises ModelError, saying why, for one that may not.
+
+    Lines that pass for a mark, or that tell the reader to ignore what else is said, are taken out.
+    """
+    lines = encodable(reply).strip().splitlines()
+    kept = [line for line in lines if not _MARK.match(line) and not _COMMAND.search(line[:2_000])]
+    text = "\n".join(kept).strip()
+    if not text:
+        raise ModelError("the reply of the model was refused: it is empty, or nothing but commands")
+    if len(text) <= _SHORT:
+        if _PLACEHOLDER.fullmatch(text):
+            raise ModelError(f"the reply of the model was refused: {text!r} is a placeholder")
+        if _EXCUSE.match(text) or _UNAVAILABLE.search(text):
+            raise ModelError(f"the reply of the model was refused: {text[:80]!r} is an excuse, no summary")
+    if not fits(text, _FAR_TOO_LONG * tokens, count):
+        raise ModelError(f"the reply of the model was refused: it is far longer than {tokens:,} tokens")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A sentence or a line of the source, and the exact things in it; ``constrains``: a user says what must be."""
+
+    line: str
+    things: tuple[str, ...]
+    weight: float
+    constrains: bool = False
+
+
+def details(messages: Iterable[Message]) -> list[Detail]:
+    """What is exact in the messages, in their order."""
+    return [detail for message in messages for role, text in _texts(message) for detail in details_of(role, text)]
+
+
+def details_of(role: Role, text: str) -> tuple[Detail, ...]:
+    """What is exact in a text that somebody of this role wrote."""
+    return _DETAILS((role, text))
+
+
+def missing(source: Sequence[Detail], text: str) -> list[Detail]:
+    """The details of which the text lacks something, with what it lacks."""
+    said = [frozenset(terms(line)) for line in text.splitlines()]
+    found: list[Detail] = []
+    for detail in source:
+        things = tuple(thing for thing in detail.things if not stands(thing, text))
+        constrains = detail.constrains and not _repeated(detail.line, said)
+        if things or constrains:
+            found.append(Detail(detail.line, things, detail.weight, constrains))
+    return found
+
+
+def listed(lost: Sequence[Detail], tokens: int, count: Count) -> list[str]:
+    """The lines that say most of what is lost, as many as fit, in the order of the source."""
+    uses = Counter(thing for detail in lost for thing in set(detail.things))
+    ranked = sorted(range(len(lost)), key=lambda n: (-_worth(lost[n], uses), -n))
+    told: set[str] = set()
+    order: list[int] = []
+    for n in ranked:
+        if not told.issuperset(lost[n].things) or lost[n].constrains:
+            order.append(n)
+            told.update(lost[n].things)
+    lines = [detail.line for detail in lost]
+    sizes = [len(line) for line in lines]
+    choice = choose(order, sizes, lambda some: bullets([lines[n] for n in some]), tokens, count)
+    return list(dict.fromkeys(lines[n] for n in choice.pieces)) if choice else []
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """The lines as a list."""
+    return "\n".join(f"- {line}" for line in dict.fromkeys(lines))
+
+
+def stands(thing: str, text: str) -> bool:
+    """Whether the text names this very thing, and not a longer one in which it is hidden."""
+    at = text.find(thing)
+    while at >= 0:
+        before, after = text[max(0, at - 1) : at], text[at + len(thing) : at + len(thing) + 1]
+        if not (before.isalnum() and thing[0].isalnum()) and not (after.isalnum() and thing[-1].isalnum()):
+            return True
+        at = text.find(thing, at + 1)
+    return False
+
+
+def _worth(detail: Detail, uses: Counter[str]) -> float:
+    things = sum(1 + math.log2(uses[thing]) for thing in detail.things)
+    return detail.weight * (things + _CONSTRAINT * detail.constrains) / (len(detail.line) + _OVERHEAD)
+
+
+def _repeated(line: str, said: Sequence[frozenset[str]]) -> bool:
+    wanted = frozenset(terms(line))
+    return any(len(wanted & words) >= _SHARED * len(wanted) for words in said)
+
+
+def _texts(message: Message) -> Iterator[tuple[Role, str]]:
+    for part in message.parts:
+        if isinstance(part, Text):
+            yield message.role, part.text
+        elif isinstance(part, ToolCall):
+            yield "assistant", f"{part.name}({part.arguments})"
+        elif isinstance(part, ToolResult):
+            yield "tool", part.text
+
+
+def _read(key: tuple[Role, str]) -> tuple[Detail, ...]:
+    role, text = key
+    text = text[:_READ] if role == "tool" else text
+    things = [one for one in find(text) if _is_telling(one, role)]
+    pieces = text.splitlines(keepends=True) if role == "tool" else sentences(text)
+    found: list[Detail] = []
+    start = reached = 0
+    for piece in pieces:
+        end, first = start + len(piece), reached
+        while reached < len(things) and things[reached].start < end:
+            reached += 1
+        constrains = role == "user" and len(piece) <= 2 * _LONGEST and signals(piece).constrains
+        for near in _near(things[first:reached]) or ([[]] if constrains else []):
+            line = _line(text, start, end, near)
+            found.append(Detail(line, tuple(one.text for one in near), _WEIGHTS[role], constrains))
+        start = end
+    return tuple(found)
+
+
+def _size(key: tuple[Role, str], found: tuple[Detail, ...]) -> int:
+    return len(key[1]) + sum(len(detail.line) + 100 for detail in found)
+
+
+_DETAILS = Memo(_read, _size, 16_000_000)
+
+
+def _is_telling(one: Identifier, role: Role) -> bool:
+    """Whether somebody may need it again: of a tool's output only what is an identifier beyond doubt."""
+    digits = sum(character.isdigit() for character in one.text)
+    if one.kind == "quoted" or len(one.text) > _LONGEST:
+        return False
+    if one.kind == "number":
+        return digits >= (4 if role == "tool" else 2)
+    if one.kind == "name" and role == "tool":
+        return digits >= 1
+    return True
+
+
+def _near(things: Sequence[Identifier]) -> list[list[Identifier]]:
+    """The things in groups that fit one line of the list."""
+    groups: list[list[Identifier]] = []
+    for one in things:
+        if groups and one.start + len(one.text) - groups[-1][0].start <= _LONGEST // 2:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return groups
+
+
+def _line(text: str, start: int, end: int, near: Sequence[Identifier]) -> str:
+    """The piece in one line; of a long one what stands around the things, cut where a sentence or a word ends."""
+    if not near or end - start <= _LONGEST:
+        return " ".join(text[start:end].split())
+    first, last = near[0].start, near[-1].start + len(near[-1].text)
+    before, after = text[max(start, first - _AROUND) : first], text[last : min(end, last + _AROUND)]
+    if _STOP in before:
+        before = before.rpartition(_STOP)[2]
+    elif first - _AROUND > start:
+        before = "…" + before.partition(" ")[2]
+    if _STOP in after:
+        after = after.partition(_STOP)[0] + _STOP
+    elif last + _AROUND < end:
+        after = after.rpartition(" ")[0] + "…"
+    return " ".join(f"{before}{text[first:last]}{after}".split())

@@ -1,0 +1,88 @@
+"""What a question asks for: words, speakers, a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+
+from holdfast.text.words import STOP_WORDS, words
+
+from .remembered import Remembered
+from .times import Period, direction, period
+
+_WHO = re.compile(
+    r"\bdid (?P<asked>i|you)\b"
+    r"|\b(?P<told>i|you) (?:said|told|mentioned|asked|wrote|gave|suggested|proposed|recommended|wanted|decided)\b",
+    re.IGNORECASE,
+)
+_EVENT = re.compile(r"\b(?P<side>before|after|since|until) (?P<event>[^?!.\n]{3,120})", re.IGNORECASE)
+_EVENTS = {"before": -1, "until": -1, "after": 1, "since": 1}
+_ROLES = {"i": "user", "you": "assistant"}
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LONGEST = 20_000  # characters of a question that are read, from each end
+_MOST_TERMS = 64  # a question of more words is a document: its rarest would all match
+_SHORT_NAME = 3  # letters from which on the beginning of a name is taken for the name
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, read."""
+
+    terms: tuple[str, ...]
+    """The distinct lower-case words that mean something; names of speakers are not among them."""
+
+    speakers: frozenset[str]
+    """Whom it asks about, of those who speak; empty where that is all of them or none."""
+
+    role: str
+    """The role of the one who spoke, where the question says "did I" or "you said"; else an empty string."""
+
+    period: Period | None
+    direction: int
+    """-1: the first of several, or what was before an event; 1: the latest, or what was after it; 0: any."""
+
+    event: tuple[str, ...]
+    """The words of the event that the question is told from, as in "after the trip"."""
+
+    @classmethod
+    def of(cls, question: str, speakers: Sequence[str], now: float | None) -> Asked:
+        """Read the question of someone who talks at ``now`` with those who speak."""
+        text = question if len(question) <= 2 * _LONGEST else f"{question[:_LONGEST]} {question[-_LONGEST:]}"
+        spoken = dict.fromkeys(words(text))
+        capitals = {word.lower() for word in _LETTERS.findall(text) if word[0].isupper()}
+        names = {word: matching for word in spoken if (matching := _named(word, speakers, word in capitals))}
+        about = frozenset(name for matching in names.values() for name in matching)
+        who = _WHO.search(text)
+        event = _EVENT.search(text)
+        after = _EVENTS.get(event["side"].lower(), 0) if event else 0
+        return cls(
+            terms=_telling(spoken, names),
+            speakers=about if len(about) < len(speakers) else frozenset(),
+            role=_ROLES[(who["asked"] or who["told"]).lower()] if who and not about else "",
+            period=period(text, now),
+            direction=after or direction(text),
+            event=_telling(words(event["event"]), names) if event else (),
+        )
+
+    def is_by(self, message: Remembered) -> bool:
+        """Whether the message is by one whom the question asks about."""
+        return message.speaker in self.speakers or (bool(self.role) and message.role == self.role)
+
+
+def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:
+    """The first of the words that mean something and name no speaker."""
+    return tuple([word for word in spoken if word not in STOP_WORDS and word not in names][:_MOST_TERMS])
+
+
+def _named(word: str, speakers: Sequence[str], capital: bool) -> list[str]:
+    """The speakers that the word names: by one of their names, or with a ``capital`` by the beginning of one."""
+    return [
+        name
+        for name in speakers
+        if any(
+            word == part
+            or (capital and word not in STOP_WORDS and len(word) >= _SHORT_NAME and part.startswith(word))
+            for part in words(name)
+        )
+    ]

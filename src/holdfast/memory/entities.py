@@ -1,0 +1,120 @@
+"""Who and what a text is about, in its own spelling, and how these things are related."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import fsum
+
+from holdfast.text.identifiers import find
+from holdfast.text.sentences import sentences
+from holdfast.text.words import STOP_WORDS
+
+from .names import names
+from .pleasantries import COURTESY
+from .verbs import is_verb
+
+MOST_ENTITIES, MOST_RELATIONS = 15, 10
+"""Of SPEC V.24."""
+
+RELATED = "related-to"
+"""What stands between two entities of a sentence that has no verb there."""
+
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_BETWEEN = 120  # characters that a relation spans at most
+_REPEATED = 2  # times from which on a phrase is an entity
+_SHORTEST = 4  # letters of each word of a phrase
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One thing that is spoken of: a ``name``, a ``phrase``, or something exact such as a ``date``."""
+
+    text: str
+    kind: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Two entities of one sentence, and the verb between them."""
+
+    subject: str
+    verb: str
+    object: str
+
+
+def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
+    """What the text is about: names, then what is exact, then phrases that come back; the oftenest first."""
+    named = [name.text for name in names(text)]
+    inside = {word for name in named for word in name.split()}
+    exact = {one.text: one.kind for one in find(text) if one.text not in inside}
+    times = Counter(one.text for one in find(text))
+    found = [Entity(name, "name", often) for name, often in Counter(named).most_common()]
+    found += [Entity(one, exact[one], times[one]) for one in sorted(exact, key=lambda one: -times[one])]
+    found += [Entity(phrase, "phrase", often) for phrase, often in _phrases(text)]
+    return found[:most]
+
+
+def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
+    """Neighbouring entities of one sentence with the verb that joins them, each relation once."""
+    found: dict[Relation, None] = {}
+    for sentence in sentences(text):
+        for (subject, end), (other, start) in _neighbours(sentence):
+            between = sentence[end:start]
+            if subject != other and len(between) <= _BETWEEN:
+                found.setdefault(Relation(subject, _verb(between), other))
+    return list(found)[:most]
+
+
+def importance(
+    found: Iterable[str], context: Iterable[str], everywhere: Mapping[str, float], beta: float
+) -> float:
+    """How much the entities matter here: the share that the context names too, and how often all texts name those.
+
+    SPEC V.16: beta * overlap / |E| + (1 - beta) * the sum of the global importance of the shared ones.
+    """
+    own = set(found)
+    shared = own & set(context)
+    return beta * len(shared) / max(1, len(own)) + (1 - beta) * fsum(everywhere.get(one, 0.0) for one in shared)
+
+
+def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
+    """The global importance of each entity: the share of the texts that name it, given the entities of each."""
+    holders = Counter(entity for named in texts for entity in set(named))
+    return {entity: times / len(texts) for entity, times in holders.items()}
+
+
+def _neighbours(sentence: str) -> Iterable[tuple[tuple[str, int], tuple[str, int]]]:
+    """Each entity with where it ends, and the next one with where it starts."""
+    spans = [(name.start, name.text) for name in names(sentence)]
+    taken = [(start, start + len(text)) for start, text in spans]
+    spans += [
+        (one.start, one.text)
+        for one in find(sentence)
+        if not any(start <= one.start < end for start, end in taken)
+    ]
+    spans.sort()
+    return (((one, start + len(one)), (other, at)) for (start, one), (at, other) in pairwise(spans))
+
+
+def _verb(between: str) -> str:
+    return next((word for word in _WORD.findall(between) if is_verb(word.lower())), RELATED)
+
+
+def _phrases(text: str) -> list[tuple[str, int]]:
+    """Pairs of telling words that stand together more than once."""
+    pairs = Counter(
+        f"{one.group()} {other.group()}".lower()
+        for one, other in pairwise(_WORD.finditer(text))
+        if text[one.end() : other.start()] == " " and _is_telling(one.group()) and _is_telling(other.group())
+    )
+    return [(pair, times) for pair, times in pairs.most_common() if times >= _REPEATED]
+
+
+def _is_telling(word: str) -> bool:
+    low = word.lower()
+    return word.islower() and len(low) >= _SHORTEST and low not in STOP_WORDS and low not in COURTESY

@@ -1,0 +1,159 @@
+"""Durable facts, lifted from what leaves the window: who, what, and when it was said.
+
+A fact is a plain statement: no question, no wish, no condition. The newest of its kind holds; what it contradicts
+is kept with its date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from holdfast.text.sentences import sentences
+from holdfast.text.words import STOP_WORDS, words
+
+from .pleasantries import COURTESY
+from .remembered import Remembered
+
+_I = (
+    r"\b(?:i|we)(?:['’](?:m|re|ve|d|ll)| am| are| have| had| will)?"
+    r"(?: (?:now|just|recently|also|really|always|still|all|both|finally))?"
+)
+_NOT = r"(?P<no> (?:do|does|did|can|ca|wo|am|are)(?:n['’]t| not)| never| no longer| cannot)?"
+_NOUN = r"(?P<noun>[^\W\d_][\w-]{1,30}(?: [\w-]{2,30}){0,3}?)"
+_TASTE = r"(?: also| really)? (?P<noun>like|love|enjoy|prefer|hate|dislike|avoid|need|use|own|eat|drink)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a kind of fact is said, and the name of its relation.
+
+    Of a ``single`` one only the newest value holds. An ``exact`` one needs a name or a number in its value, for
+    "my job is tough" lasts no week.
+    """
+
+    said: str
+    relation: str
+    single: bool = True
+    exact: bool = False
+
+
+_FORMS = (
+    _Form(r"\b(?:my name is|call me|i am called|i['’]m called)", "name"),
+    _Form(rf"{_I} (?:live|living|moved|relocated|based) (?:in|to|at)", "lives in"),
+    _Form(rf"{_I} (?:work|working|employed) (?P<noun>as|at|for|in|with)", "works {noun}"),
+    _Form(rf"\b(?:my|our) {_NOUN} (?:is|are|was|will be)(?: called| named| now)?", "{noun}", exact=True),
+    _Form(rf"^(?:the|this) {_NOUN} (?:is|are|will be)(?: now| set to| due on| due)?", "{noun}", exact=True),
+    _Form(rf"{_I} allergic to", "allergic to", single=False),
+    _Form(rf"{_I}{_NOT}{_TASTE}", "{noun}", single=False),
+    _Form(
+        rf"{_I} (?:decided|agreed|chose|chosen|picked|settled)(?: (?:on|to|for|that))?", "decided", single=False
+    ),
+)
+_PATTERNS = [(re.compile(form.said + r" (?P<value>[^\n]{1,160})", re.IGNORECASE), form) for form in _FORMS]
+_EXACT = re.compile(r"[A-Z\d_/@]")
+_UNSURE = re.compile(
+    r"\b(?:[Ii]f|unless|[Mm]aybe|[Pp]erhaps|might|may|could|would|should|wonder|wish|hope|guess|suppose|imagine|whether"
+    r"|[Pp]robably|think|almost)\b|\?"  # "May" is a month
+)
+_END = re.compile(
+    r"[,;:!](?:\s|$)|\.(?:\s|$)|\s(?:and|but|so|because|since|which|who|when|while|although|though)\s"
+    r"| (?:yesterday|today|(?:last|this|next) (?:week|month|year|night|weekend|summer|winter)|\w+ ago)\b",
+    re.IGNORECASE,
+)
+_LONGEST = 300  # characters of a sentence that states a fact
+_MOST_WORDS = 12  # of a value
+_EMPTY = frozenset("way lot bit kind sort thing things stuff one ones going trying getting best".split())
+_CLAUSE = frozenset("that how what when where why is are was were has have had it this".split())
+_EVALUATED = frozenset("thing problem point question idea rest same only best worst first last next other".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One statement: ``subject`` is who says it or what it is about, ``text`` the sentence that states it."""
+
+    subject: str
+    relation: str
+    value: str
+    position: int
+    said: float | None = None
+    text: str = ""
+    single: bool = True
+    """Whether a newer value takes its place; of likings and decisions there may be several."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What a newer fact must share to take the place of this one."""
+        kind = (self.subject.lower(), self.relation.lower())
+        return kind if self.single else (*kind, self.value.lower())
+
+
+def lifted(message: Remembered) -> list[Fact]:
+    """The durable facts that a message states; none of what a tool returned."""
+    if message.role in {"tool", "system"}:
+        return []
+    subject = message.speaker or message.role
+    plain = (
+        sentence.strip()
+        for sentence in sentences(message.body)
+        if len(sentence) <= _LONGEST and not _UNSURE.search(sentence)
+    )
+    return [
+        Fact(subject, relation, value, message.position, message.said, sentence, single)
+        for sentence in plain
+        for relation, value, single in dict.fromkeys(_stated(sentence))
+    ]
+
+
+def _stated(sentence: str) -> Iterator[tuple[str, str, bool]]:
+    """What each form finds: the relation, its value, and whether that is the only one; two may find the same."""
+    for pattern, form in _PATTERNS:
+        match = pattern.search(sentence)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        noun = (groups.get("noun") or "").lower()
+        end = _END.search(match["value"])
+        value = match["value"][: end.start() if end else None].strip(" \t\"'.")
+        told = _is_telling(value) and _EVALUATED.isdisjoint(noun.split())
+        if told and (not form.exact or _EXACT.search(value)):
+            relation = form.relation.replace("{noun}", noun)
+            yield (f"not {relation}" if groups.get("no") else relation), value, form.single
+
+
+def _is_telling(value: str) -> bool:
+    spoken = words(value)
+    if not 1 <= len(spoken) <= _MOST_WORDS or spoken[0] in _CLAUSE:
+        return False
+    return any(word not in STOP_WORDS and word not in COURTESY and word not in _EMPTY for word in spoken)
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """All facts that were lifted, oldest first."""
+
+    facts: tuple[Fact, ...] = ()
+
+    def adding(self, facts: Iterable[Fact]) -> Ledger:
+        """With these facts; one that only says again what holds is not kept twice."""
+        held = list(self.facts)
+        holding = {fact.key: fact.value.lower() for fact in held}
+        for fact in facts:
+            if holding.get(fact.key) != fact.value.lower():
+                held.append(fact)
+                holding[fact.key] = fact.value.lower()
+        return Ledger(tuple(held))
+
+    def current(self) -> list[Fact]:
+        """What holds: of each kind the newest."""
+        return list({fact.key: fact for fact in self.facts}.values())
+
+    def contradicted(self) -> list[Fact]:
+        """What held before, and no longer does."""
+        holding = {id(fact) for fact in self.current()}
+        return [fact for fact in self.facts if id(fact) not in holding]
+
+    def without(self, fact: Fact) -> Ledger:
+        """Without the fact and what it contradicted: whoever deletes a fact does not want an older one back."""
+        return Ledger(tuple(each for each in self.facts if each.key != fact.key))

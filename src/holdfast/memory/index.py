@@ -1,0 +1,157 @@
+"""Which messages answer a question: five factors, each from 0 to 1, weighed and added up."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from .asked import Asked
+from .held import MessageList, WordIndex
+from .neighbours import beside, scenes, spread
+from .remembered import GrowingVectors, Hit, LexicalSource, MessageSource, Remembered, VectorSource
+from .times import Period
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each factor counts against the others; found on dialogues, each judged by the weights of the others."""
+
+    words: float = 4.0
+    """The words of the question in the message and around it."""
+
+    scene: float = 1.0
+    """How much of the question the scene answers in which the message stands."""
+
+    meaning: float = 4.0
+    """How near the message and those around it come to the question in what they mean."""
+
+    speaker: float = 3.0
+    """Whether it is by one whom the question names."""
+
+    time: float = 4.0
+    """Whether it was said when the question says."""
+
+
+WORDS_ALONE = Weights(words=6.0, scene=2.0, meaning=0.0)
+"""The weights where there are no vectors."""
+
+_FACTORS = tuple(factor.name for factor in fields(Weights))
+_HINT = 0.6  # what "first" and "latest" weigh against a date
+_SOON = 20  # messages after an event, or before it, at which half of that is left
+_CANDIDATES = 400  # messages that are looked at for their words, their meaning and their time, each
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Finds messages in sources that may be a store's own."""
+
+    words: LexicalSource
+    messages: MessageSource
+    vectors: VectorSource | None = None
+    weights: Weights | None = None
+    """None is those that suit, with vectors or without."""
+
+    def search(self, question: str, limit: int, now: float | None = None) -> list[Hit]:
+        """The messages that answer best, best first; of equals the earlier one. ``now`` is when it is asked.
+
+        Where nothing answers, as in a question in another language, the newest messages with a score of 0.
+        """
+        asked = Asked.of(question, self.messages.speakers(), now)
+        own = self.words.candidates(asked.terms, _CANDIDATES)
+        near: Mapping[int, float] = self.vectors.nearest(question, _CANDIDATES) if self.vectors else {}
+        timely = self._timely(asked.period)
+        around, meant = spread(own), spread(near)
+        if not own and not near and not timely:
+            return [Hit(position, 0.0) for position in self.messages.newest(limit)]
+        messages = self.messages.read(sorted({*around, *meant, *timely, *beside(own)}))
+        factors = {
+            "words": _scaled(around),
+            "scene": _scaled(scenes(own, messages)),
+            "meaning": _scaled(meant),
+            "speaker": {position: 1.0 for position, message in messages.items() if asked.is_by(message)},
+            "time": _times(asked, messages, self._place(asked.event)),
+        }
+        return self._best(messages, factors, limit)
+
+    def _place(self, event: tuple[str, ...]) -> int | None:
+        """Where the event is spoken of that the question is told from."""
+        return next(iter(self.words.candidates(event, 1)), None) if event else None
+
+    def _timely(self, period: Period | None) -> list[int]:
+        if period is None:
+            return []
+        return list(self.messages.between(period.first, period.reach, _CANDIDATES))
+
+    def _best(
+        self, messages: Mapping[int, Remembered], factors: Mapping[str, Mapping[int, float]], limit: int
+    ) -> list[Hit]:
+        weights = self.weights or (Weights() if self.vectors else WORDS_ALONE)
+        weighed = [(name, getattr(weights, name), factors[name]) for name in _FACTORS if factors[name]]
+        whole = sum(weight for _, weight, _ in weighed) or 1.0
+        scores = dict.fromkeys(messages, 0.0)
+        for _, weight, factor in weighed:
+            for position, value in factor.items():
+                if position in scores:
+                    scores[position] += weight / whole * value
+        best = heapq.nsmallest(limit, scores, key=lambda position: (-scores[position], position))
+        return [
+            Hit(
+                position,
+                min(1.0, scores[position]),
+                {
+                    name: weight / whole * factor[position]
+                    for name, weight, factor in weighed
+                    if position in factor
+                },
+            )
+            for position in best
+        ]
+
+
+def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+    """The scores as shares of the highest."""
+    highest = max(scores.values(), default=0.0)
+    return {position: score / highest for position, score in scores.items()} if highest > 0 else {}
+
+
+def _times(asked: Asked, messages: Mapping[int, Remembered], event: int | None) -> dict[int, float]:
+    """How well the time of each message suits.
+
+    Of the first or the latest, how near that end it stands; beside an event, how soon before or after it.
+    """
+    if asked.period is not None:
+        return {
+            position: asked.period.nearness(message.said)
+            for position, message in messages.items()
+            if message.said is not None
+        }
+    if not asked.direction or len(messages) < 2:
+        return {}
+    if event is not None:
+        distance = {position: (position - event) * asked.direction for position in messages}
+        return {position: _HINT * 0.5 ** (far / _SOON) for position, far in distance.items() if far >= 0}
+    first, last = min(messages), max(messages)
+    share = {position: (position - first) / (last - first) for position in messages}
+    return {position: _HINT * (part if asked.direction > 0 else 1 - part) for position, part in share.items()}
+
+
+class Index:
+    """A memory of its own: messages are added, and found again."""
+
+    def __init__(self, vectors: GrowingVectors | None = None, weights: Weights | None = None) -> None:
+        self._words = WordIndex()
+        self.messages = MessageList()
+        self._vectors = vectors
+        self._retrieval = Retrieval(self._words, self.messages, vectors, weights)
+
+    def add(self, message: Remembered) -> None:
+        """Take in one more message, at the cost of this message."""
+        self._words.add(message)
+        self.messages.add(message)
+        if self._vectors is not None:
+            self._vectors.add(message)
+
+    def search(self, question: str, limit: int, now: float | None = None) -> list[Hit]:
+        """The messages that answer best, best first."""
+        return self._retrieval.search(question, limit, now)

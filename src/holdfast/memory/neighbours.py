@@ -1,0 +1,59 @@
+"""What a message owes to those around it: an answer often shares no word with what it answers."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+
+from .remembered import Remembered
+
+REACH = {1: 0.7, 2: 0.5, 3: 0.3, -1: 0.4, -2: 0.3, -3: 0.2}
+"""What reaches the message so many places later: more than earlier, for an answer follows its question."""
+
+_PAUSE = 3_600.0  # seconds without a word: what follows is another scene
+_GAP = 12  # messages without a word of the question, where nobody knows the times
+_BEST, _BESIDE = 12, 40  # of the scores, and messages on each side of these that are looked at
+_TELLING = 3  # the best messages of a scene say what it is about
+
+
+def spread(scores: Mapping[int, float]) -> dict[int, float]:
+    """The scores with what each position gets of those around it; positions that get something are added."""
+    total = dict(scores)
+    for position, score in scores.items():
+        for step, share in REACH.items():
+            at = position + step
+            total[at] = total.get(at, 0.0) + share * score
+    return total
+
+
+def beside(scores: Mapping[int, float]) -> set[int]:
+    """The positions that stand near the best of the scores, whatever they hold: an answer may share no word."""
+    best = heapq.nsmallest(_BEST, scores, key=lambda position: (-scores[position], position))
+    return {position + step for position in best for step in range(-_BESIDE, _BESIDE + 1)}
+
+
+def scenes(scores: Mapping[int, float], messages: Mapping[int, Remembered]) -> dict[int, float]:
+    """For each message the summed scores of the best messages of its scene."""
+    found: dict[int, float] = {}
+    for scene in _scenes(messages):
+        worth = sum(heapq.nlargest(_TELLING, (scores.get(position, 0.0) for position in scene)))
+        found.update(dict.fromkeys(scene, worth))
+    return found
+
+
+def _scenes(messages: Mapping[int, Remembered]) -> list[Sequence[int]]:
+    cut: list[list[int]] = []
+    before: Remembered | None = None
+    for position in sorted(messages):
+        message = messages[position]
+        if before is None or _apart(before, message):
+            cut.append([])
+        cut[-1].append(position)
+        before = message
+    return list(cut)
+
+
+def _apart(before: Remembered, after: Remembered) -> bool:
+    if before.said is not None and after.said is not None:
+        return abs(after.said - before.said) > _PAUSE
+    return after.position - before.position > _GAP

@@ -1,0 +1,145 @@
+"""What is written of what was found: the smallest text that answers, in order of time, within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from holdfast.content import shrink
+from holdfast.kernel.ports import Room
+from holdfast.text.fit import choose, fits
+from holdfast.text.question import Question
+from holdfast.text.salience import order
+from holdfast.text.sentences import sentences
+
+from .pleasantries import without_pleasantries
+from .remembered import Excerpt, Hit, Remembered
+from .times import day_name
+
+OPENING = "From earlier in this conversation:"
+"""The first line of what is written."""
+
+_MOST_MISSES = 12  # hits in a row that do not fit: then what is left is too little for any
+_LEAST = 12  # tokens of an excerpt that is cut: less says nothing
+_LARGEST, _LARGE = 0.5, 0.25  # of the budget: the best hit, and any other, is cut if it would take more
+_LONG = 60_000  # characters of a message that are read sentence by sentence
+_SENTENCES = 400  # of a message: more are not weighed against each other
+
+
+def pack(
+    hits: Iterable[Hit],
+    messages: Mapping[int, Remembered],
+    budget: int,
+    count: Callable[[str], int],
+    *,
+    question: str = "",
+) -> list[Excerpt]:
+    """As much of the hits, best first, as ``written`` puts into ``budget`` tokens; in the order of the log.
+
+    What only greets or thanks is left out, and what was said word for word before is not said again. A message
+    too long for its share is cut to the sentences that answer the question.
+    """
+    packer = _Packer(budget, count, Question.of(question))
+    names = frozenset(message.speaker.lower() for message in messages.values())
+    misses = 0
+    for hit in hits:
+        message = messages.get(hit.position)
+        if message is None:
+            continue
+        misses = 0 if packer.take(message, names) else misses + 1
+        if misses > _MOST_MISSES:
+            break
+    return packer.packed()
+
+
+def written(excerpts: Sequence[Excerpt]) -> str:
+    """The excerpts as one text: each day once, each message behind the name of who said it."""
+    if not excerpts:
+        return ""
+    lines = [OPENING]
+    day = ""
+    for excerpt in excerpts:
+        said = day_name(excerpt.said) if excerpt.said is not None else ""
+        if said and said != day:
+            lines.append(_heading(said))
+            day = said
+        lines.append(_line(excerpt))
+    return "\n".join(lines)
+
+
+def _heading(day: str) -> str:
+    return f"[{day}]"
+
+
+def _line(excerpt: Excerpt) -> str:
+    return f"{excerpt.name}: {excerpt.text}"
+
+
+class _Packer:
+    """Takes message after message while there is room."""
+
+    def __init__(self, budget: int, count: Callable[[str], int], question: Question) -> None:
+        self._budget, self._count, self._question = budget, count, question
+        self._room = budget - count(OPENING)
+        self._taken: list[Excerpt] = []
+        self._texts: set[str] = set()
+        self._days: set[str] = set()
+
+    def take(self, message: Remembered, names: frozenset[str]) -> bool:
+        """Take what fits of the message; whether there was room, or nothing to say."""
+        tool = message.role == "tool"
+        text = message.body.strip() if tool else without_pleasantries(message.body, names)
+        if not text or text in self._texts:
+            return True
+        day = day_name(message.said) if message.said is not None else ""
+        room = self._room - (0 if day in self._days or not day else self._count(_heading(day)) + 1)
+        name = message.speaker or message.role.capitalize()
+        most = self._budget * (_LARGE if self._taken else _LARGEST)
+        share = min(room, max(int(most), _LEAST))
+        excerpt = Excerpt(message.position, name, text, message.said, whole=text == message.body.strip())
+        if not fits(_line(excerpt), share - 1, self._count):
+            cut = self._cut(text, share - self._count(f"{name}: \n"), tool=tool)
+            excerpt = Excerpt(message.position, name, cut, message.said, whole=False)
+            if not cut or not fits(_line(excerpt), share - 1, self._count):
+                return False
+        cost = self._count(_line(excerpt)) + 1
+        self._taken.append(excerpt)
+        self._texts.add(text)
+        self._days.add(day)
+        self._room = room - cost
+        return True
+
+    def packed(self) -> list[Excerpt]:
+        """What was taken, without the last ones if together they are more than the sum of them."""
+        taken = list(self._taken)
+        while taken and self._count(written(_in_order(taken))) > self._budget:
+            taken.pop()
+        return _in_order(taken)
+
+    def _cut(self, text: str, room: int, *, tool: bool) -> str:
+        """The sentences that answer, as many as fit, in their order; of an output what its kind keeps."""
+        if room < _LEAST:
+            return ""
+        pieces = [] if tool or len(text) > _LONG else [piece.strip() for piece in sentences(text)]
+        if len(pieces) < 2:
+            return shrink(text, Room(room, self._count, self._question.text)).text
+        ranked = order(pieces, self._question, most=_SENTENCES)[:_SENTENCES]
+        chosen = choose(ranked, list(map(len, pieces)), lambda kept: _joined(pieces, kept), room, self._count)
+        return chosen.text if chosen else ""
+
+
+def _joined(pieces: Sequence[str], kept: Sequence[int]) -> str:
+    """The pieces with a mark where some are left out."""
+    parts: list[str] = []
+    before = -1
+    for place in kept:
+        if place > before + 1:
+            parts.append("…")
+        parts.append(pieces[place])
+        before = place
+    if before < len(pieces) - 1:
+        parts.append("…")
+    return " ".join(parts)
+
+
+def _in_order(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    return sorted(excerpts, key=lambda excerpt: excerpt.position)

@@ -1,0 +1,184 @@
+"""How much a segment matters now: six weighted factors, each from 0 to 1, and what is said to matter."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from holdfast.text.identifiers import find
+from holdfast.text.words import STOP_WORDS, words
+
+from . import entities
+from .segments import Segment
+
+_MARKERS = frozenset("important critical crucial key essential remember note significant vital".split())
+_DENIED = re.compile(
+    r"(?:\b(?:not|no|never|less|hardly)|n['’]t)(?: (?:so|very|that|really|the|a|an|all that))?\s*$"
+)
+_WORD = re.compile(r"[^\W_]+")
+_BEFORE = 24  # characters before a marker that can deny it
+_OPEN = re.compile(r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b")
+_LONGEST_READ = 20_000  # characters of a segment that are read for its factors
+_HALF_LIVES = 8  # that the recency of the oldest segment has behind it, whatever the span
+_SHORTEST_SPAN = 600.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """The weights of the factors and the constants of their curves (SPEC V.12 to V.17).
+
+    The defaults weigh as SelectiveCompression does, with uniqueness and the open ends of work beside; its rates
+    of forgetting were meant for seconds, so ``for_span`` fits them to how long a session lasts.
+    """
+
+    recency: float = 0.20
+    access: float = 0.15
+    semantic: float = 0.25
+    entity: float = 0.20
+    uniqueness: float = 0.10
+    query: float = 0.10
+    open_ends: float = 0.10
+    """For open tasks, questions without an answer and identifiers that the context still uses."""
+
+    marker_multiplier: float = 1.5
+    forgetting: float = 0.01
+    """A second; recency is exp(-forgetting * age)."""
+
+    alpha: float = 0.7
+    idle: float = 0.005
+    counting: float = 0.2
+    beta: float = 0.5
+
+    @classmethod
+    def selective_compression(cls) -> Relevance:
+        """The weights and constants of SelectiveCompression."""
+        return cls(semantic=0.30, entity=0.25, uniqueness=0.0, open_ends=0.0)
+
+    @classmethod
+    def for_span(cls, seconds: float) -> Relevance:
+        """Forgetting that suits a session of this length: minutes or months."""
+        rate = math.log(2) * _HALF_LIVES / max(seconds, _SHORTEST_SPAN)
+        return cls(forgetting=rate, idle=rate / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What segments are held against: the newest of the talk, the question, and what all segments name."""
+
+    text: str = ""
+    query: str = ""
+    entities: frozenset[str] = frozenset()
+    everywhere: Mapping[str, float] = field(default_factory=dict[str, float])
+    """The global importance of each entity, from 0 to 1."""
+    meaning: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Cosines to the context by id of the segment, where there are embeddings; common words stand in for them."""
+
+    @classmethod
+    def of(cls, text: str, query: str = "", everywhere: Mapping[str, float] | None = None) -> Context:
+        """The context that the text and the question make."""
+        named = frozenset(entity.text for entity in entities.entities(f"{text}\n{query}", None))
+        return cls(text, query, named, everywhere or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """A score from 0 to 1 and what each factor gave to it; ``marked`` if the text says itself that it matters."""
+
+    score: float
+    factors: Mapping[str, float]
+    marked: bool = False
+
+
+def importances(
+    segments: Sequence[Segment], context: Context, now: float, relevance: Relevance | None = None
+) -> list[Importance]:
+    """How much each segment matters at ``now``, the one moment of the run; a pinned one matters fully."""
+    run = _Run(relevance or Relevance(), context, now, [_bag(segment.content) for segment in segments])
+    return [run.importance(segment, bag) for segment, bag in zip(segments, run.bags, strict=True)]
+
+
+def recency(age: float, rate: float) -> float:
+    """SPEC V.13: exp(-rate * age); a clock that went backwards is no age."""
+    return math.exp(-rate * max(0.0, age))
+
+
+def access(idle: float, count: int, relevance: Relevance) -> float:
+    """SPEC V.14: fresh and often read is 1, fresh and never read is alpha."""
+    often = 1 - math.exp(-relevance.counting * count)
+    return relevance.alpha * math.exp(-relevance.idle * max(0.0, idle)) + (1 - relevance.alpha) * often
+
+
+def has_importance_marker(text: str) -> bool:
+    """Whether the text says of something that it matters: by a whole word that is not denied."""
+    low = text.lower()
+    return any(
+        word.group() in _MARKERS and not _DENIED.search(low[max(0, word.start() - _BEFORE) : word.start()])
+        for word in _WORD.finditer(low)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """All that one run of scores shares."""
+
+    weights: Relevance
+    context: Context
+    now: float
+    bags: Sequence[frozenset[str]]
+    around: frozenset[str] = field(init=False)
+    asked: frozenset[str] = field(init=False)
+    used: frozenset[str] = field(init=False)
+    holders: Counter[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "around", _bag(self.context.text))
+        object.__setattr__(self, "asked", _bag(self.context.query))
+        object.__setattr__(self, "used", _identifiers(self.context.text[-_LONGEST_READ:]))
+        object.__setattr__(self, "holders", Counter(word for bag in self.bags for word in bag))
+
+    def importance(self, segment: Segment, bag: frozenset[str]) -> Importance:
+        weights, context = self.weights, self.context
+        text = segment.content[:_LONGEST_READ]
+        named = [entity.text for entity in entities.entities(text)]
+        meaning = context.meaning.get(segment.id)
+        factors = {
+            "recency": weights.recency * recency(self.now - segment.created, weights.forgetting),
+            "access": weights.access * access(self.now - segment.accessed, segment.access_count, weights),
+            "semantic": weights.semantic * (_overlap(bag, self.around) if meaning is None else max(0.0, meaning)),
+            "entity": weights.entity
+            * min(1.0, entities.importance(named, context.entities, context.everywhere, weights.beta)),
+            "uniqueness": weights.uniqueness * self._uniqueness(bag),
+            "query": weights.query * _overlap(bag, self.asked),
+            "open_ends": weights.open_ends * self._open_ends(text),
+        }
+        marked = has_importance_marker(text)
+        score = sum(factors.values()) * (weights.marker_multiplier if marked else 1.0)
+        return Importance(1.0 if segment.pinned else min(1.0, max(0.0, score)), factors, marked)
+
+    def _uniqueness(self, bag: frozenset[str]) -> float:
+        """1 if no other segment has a word of it, nearly 0 if all have all of them."""
+        return math.fsum(1 / self.holders[word] for word in bag) / len(bag) if bag else 0.0
+
+    def _open_ends(self, text: str) -> float:
+        """How much is still to be done: half for a task or a question left open, half for what is still in use."""
+        open_task = _OPEN.search(text.lower()) is not None or text.rstrip().endswith("?")
+        return 0.5 * open_task + 0.5 * (not self.used.isdisjoint(_identifiers(text)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _bag(text: str) -> frozenset[str]:
+    return frozenset(word for word in words(text[:_LONGEST_READ]) if word not in STOP_WORDS)
+
+
+def _identifiers(text: str) -> frozenset[str]:
+    return frozenset(one.text for one in find(text) if not one.text.isdigit())
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """Jaccard's index; 0 where either is empty."""
+    both = len(one & other)
+    return both / (len(one) + len(other) - both) if both else 0.0

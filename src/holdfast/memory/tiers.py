@@ -1,0 +1,193 @@
+"""Hot, warm, cold: where segments stand, and how they move. Values in, values out."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from holdfast.kernel.errors import ConfigError
+
+from .changing import demoted, original_of, read, recalled, split
+from .condensing import Condenser, Count, RuleCondenser
+from .segments import HEAVY, LIGHT, Segment
+
+Tier = Literal["hot", "warm", "cold"]
+TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
+_LEVELS: Mapping[Tier, int] = {"warm": LIGHT, "cold": HEAVY}
+
+
+@dataclass(frozen=True, slots=True)
+class TierSizes:
+    """What the tiers hold, in tokens, and when they are emptied (SPEC V.4 to V.7)."""
+
+    hot: int = 4_000
+    warm: int = 16_000
+    cold: int = 64_000
+    trigger: float = 0.9
+    """A tier that holds more than this share of its size is emptied,"""
+    target: float = 0.7
+    """until it holds at most this share."""
+    protect_last: int = 10
+    """Of hot the newest segments that stay, as long as the size is kept."""
+
+    def __post_init__(self) -> None:
+        for name in TIERS:
+            if self.of(name) <= 0:
+                raise ConfigError(f"{self.of(name)!r} is not a positive number of tokens", place=name)
+        if not 0 < self.target <= self.trigger <= 1:
+            advice = "give 0 < target <= trigger <= 1"
+            raise ConfigError("the tiers cannot be emptied to this target", place="target", advice=advice)
+
+    def of(self, tier: Tier) -> int:
+        """The size of the tier."""
+        return {"hot": self.hot, "warm": self.warm, "cold": self.cold}[tier]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One segment from tier to tier, as it was and as it is now; ``to`` is None for one that was evicted."""
+
+    before: Segment
+    after: Segment | None
+    source: Tier
+    to: Tier | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """What each tier holds, oldest first."""
+
+    hot: tuple[Segment, ...] = ()
+    warm: tuple[Segment, ...] = ()
+    cold: tuple[Segment, ...] = ()
+
+    def of(self, tier: Tier) -> tuple[Segment, ...]:
+        """The segments of the tier."""
+        return {"hot": self.hot, "warm": self.warm, "cold": self.cold}[tier]
+
+    def find(self, segment_id: str) -> tuple[Tier, Segment] | None:
+        """The tier and the segment of this id, or None."""
+        return next(((tier, each) for tier in TIERS for each in self.of(tier) if each.id == segment_id), None)
+
+    def tokens(self, tier: Tier) -> int:
+        """What the segments of the tier take."""
+        return sum(segment.tokens for segment in self.of(tier))
+
+    def adding(self, *segments: Segment) -> Tiers:
+        """With the segments at the end of hot."""
+        return replace(self, hot=(*self.hot, *segments))
+
+    def without(self, segment_id: str) -> Tiers:
+        """Without the segment of this id."""
+        return Tiers(*(tuple(each for each in self.of(tier) if each.id != segment_id) for tier in TIERS))
+
+    def statistics(self, sizes: TierSizes) -> dict[Tier, TierStatistics]:
+        """What SPEC V.23 tells of each tier."""
+        return {tier: TierStatistics(self.tokens(tier), sizes.of(tier), len(self.of(tier))) for tier in TIERS}
+
+
+@dataclass(frozen=True, slots=True)
+class TierStatistics:
+    """How full a tier is, in tokens."""
+
+    size: int
+    capacity: int
+    segment_count: int
+
+    @property
+    def utilization(self) -> float:
+        """The share of the capacity that is taken, in percent."""
+        return 100 * self.size / self.capacity
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """The tiers after maintenance, and every move in its order."""
+
+    tiers: Tiers
+    moves: tuple[Move, ...]
+
+
+Importance = Callable[[Sequence[Segment]], Sequence[float]]
+"""How much each of the segments matters, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """Empties the tiers that are too full, hot first (SPEC V.5): what matters least goes one tier down.
+
+    ``original`` gives the whole text of a segment's ``origin`` by its id: every form is made of that. A segment
+    that is too long for hot is cut at shifts of the topic.
+    """
+
+    sizes: TierSizes
+    count: Count
+    original: Callable[[str], str]
+    condenser: Condenser = field(default_factory=RuleCondenser)
+
+    def run(self, tiers: Tiers, importance: Importance, now: float, *, force: bool = False) -> Maintained:
+        """Every tier within its trigger; ``force`` empties to the target whatever the trigger says."""
+        moves: list[Move] = []
+        hot = [piece for segment in tiers.hot for piece in self._fitting(segment)]
+        warm, cold = list(tiers.warm), list(tiers.cold)
+        steps: tuple[tuple[Tier, list[Segment], list[Segment] | None], ...]
+        steps = (("hot", hot, warm), ("warm", warm, cold), ("cold", cold, None))
+        for tier, held, below in steps:
+            for segment in self._leaving(tier, held, importance, force=force):
+                held.remove(segment)
+                moves.append(self._moved(segment, tier, below, now))
+        return Maintained(Tiers(tuple(hot), tuple(warm), tuple(cold)), tuple(moves))
+
+    def _fitting(self, segment: Segment) -> list[Segment]:
+        if segment.tokens <= self.sizes.hot * self.sizes.trigger:
+            return [segment]
+        return split(segment, max(1, int(self.sizes.hot * self.sizes.target)), self.count)
+
+    def _leaving(
+        self, tier: Tier, held: Sequence[Segment], importance: Importance, *, force: bool
+    ) -> list[Segment]:
+        """Those that go, the least important first; of hot the newest few only while its size is not kept."""
+        capacity = self.sizes.of(tier)
+        high, low = capacity * self.sizes.trigger, capacity * self.sizes.target
+        size = sum(segment.tokens for segment in held)
+        if size <= (low if force else high):
+            return []
+        kept = len(held) - self.sizes.protect_last if tier == "hot" else len(held)
+        scores = importance(held)
+        open_to_all = range(len(held) - (tier == "hot"))  # the newest is what the talk is about
+        leaving: list[Segment] = []
+        for at in sorted(open_to_all, key=lambda at: (at >= kept, held[at].pinned, scores[at], at)):
+            if size <= (high if at >= kept else low):
+                break
+            leaving.append(held[at])
+            size -= held[at].tokens
+        return leaving
+
+    def _moved(self, segment: Segment, source: Tier, below: list[Segment] | None, now: float) -> Move:
+        if below is None:
+            return Move(segment, None, source, None, "evicted")
+        to: Tier = "warm" if source == "hot" else "cold"
+        whole = original_of(segment, self.original(segment.origin))
+        after = demoted(segment, whole, _LEVELS[to], self.condenser, self.count, now)
+        insort(below, after, key=lambda each: each.created)
+        return Move(segment, after, source, to, "demoted")
+
+    def promote(self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False) -> Maintained:
+        """One tier up for what was found, from cold straight to hot if it is ``critical`` (SPEC V.20)."""
+        found = tiers.find(segment_id)
+        if found is None:
+            return Maintained(tiers, ())
+        source, segment = found
+        whole = original_of(segment, self.original(segment.origin))
+        if source == "cold" and not critical:
+            to: Tier = "warm"
+            after = demoted(read(segment, now), whole, LIGHT, self.condenser, self.count, now)
+        else:
+            to, after = "hot", recalled(segment, whole, self.count, now)
+        placed = list(tiers.without(segment_id).of(to))
+        insort(placed, after, key=lambda each: each.created)
+        moved = replace(tiers.without(segment_id), **{to: tuple(placed)})
+        return Maintained(moved, (Move(segment, after, source, to, "promoted"),))

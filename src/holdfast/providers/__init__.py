@@ -1,0 +1,108 @@
+"""Who completes and embeds? Vendors by name, and whatever object or function a caller brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, cast
+
+from holdfast.kernel.errors import ConfigError, MissingExtraError
+from holdfast.kernel.ports import Embedder, Model
+from holdfast.kernel.registry import Registry
+
+from .functions import FunctionEmbedder, FunctionModel
+
+MODELS = Registry(
+    noun="model vendor",
+    group="models",
+    table={
+        "openai": "holdfast.providers.openai:OpenAIModel",
+        "anthropic": "holdfast.providers.anthropic:AnthropicModel",
+        "gemini": "holdfast.providers.gemini:GeminiModel",
+        "extractive": "holdfast.providers.extractive:Extractive",
+        "scripted": "holdfast.providers.scripted:always",
+    },
+    aliases={"google": "gemini"},
+)
+"""By what stands before the colon; a value is called with what stands behind it."""
+
+EMBEDDERS = Registry(
+    noun="embedder",
+    group="embedders",
+    table={
+        "openai": "holdfast.providers.openai:OpenAIEmbedder",
+        "gemini": "holdfast.providers.gemini:GeminiEmbedder",
+        "local": "holdfast.providers.local:LocalEmbedder",
+        "lexical": "holdfast.providers.lexical:LexicalEmbedder",
+    },
+    aliases={"google": "gemini"},
+)
+"""As ``MODELS``."""
+
+_MODEL_ADVICE = (
+    "give 'vendor:name', a function of the prompt, or an object with complete(prompt, system, max_tokens)"
+)
+_EMBEDDER_ADVICE = "give 'vendor:name', a function of the texts, or an object with embed(texts)"
+
+ModelSpec = str | Model | Callable[[str], Any]
+EmbedderSpec = str | Embedder | Callable[[Sequence[str]], Any]
+
+
+def check_model(spec: ModelSpec) -> None:
+    """Raises ConfigError for what ``open_model`` would refuse, and loads no vendor's package."""
+    _check(MODELS, spec, "complete", "llm", _MODEL_ADVICE)
+
+
+def check_embedder(spec: EmbedderSpec) -> None:
+    """As ``check_model``."""
+    _check(EMBEDDERS, spec, "embed", "embedder", _EMBEDDER_ADVICE)
+
+
+def open_model(spec: ModelSpec) -> Model:
+    """The model of ``vendor:name``, the very object that is one, or a function of the prompt made into one.
+
+    Raises ConfigError for anything else, MissingExtraError where the vendor's package is not installed.
+    """
+    check_model(spec)
+    if isinstance(spec, str):
+        return cast("Model", _made(MODELS, spec))
+    return spec if isinstance(spec, Model) else FunctionModel(spec)
+
+
+def open_embedder(spec: EmbedderSpec) -> Embedder:
+    """As ``open_model``: ``vendor:name``, an object with ``embed``, or a function of the texts."""
+    check_embedder(spec)
+    if isinstance(spec, str):
+        return cast("Embedder", _made(EMBEDDERS, spec))
+    return spec if isinstance(spec, Embedder) else FunctionEmbedder(spec)
+
+
+@cache
+def default_embedder() -> Embedder:
+    """Static vectors where they are installed, else lexical ones: neither asks the network."""
+    try:
+        return open_embedder("local")
+    except MissingExtraError:
+        return open_embedder("lexical")
+
+
+def _check(vendors: Registry, spec: object, method: str, place: str, advice: str) -> None:
+    if isinstance(spec, str):
+        vendor = spec.partition(":")[0]
+        if vendors.aliases.get(vendor, vendor) not in vendors.names():
+            known = ", ".join(vendors.names())
+            raise ConfigError(f"{spec!r} names no {vendors.noun}", place=place, advice=f"known are {known}")
+    elif isinstance(spec, type) or not (callable(getattr(spec, method, None)) or callable(spec)):
+        what = f"the class {spec.__name__}" if isinstance(spec, type) else f"a {type(spec).__name__}"
+        raise ConfigError(f"{what} is no {place}", place=place, advice=advice)
+
+
+def _made(vendors: Registry, spec: str) -> object:
+    vendor, _, name = spec.partition(":")
+    return cast("Callable[[str], object]", vendors.load(vendor))(name)
+
+
+def name_of(provider: object) -> str:
+    """The name of a model or an embedder in results and caches: its own, or that of its class."""
+    name = getattr(provider, "name", None)
+    return name if isinstance(name, str) and name else type(provider).__name__

@@ -1,0 +1,133 @@
+"""Google's Gemini: generated content and embeddings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, Protocol, cast
+
+from holdfast.cost import Price
+from holdfast.kernel.errors import MissingExtraError
+from holdfast.kernel.ports import Reply
+
+from .refusals import refusal
+from .vendor import key_of, named, reading
+
+try:
+    import httpx2
+    from google import genai
+    from google.genai import errors, types
+except ImportError as missing:
+    raise MissingExtraError("a model of Google", "gemini") from missing
+
+_THINKING = ("gemini-2.5", "gemini-3")
+_THOUGHT = 4_096  # tokens that a thinking model may think before it speaks: they count as output
+
+
+class GeminiModel:
+    """A Gemini model; its client is shared by all of one address and key, and safe with threads.
+
+    Without ``api_key`` and ``base_url`` the environment says them (GEMINI_API_KEY or GOOGLE_API_KEY,
+    GOOGLE_GEMINI_BASE_URL). ``timeout`` is in seconds. ``window`` is what the model takes, in tokens, where its
+    name does not tell; ``thought`` is how many tokens it may think beyond a reply's own; ``price`` stands in the
+    place of the list price.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        window: int = 0,
+        thought: int | None = None,
+        price: Price | None = None,
+    ) -> None:
+        self.name, self.window, self.price = named(name, "gemini:gemini-2.5-flash"), window, price
+        self._models = _opened(api_key, base_url, timeout)
+        self._thought = (_THOUGHT if name.startswith(_THINKING) else 0) if thought is None else thought
+
+    def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
+        """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
+        config = types.GenerateContentConfig(
+            system_instruction=system or None, max_output_tokens=max_tokens + self._thought
+        )
+        with _translated():
+            answer = self._models.generate_content(model=self.name, contents=prompt, config=config)
+            said = _said(answer)
+            usage = answer.usage_metadata
+            if usage is None:
+                return Reply(said)
+            spoken = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
+            return Reply(said, usage.prompt_token_count, spoken)
+
+
+class GeminiEmbedder:
+    """An embedding model, with the options of ``GeminiModel``."""
+
+    def __init__(
+        self,
+        name: str = "gemini-embedding-001",
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        price: Price | None = None,
+    ) -> None:
+        self.name, self.price = name or "gemini-embedding-001", price
+        self._models = _opened(api_key, base_url, timeout)
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector a text. Raises ModelError, TransientError or ContextOverflowError."""
+        sent = [text or " " for text in texts]
+        with _translated():
+            answer = self._models.embed_content(model=self.name, contents=sent)
+            return [row.values or [] for row in answer.embeddings or []]
+
+
+def _said(answer: types.GenerateContentResponse) -> str:
+    """The text of the first candidate, without what the model thought."""
+    content = (answer.candidates or [])[0].content
+    parts = (content.parts if content else None) or []
+    return "".join(part.text for part in parts if part.text and not part.thought)
+
+
+class _Models(Protocol):
+    """What is used of the client, whose own types name packages that are not installed."""
+
+    def generate_content(
+        self, *, model: str, contents: str, config: types.GenerateContentConfig
+    ) -> types.GenerateContentResponse: ...
+
+    def embed_content(self, *, model: str, contents: Sequence[str]) -> types.EmbedContentResponse: ...
+
+
+def _opened(api_key: str | None, base_url: str | None, timeout: float) -> _Models:
+    key = key_of("Google", api_key, "GEMINI_API_KEY", "GOOGLE_API_KEY")
+    client = _client(key, base_url or os.environ.get("GOOGLE_GEMINI_BASE_URL"), timeout)
+    return cast("_Models", client.models)
+
+
+@lru_cache(maxsize=16)
+def _client(api_key: str, base_url: str | None, timeout: float) -> genai.Client:
+    once = types.HttpRetryOptions(attempts=1)
+    options = types.HttpOptions(base_url=base_url, timeout=int(timeout * 1_000), retry_options=once)
+    return genai.Client(api_key=api_key, http_options=options)
+
+
+if hasattr(os, "register_at_fork"):  # a child must not speak on its parent's connections
+    os.register_at_fork(after_in_child=_client.cache_clear)
+
+
+@contextmanager
+def _translated() -> Generator[None, None, None]:
+    with reading("Google", httpx2.TransportError):
+        try:
+            yield
+        except errors.APIError as fault:
+            told: Any = fault
+            headers: Mapping[str, str] = getattr(told.response, "headers", None) or {}
+            raise refusal("Google", fault.code, f"{fault.message} {told.details}", headers) from fault

@@ -1,0 +1,78 @@
+"""Vectors of meaning without a network: the static vectors that come inside the package wordllama.
+
+The files are read where they are installed; the package's own loader, which may download, is never run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from holdfast.kernel.errors import MissingExtraError
+
+_NEED, _EXTRA = "local embeddings", "local"
+
+try:
+    import numpy as np
+    import numpy.typing as npt
+    from tokenizers import Tokenizer
+except ImportError as missing:
+    raise MissingExtraError(_NEED, _EXTRA) from missing
+
+_PACKAGE = "wordllama"
+_WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
+_TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
+_TENSOR = "embedding.weight"
+_TOKENS_AT_ONCE = 4_096  # of one text: bounds the memory that a long one takes
+
+Floats = npt.NDArray[np.float32]
+
+
+class LocalEmbedder:
+    """The mean of the static vectors of a text's tokens: 256 numbers, about 20,000 short texts a second."""
+
+    name = "wordllama-l2-supercat-256"
+
+    def __init__(self, name: str = "") -> None:
+        del name  # there is one kind
+        self._tokenizer, self._vectors = _loaded()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector a text; zeros for a text without tokens."""
+        clean = [text.encode("utf-8", "replace").decode() for text in texts]  # it takes no halves of characters
+        found = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
+        for row, tokens in enumerate(self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)):
+            if tokens.ids:
+                found[row] = self._mean(tokens.ids)
+        listed: list[list[float]] = found.tolist()
+        return listed
+
+    def _mean(self, ids: Sequence[int]) -> Floats:
+        total = np.zeros(self._vectors.shape[1], np.float32)
+        for at in range(0, len(ids), _TOKENS_AT_ONCE):
+            total += self._vectors[ids[at : at + _TOKENS_AT_ONCE]].sum(axis=0, dtype=np.float32)
+        return total / np.float32(len(ids))
+
+
+@cache
+def _loaded() -> tuple[Any, npt.NDArray[np.float16]]:
+    """The tokenizer, and a vector for each of its tokens, read as they are needed."""
+    spec = find_spec(_PACKAGE)
+    home = Path(next(iter(spec.submodule_search_locations or ()))) if spec else Path()
+    if spec is None or not (home / _WEIGHTS).is_file() or not (home / _TOKENIZER).is_file():
+        raise MissingExtraError(_NEED, _EXTRA)
+    return Tokenizer.from_file(str(home / _TOKENIZER)), _tensor(home / _WEIGHTS)
+
+
+def _tensor(path: Path) -> npt.NDArray[np.float16]:
+    """The one matrix of a safetensors file: eight bytes of length, a header in JSON, the numbers."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        told = json.loads(file.read(length))[_TENSOR]
+    rows, columns = told["shape"]
+    start = 8 + length + told["data_offsets"][0]
+    return np.memmap(path, "<f2", "r", start, (rows, columns))

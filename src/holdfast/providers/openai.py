@@ -1,0 +1,127 @@
+"""OpenAI's chat completions and embeddings, and whoever else speaks them under a ``base_url`` of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+
+from holdfast.cost import Price
+from holdfast.kernel.errors import MissingExtraError, ModelError
+from holdfast.kernel.ports import Reply
+
+from .refusals import refusal
+from .vendor import key_of, named, reading
+
+try:
+    import openai
+    from openai.types.chat import ChatCompletionMessageParam
+except ImportError as missing:
+    raise MissingExtraError("a model of OpenAI", "openai") from missing
+
+_REASONING = ("o1", "o3", "o4", "gpt-5")
+_THOUGHT = 4_096  # tokens that a reasoning model may think before it speaks: they count as output
+_MOST = 8_000  # characters of a text that are embedded: within the 8,191 tokens that the models take
+
+
+class OpenAIModel:
+    """A chat model; its client is shared by all of one address and key, and safe with threads.
+
+    Without ``api_key`` and ``base_url`` the environment says them (OPENAI_API_KEY, OPENAI_BASE_URL); a server of
+    one's own may do without a key. ``timeout`` is in seconds. ``window`` is what the model takes, in tokens,
+    where its name does not tell; ``thought`` is how many tokens it may think beyond a reply's own; ``price``
+    stands in the place of the list price.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        window: int = 0,
+        thought: int | None = None,
+        price: Price | None = None,
+    ) -> None:
+        self.name, self.window, self.price = named(name, "openai:gpt-4o-mini"), window, price
+        self._client, self._own = _opened(api_key, base_url, timeout)
+        self._thought = (_THOUGHT if name.startswith(_REASONING) else 0) if thought is None else thought
+
+    def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
+        """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
+        most = max_tokens + self._thought
+        messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": prompt}]
+        if system:
+            messages.insert(0, {"role": "system", "content": system})
+        with _translated():
+            answer = self._client.chat.completions.create(
+                model=self.name,
+                messages=messages,
+                # other servers know the older name only, and OpenAI's reasoning models refuse it
+                max_completion_tokens=most if self._own else openai.omit,
+                max_tokens=openai.omit if self._own else most,
+            )
+            usage = answer.usage
+            return Reply(
+                answer.choices[0].message.content or "",
+                usage.prompt_tokens if usage else None,
+                usage.completion_tokens if usage else None,
+            )
+
+
+class OpenAIEmbedder:
+    """An embedding model, with the options of ``OpenAIModel``; of a long text the beginning is embedded."""
+
+    def __init__(
+        self,
+        name: str = "text-embedding-3-small",
+        *,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        price: Price | None = None,
+    ) -> None:
+        self.name, self.price = name or "text-embedding-3-small", price
+        self._client, _ = _opened(api_key, base_url, timeout)
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector a text. Raises ModelError, TransientError or ContextOverflowError."""
+        sent = [text[:_MOST] or " " for text in texts]
+        with _translated():
+            answer = self._client.embeddings.create(model=self.name, input=sent, encoding_format="float")
+            rows = sorted(answer.data, key=lambda row: row.index)
+            return [row.embedding for row in rows]
+
+
+def _opened(api_key: str | None, base_url: str | None, timeout: float) -> tuple[openai.OpenAI, bool]:
+    """The client, and whether it speaks with OpenAI itself."""
+    address = base_url or os.environ.get("OPENAI_BASE_URL")
+    keys = ("OPENAI_API_KEY",)
+    key = api_key or os.environ.get(keys[0], "none") if address else key_of("OpenAI", api_key, *keys)
+    return _client(key, address, timeout), address is None or "api.openai.com" in address
+
+
+@lru_cache(maxsize=16)
+def _client(api_key: str, base_url: str | None, timeout: float) -> openai.OpenAI:
+    return openai.OpenAI(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
+
+
+if hasattr(os, "register_at_fork"):  # a child must not speak on its parent's connections
+    os.register_at_fork(after_in_child=_client.cache_clear)
+
+
+@contextmanager
+def _translated() -> Generator[None, None, None]:
+    with reading("OpenAI", openai.APIConnectionError):
+        try:
+            yield
+        except openai.APIStatusError as fault:
+            raise refusal("OpenAI", fault.status_code, fault.message, fault.response.headers) from fault
+        except openai.APIResponseValidationError as fault:
+            raise ValueError(str(fault)) from fault
+        except openai.APIConnectionError:
+            raise
+        except openai.OpenAIError as fault:
+            raise ModelError(f"OpenAI failed: {fault}") from fault

@@ -1,0 +1,76 @@
+"""The public test double: replies that were written before, in order or by a function, and what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import Event, Lock
+
+from holdfast.kernel.errors import ModelError
+from holdfast.kernel.ports import Complete, Reply
+
+Answer = str | Reply | Exception
+"""An exception is raised in the place of a reply."""
+
+Vector = Sequence[float]
+
+
+class Scripted:
+    """A model that says what it was told to say.
+
+    ``replies``: one text for every call, several in order (a call beyond the last one is a ModelError), or a
+    function of the prompt. ``calls`` are the requests so far; with a ``gate``, each is answered when that is set.
+    """
+
+    def __init__(
+        self,
+        replies: str | Iterable[Answer] | Callable[[str], Answer],
+        *,
+        name: str = "scripted",
+        window: int = 0,
+        gate: Event | None = None,
+    ) -> None:
+        self.name, self.window, self.gate = name, window, gate
+        self.calls: list[Complete] = []
+        self._lock = Lock()
+        self._function = replies if callable(replies) else None
+        self._left: Iterator[Answer] = iter(() if callable(replies) else _listed(replies))
+
+    def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> str | Reply:
+        """The next reply."""
+        with self._lock:
+            self.calls.append(Complete(prompt, system, max_tokens))
+        if self.gate is not None:
+            self.gate.wait()
+        with self._lock:
+            answer = self._function(prompt) if self._function else next(self._left, None)
+        if answer is None:
+            raise ModelError(f"the script of {self.name!r} has no reply left")
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+class ScriptedEmbedder:
+    """An embedder that gives the vectors that it was told to give; ``calls`` are the lists of texts so far."""
+
+    def __init__(self, vector: Callable[[str], Vector], *, name: str = "scripted") -> None:
+        self.name = name
+        self.calls: list[tuple[str, ...]] = []
+        self._vector = vector
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """The vector of each text."""
+        self.calls.append(tuple(texts))
+        return [self._vector(text) for text in texts]
+
+
+def always(reply: str) -> Scripted:
+    """A model that always says the same: ``llm="scripted:the reply"``."""
+    return Scripted(reply)
+
+
+def _listed(replies: str | Iterable[Answer]) -> Iterator[Answer]:
+    if isinstance(replies, str):
+        while True:
+            yield replies
+    yield from replies

@@ -1,0 +1,66 @@
+"""How messages and events are written as lines of a log and read again, and by which words they are found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.kernel.errors import InputError
+from holdfast.kernel.messages import Message
+from holdfast.memory.reading import remembered
+from holdfast.memory.remembered import Remembered
+from holdfast.stores.logs import Line
+from holdfast.text.words import is_unspaced, words
+
+from .state import Event
+
+_FOUND_BY = 20_000  # characters of one message by which it is found: a tool may return a book
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A message of the thread as it stands now; ``original`` is what was appended, or edited last."""
+
+    position: int
+    time: float
+    original: Any
+    message: Message = field(compare=False)
+    remembered: Remembered = field(compare=False)
+    size: int = field(compare=False)
+    """Characters of its JSON."""
+
+
+def kept_of(position: int, line: Line, original: object, message: Message) -> Kept:
+    """The message at a position, as its line or an edit of it has it."""
+    return Kept(position, line.time, original, message, memory_of(message, position, line.time), len(line.body))
+
+
+def json_of(value: object, place: str) -> str:
+    """The value as compact JSON. Raises InputError, naming the place, for what JSON cannot hold."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as fault:
+        advice = "convert the messages to dictionaries first"
+        raise InputError(f"it cannot be kept as JSON ({fault})", place=place, advice=advice) from fault
+
+
+def event_of(number: int, line: Line) -> Event:
+    """The event that the line holds."""
+    data = json.loads(line.body)
+    return Event(number, data["kind"], line.time, data["at"], data["reason"], data["facts"])
+
+
+def memory_of(message: Message, position: int, time: float) -> Remembered:
+    """The message as memory sees it; where its text says when it was said, that holds."""
+    return remembered(position, message.role, message.content_text or "", said=time)
+
+
+def found_by(message: Message, seen: Remembered) -> str:
+    """The words by which the message is found: what it tells, and of calls what was called with what.
+
+    Scripts that write no spaces are given as pairs of characters, as questions are.
+    """
+    calls = (f"{call.name} {call.arguments}" for call in message.calls)
+    text = "\n".join(part for part in (seen.told, *calls) if part)[:_FOUND_BY]
+    return text if text.isascii() or not any(map(is_unspaced, text)) else " ".join(words(text))

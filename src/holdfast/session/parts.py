@@ -1,0 +1,64 @@
+"""What a fit gives, what it is made of, and what a session keeps of it for the next one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from holdfast.result import CompressionResult
+
+from .past import Recalled
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the model is to be sent, and why it is that."""
+
+    messages: list[Any]
+    tokens: int
+    limit: int
+    reason: str
+    """``everything_fits``, ``grown`` (as before, with what came since), ``recalled`` or ``compacted``."""
+
+    since: int = 0
+    """The position from which on messages stand in the view as they are."""
+
+    recalled: tuple[Recalled, ...] = ()
+    result: CompressionResult | None = field(default=None, repr=False)
+    """What became of the recent turns."""
+
+    @property
+    def budget_met(self) -> bool:
+        """Whether the view is within the budget."""
+        return self.tokens <= self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a view that is not recalled."""
+
+    messages: list[Any]
+    tokens: int
+    standing: frozenset[int]
+    """The positions of the thread that are in it."""
+
+    head: int
+    """How many of its messages stand before the recent turns."""
+
+    end: int
+    """Where the thread ended when it was made."""
+
+    result: CompressionResult
+
+
+@dataclass(slots=True)
+class Desk:
+    """What a session keeps of its last fit, and what that depended on."""
+
+    key: tuple[int, ...] = ()
+    part: Part | None = None
+
+
+def copied(message: Any) -> Any:
+    """The message for a caller, who may change it."""
+    return cast("dict[str, Any]", message).copy() if isinstance(message, dict) else message

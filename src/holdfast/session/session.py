@@ -1,0 +1,125 @@
+"""A session: what users call, waiting or awaited."""
+
+from __future__ import annotations
+
+from asyncio import to_thread
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal, Self
+
+from holdfast.kernel.budget import Budget
+from holdfast.memory.tiers import Tier, TierStatistics
+
+from .parts import View
+from .past import Recalled
+from .state import Event
+from .stats import Stats
+from .synchronous import SyncSession, Which
+
+
+class Session(SyncSession):
+    """A conversation that is kept whole and seen through a view that fits.
+
+    ``thread`` is any text, and names the conversation in its store; many threads live in one store, and many
+    processes may use one thread. ``store``: a URL such as ``sqlite:///agent.db``, or an object that keeps logs;
+    without one everything is kept in memory, as long as the session lives. ``budget`` is for ``fit``; ``model``,
+    ``format``, ``profile``, ``counter`` and ``redact`` are those of ``compress``. ``tiers`` are the sizes of hot,
+    warm and cold. ``vectors``: whether messages are found by what they mean too, by default where the extra
+    ``local`` is installed. ``clock`` tells the time, in seconds since 1970 UTC.
+
+    What the log holds is never changed or deleted. Each method has an asynchronous form whose name begins with a,
+    which leaves the waiting to a thread.
+    """
+
+    async def aappend(
+        self, *messages: Any, ids: Sequence[str] = (), at: float | datetime | None = None
+    ) -> list[int]:
+        """As ``append``."""
+        return await to_thread(self.append, *messages, ids=ids, at=at)
+
+    async def afit(
+        self, query: str | None = None, *, budget: int | Budget | None = None, tools: object = None
+    ) -> View:
+        """As ``fit``."""
+        return await to_thread(self.fit, query, budget=budget, tools=tools)
+
+    async def asearch(self, query: str, limit: int = 10) -> list[Recalled]:
+        """As ``search``."""
+        return await to_thread(self.search, query, limit)
+
+    async def arecall(
+        self,
+        key: Which,
+        *,
+        lines: tuple[int, int] | str | None = None,
+        pattern: str | None = None,
+        field: str | None = None,
+    ) -> str:
+        """As ``recall``."""
+        return await to_thread(self.recall, key, lines=lines, pattern=pattern, field=field)
+
+    async def areport(self, format: Literal["text", "html"] = "text") -> str:  # noqa: A002 - as above
+        """As ``report``."""
+        return await to_thread(self.report, format)
+
+    async def atend(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
+        """As ``tend``."""
+        return await to_thread(self.tend, force=force)
+
+    async def aremember(self, text: str, *, by: str = "user") -> Event:
+        """As ``remember``."""
+        return await to_thread(self.remember, text, by=by)
+
+    async def aforget(self, note: Event | int) -> Event:
+        """As ``forget``."""
+        return await to_thread(self.forget, note)
+
+    async def anotes(self) -> dict[int, str]:
+        """As ``notes``."""
+        return await to_thread(self.notes)
+
+    async def amessages(self) -> list[Any]:
+        """As ``messages``."""
+        return await to_thread(self.messages)
+
+    async def arestore(self) -> list[Any]:
+        """As ``restore``."""
+        return await to_thread(self.restore)
+
+    async def ahistory(self) -> list[Event]:
+        """As ``history``."""
+        return await to_thread(self.history)
+
+    async def astats(self) -> Stats:
+        """As ``stats``."""
+        return await to_thread(self.stats)
+
+    async def aedit(self, which: Which, message: Any, *, reason: str = "edited") -> Event:
+        """As ``edit``."""
+        return await to_thread(self.edit, which, message, reason=reason)
+
+    async def adelete(self, *which: Which, reason: str = "deleted") -> Event:
+        """As ``delete``."""
+        return await to_thread(self.delete, *which, reason=reason)
+
+    async def apin(self, *which: Which, reason: str = "pinned") -> Event:
+        """As ``pin``."""
+        return await to_thread(self.pin, *which, reason=reason)
+
+    async def aundo(self, event: Event | int | None = None) -> Event:
+        """As ``undo``."""
+        return await to_thread(self.undo, event)
+
+    async def afork(self, thread: str) -> Self:
+        """As ``fork``."""
+        return await to_thread(self.fork, thread)
+
+    async def aclose(self) -> None:
+        """As ``close``."""
+        await to_thread(self.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *fault: object) -> None:
+        await self.aclose()

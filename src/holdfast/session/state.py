@@ -1,0 +1,141 @@
+"""What the lines of a thread amount to: folded line by line, and kept now and then so that opening reads few."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+EventKind = Literal[
+    "edit", "revert", "delete", "keep", "pin", "unpin", "note", "forget", "compaction", "recall", "tiers"
+]
+"""What can happen to a thread beside a message.
+
+``revert`` takes an edit back, ``keep`` a deletion and ``unpin`` a pin; a compaction that was undone is followed by
+one that moves back; ``tiers`` moves segments from one tier to another.
+"""
+
+_LISTS = {"delete": ("deleted", True), "keep": ("deleted", False), "pin": ("pins", True), "unpin": ("pins", False)}
+_REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a thread's log of events: what happened when the thread had ``at`` messages, and why.
+
+    ``facts`` are those of the kind: positions, tokens, the question, what was there before.
+    """
+
+    number: int
+    kind: str
+    time: float
+    at: int
+    reason: str
+    facts: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class State:
+    """Where a thread stands. Small whatever its length: messages themselves are read when they are needed."""
+
+    messages: int = 0
+    """Lines of the log of messages that are folded in."""
+
+    events: int = 0
+    """Lines of the log of events that are folded in."""
+
+    format: str = ""
+    """The wire of the messages; empty while they may be anybody's."""
+
+    counter: str = ""
+    """What ``tokens`` was counted with."""
+
+    tokens: int = 0
+    """Of everything that was appended, as it was appended."""
+
+    system: list[int] = field(default_factory=list[int])
+
+    task: int | None = None
+    """The first message of a user."""
+
+    calls: bool = False
+    """Whether tools were called: then the first message of a user is a task."""
+
+    spoke: int | None = None
+    """The newest message of a user."""
+
+    speakers: list[str] = field(default_factory=list[str])
+    """The names that messages give themselves, at most so many as a question could mean."""
+
+    deleted: list[int] = field(default_factory=list[int])
+
+    edits: dict[int, int] = field(default_factory=dict[int, int])
+    """Position -> the event that holds what the message says now."""
+
+    pins: list[int] = field(default_factory=list[int])
+
+    notes: dict[int, str] = field(default_factory=dict[int, str])
+    """What is to be kept in mind, by the number of the event that asked for it."""
+
+    since: int = 0
+    """From here on messages stand in the view as they are; what is older left it by compactions."""
+
+    recalled: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What was recalled for the newest input, and stands in the view until the next one."""
+
+    happened: dict[str, int] = field(default_factory=dict[str, int])
+    """How many events of each kind there were."""
+
+    @property
+    def rewordings(self) -> int:
+        """How often what messages say, or whether they stand, was changed."""
+        return sum(self.happened.get(kind, 0) for kind in _REWORDS)
+
+    def to_json(self) -> str:
+        """As it is kept."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str | None) -> State:
+        """The state that was kept; a new one where none was, or one of another version."""
+        try:
+            data = json.loads(text or "{}")
+            state = cls(**{f.name: data[f.name] for f in fields(cls)})
+        except (ValueError, KeyError, TypeError):
+            return cls()
+        state.edits = {int(position): number for position, number in state.edits.items()}
+        state.notes = {int(number): text for number, text in state.notes.items()}
+        return state
+
+    def fold_event(self, event: Event) -> None:
+        """Take one more event of the log into account."""
+        self.take(event)
+        self.events = event.number + 1
+
+    def take(self, event: Event) -> None:
+        """What the event changes, whether or not the log holds it."""
+        kind, facts = event.kind, event.facts
+        if kind == "edit":
+            self.edits[facts["position"]] = event.number
+        elif kind == "revert":
+            self._revert(facts["position"], facts["to"])
+        elif kind in _LISTS:
+            name, joins = _LISTS[kind]
+            held, meant = set[int](getattr(self, name)), set[int](facts["positions"])
+            setattr(self, name, sorted(held | meant if joins else held - meant))
+        elif kind == "note":
+            self.notes[event.number] = facts["text"]
+        elif kind == "forget":
+            self.notes.pop(facts["note"], None)
+        elif kind == "compaction":
+            self.since = facts["to"]
+        if kind in _REWORDS:
+            self.recalled = {}  # what it says may not stand any more
+        self.happened[kind] = self.happened.get(kind, 0) + 1
+
+    def _revert(self, position: int, number: int | None) -> None:
+        """The edit with this number holds again, or the message as it was appended."""
+        self.edits.pop(position, None)
+        if number is not None:
+            self.edits[position] = number

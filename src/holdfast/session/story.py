@@ -1,0 +1,109 @@
+"""What happened to a thread, in the order in which a person wants to know it; written as text here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.memory.tiers import TIERS
+from holdfast.reports.visible import amount, one_line
+
+from .state import Event
+from .stats import Stats
+
+_NEWEST = 10  # events of a kind that the text shows; the page shows more
+_PREVIEW = 90  # cells
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A thread in numbers, its events, and of the messages that were recalled what they say."""
+
+    stats: Stats
+    events: Sequence[Event]
+    texts: dict[int, str]
+
+    def of(self, kind: str) -> list[Event]:
+        """The events of a kind, oldest first."""
+        return [event for event in self.events if event.kind == kind]
+
+    @property
+    def saved(self) -> int:
+        """Tokens that were not sent, over all recalls: the whole thread, less the view."""
+        return sum(max(0, event.facts["of"] - event.facts["tokens"]) for event in self.of("recall"))
+
+
+def recalled_positions(events: Sequence[Event]) -> list[int]:
+    """The messages that recalls brought back, in order."""
+    return sorted({chosen[0] for event in events if event.kind == "recall" for chosen in event.facts["chosen"]})
+
+
+def reasons(why: dict[str, float]) -> str:
+    """What gave a message its score, the most first."""
+    ranked = sorted(why.items(), key=lambda entry: -entry[1])
+    return ", ".join(f"{name} {share:.2f}" for name, share in ranked if share > 0)
+
+
+def text_page(story: Story) -> str:
+    """The story for a terminal."""
+    return "\n".join([*_figures(story), *_tiers(story), *_compactions(story), *_recalls(story)]) + "\n"
+
+
+def _figures(story: Story) -> Iterator[str]:
+    stats = story.stats
+    yield f"Thread {one_line(stats.thread, _PREVIEW) or '(no name)'}"
+    yield f"  {amount(stats.messages, 'message')}, {amount(stats.tokens, 'token')} by {stats.counter}"
+    changed = {
+        "deleted": stats.deleted,
+        "edited": stats.edited,
+        "pinned": stats.pinned,
+        "kept in mind": stats.notes,
+    }
+    told = [f"{number:,} {name}" for name, number in changed.items() if number]
+    if told:
+        yield f"  {', '.join(told)}"
+    if stats.since:
+        yield f"  messages from {stats.since:,} on are in view as they are: {amount(stats.recent_tokens, 'token')}"
+    if story.saved:
+        yield f"  {amount(story.saved, 'token')} were not sent, over {amount(len(story.of('recall')), 'recall')}"
+
+
+def _tiers(story: Story) -> Iterator[str]:
+    yield ""
+    yield "Tiers"
+    for tier in TIERS:
+        held = story.stats.tiers[tier]
+        bar = "█" * round(held.utilization / 5)
+        full = f"{held.size:>8,} of {held.capacity:>7,} tokens"
+        yield f"  {tier:5} {full}  {amount(held.segment_count, 'segment'):>14}  {bar}".rstrip()
+
+
+def _compactions(story: Story) -> Iterator[str]:
+    found = story.of("compaction")
+    if not found:
+        return
+    yield ""
+    yield f"Compactions ({len(found):,})"
+    for event in found[-_NEWEST:]:
+        moved = f"the view begins at {event.facts['to']:,}, not {event.facts['from']:,}"
+        yield f"  at message {event.at:,}: {moved}; {event.reason}"
+
+
+def _recalls(story: Story) -> Iterator[str]:
+    found = story.of("recall")
+    if not found:
+        return
+    yield ""
+    yield f"Recalls ({len(found):,})"
+    for event in found[-_NEWEST:]:
+        question = one_line(event.facts["question"], _PREVIEW)
+        yield f"  at message {event.at:,}: {amount(len(event.facts['chosen']), 'message')} for “{question}”"
+        for position, score, why in best(event, 3):
+            yield f"    {score:.2f}  message {position:,}: {one_line(story.texts.get(position, ''), _PREVIEW)}"
+            yield f"          by {reasons(why)}"
+
+
+def best(event: Event, most: int) -> list[Any]:
+    """Of what a recall brought back, the messages with the highest scores: position, score, what gave it."""
+    return sorted(event.facts["chosen"], key=lambda chosen: (-chosen[1], chosen[0]))[:most]

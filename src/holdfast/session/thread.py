@@ -1,0 +1,286 @@
+"""One thread in a store: its messages and its events, each a log that only grows, and what they amount to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from inspect import isawaitable
+from typing import Any, TypeVar
+
+from holdfast.formats import detect, named
+from holdfast.kernel.budget import Meter
+from holdfast.kernel.errors import ConfigError, StoreError
+from holdfast.kernel.messages import Message
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.transcript import Format, speaks
+from holdfast.stores.logs import KeepsLogs, Line, MessageLog
+from holdfast.waiting import wait_for
+
+from .lines import Kept, event_of, found_by, json_of, kept_of, memory_of
+from .state import Event, EventKind, State
+
+T = TypeVar("T")
+
+_HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
+_SNAPSHOT = 256  # lines after which the state is kept anew
+_READ = 512  # lines that are read at once
+_STEP = 64  # messages that are read at once on the way back
+_SPEAKERS = 64
+_SHARED = "openai_chat"  # what has a list of parts and no mark of another vendor is read as this one's
+MESSAGES, _EVENTS, _STATE = "messages:", "events:", "session:"
+"""What the names of the logs and of the state begin with; the name of the thread follows as it is."""
+
+
+class Thread:
+    """Reads and writes one thread. Not safe for several threads of execution at once: a session takes turns."""
+
+    def __init__(
+        self, name: str, store: KeyValueStore, clock: Callable[[], float], meter: Meter, form: str | None = None
+    ) -> None:
+        if not isinstance(store, KeepsLogs):
+            raise ConfigError(
+                f"a {type(store).__name__} keeps keys and values but no logs, which a session needs",
+                place="store",
+                advice="give one such as 'sqlite:///agent.db' or 'memory://'",
+            )
+        self.name, self.store, self.meter = name, store, meter
+        self._clock = clock
+        self.log: MessageLog = store.log(MESSAGES + name)
+        self.event_log: MessageLog = store.log(_EVENTS + name)
+        self.held: dict[int, Kept] = {}
+        """What is in memory; bounded."""
+        self.held_characters = 0
+        self._unsaved = 0
+        self._named = None if form is None else named(form)
+        self.state = State.from_json(settled(store.get(_STATE + name)))
+        if self.state.counter not in ("", meter.counter.name):
+            self.state = State()  # its tokens are those of another counter: everything is counted again, once
+        self.state.counter = meter.counter.name
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take in what was appended since, by this process or another one."""
+        self._fold(settled(self.log.length()), self.log, self._fold_message, self.state.messages)
+        self._fold(settled(self.event_log.length()), self.event_log, self._fold_event, self.state.events)
+        if self._unsaved >= _SNAPSHOT:
+            self.save()
+
+    def save(self) -> None:
+        """Keep the state, so that the next opening has little to read. Where it cannot be, nothing is lost."""
+        if self._unsaved:
+            with suppress(StoreError):
+                settled(self.store.set(_STATE + self.name, self.state.to_json()))
+            self._unsaved = 0
+
+    def append(self, originals: Sequence[object], ids: Sequence[str], time: float | None) -> list[int]:
+        """Keep the messages, durably; their positions. One whose id is known is not kept again."""
+        moment = self._clock() if time is None else time
+        lines = [
+            self._line(message, json_of(original, f"messages[{i}]"), name, moment)
+            for i, (original, name, message) in enumerate(
+                zip(originals, ids, self.form(originals).read(list(originals)).messages, strict=True)
+            )
+        ]
+        start = self.state.messages
+        places = list(settled(self.log.append(lines)))
+        if places == list(range(start, start + len(lines))):  # nobody else wrote: there is nothing to read
+            for place, line in zip(places, lines, strict=True):
+                self._fold_message(place, line)
+        self.refresh()
+        return places
+
+    def record(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Event:
+        """Keep an event that holds whatever others did meanwhile."""
+        line = self._event_line(kind, reason, facts, words)
+        number = settled(self.event_log.append([line]))[0]
+        self.refresh()
+        return event_of(number, line)
+
+    def edit(self, position: int, original: object, reason: str) -> Event:
+        """Let the message say something else from now on."""
+        words = self.words_of(original)
+        facts = {"position": position, "message": original, "before": self.state.edits.get(position)}
+        return self.record("edit", reason, facts, words)
+
+    def words_of(self, original: object) -> str:
+        """The words by which a message is found."""
+        message = self.form([original]).read([original]).messages[0]
+        return found_by(message, memory_of(message, 0, 0.0))
+
+    def record_if_current(self, kind: EventKind, reason: str, facts: Mapping[str, Any]) -> None:
+        """Keep an event, unless another process was faster, so that the facts may no longer hold.
+
+        A store that cannot write keeps nobody from reading: the event is then known to this process alone.
+        """
+        line = self._event_line(kind, reason, facts)
+        try:
+            settled(self.event_log.append([line], at=self.state.events))
+            self.refresh()
+        except StoreError:
+            self.state.take(event_of(self.state.events, line))
+
+    def events(self, start: int = 0) -> Iterator[Event]:
+        """The events in order."""
+        for first in range(start, self.state.events, _READ):
+            lines = settled(self.event_log.read(range(first, min(first + _READ, self.state.events))))
+            yield from (event_of(number, line) for number, line in lines.items())
+
+    def read(self, positions: Sequence[int]) -> dict[int, Kept]:
+        """Those of the messages that there are, as they stand; deleted ones are not there."""
+        gone = set(self.state.deleted)
+        wanted = [place for place in positions if 0 <= place < self.state.messages and place not in gone]
+        missing = [place for place in wanted if place not in self.held]
+        if missing:
+            self._hold(settled(self.log.read(_as_range(missing))))
+        found = {place: self.held[place] for place in wanted}
+        self._let_go()
+        return found
+
+    def backwards(self) -> Iterator[Kept]:
+        """The messages as they stand, newest first."""
+        for stop in range(self.state.messages, 0, -_STEP):
+            found = self.read(range(max(0, stop - _STEP), stop))
+            yield from (found[place] for place in sorted(found, reverse=True))
+
+    def forwards(self, start: int = 0) -> Iterator[Kept]:
+        """The messages as they stand, in order."""
+        for first in range(start, self.state.messages, _READ):
+            yield from self.read(range(first, min(first + _READ, self.state.messages))).values()
+
+    def lines(self) -> Iterator[Line]:
+        """Everything that was ever appended, as it was appended."""
+        for first in range(0, self.state.messages, _READ):
+            yield from settled(self.log.read(range(first, min(first + _READ, self.state.messages)))).values()
+
+    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
+        """BM25 scores by position, of messages as they stand."""
+        found = dict(settled(self.log.search(terms, most)))
+        if self.state.edits:
+            holders = {number: position for position, number in self.state.edits.items()}
+            found = {position: score for position, score in found.items() if position not in self.state.edits}
+            edited = settled(self.event_log.search(terms, most))
+            found |= {holders[number]: score for number, score in edited.items() if number in holders}
+        gone = set(self.state.deleted)
+        return {position: score for position, score in found.items() if position not in gone}
+
+    def between(self, first: float, last: float, most: int) -> list[int]:
+        """Positions of messages that were said in this span of time, the earliest first."""
+        gone = set(self.state.deleted)
+        return [place for place in settled(self.log.between(first, last, most)) if place not in gone]
+
+    def exchanges(self, positions: Sequence[int]) -> list[int]:
+        """The positions, with those of the calls and the results that belong to them."""
+        found = set(positions)
+        for position in positions:
+            near = list(self.read(range(position - _STEP, position + _STEP)).values())
+            for unit in self.wire.read([kept.original for kept in near]).units:
+                span = [near[i].position for i in unit]
+                found.update(span if position in span else ())
+        return sorted(found)
+
+    def positions(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """The positions of those of the ids that there are."""
+        return settled(self.log.find(ids))
+
+    def form(self, originals: Sequence[object]) -> Format:
+        """The wire of the thread, as far as these messages tell it; what is plain may be any vendor's."""
+        if self._named is not None:
+            return self._named
+        known = self.state.format
+        if known not in ("", _SHARED):
+            return named(known)
+        seen = detect(list(originals))
+        return seen if seen.name != "plain" or not known else named(known)
+
+    def now(self) -> float:
+        """The time, in seconds since 1970 UTC."""
+        return self._clock()
+
+    @property
+    def wire(self) -> Format:
+        """The wire of the thread as it is known now."""
+        return self._named or named(self.state.format or "plain")
+
+    def _line(self, message: Message, body: str, name: str, moment: float) -> Line:
+        seen = memory_of(message, 0, moment)
+        return Line(body, name, seen.said or moment, found_by(message, seen))
+
+    def _event_line(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Line:
+        data = {"kind": kind, "at": self.state.messages, "reason": reason, "facts": facts}
+        return Line(json_of(data, kind), "", self._clock(), words)
+
+    def _hold(self, lines: Mapping[int, Line]) -> None:
+        edits = self.state.edits
+        edited = dict(settled(self.event_log.read([edits[position] for position in lines if position in edits])))
+        originals = [
+            event_of(0, edited[edits[position]]).facts["message"] if position in edits else json.loads(line.body)
+            for position, line in lines.items()
+        ]
+        messages = self.wire.read(originals).messages
+        for (position, line), original, message in zip(lines.items(), originals, messages, strict=True):
+            self._keep(kept_of(position, line, original, message))
+
+    def _keep(self, kept: Kept) -> None:
+        self.held_characters += kept.size
+        self.held[kept.position] = kept
+
+    def _let_go(self) -> None:
+        """Hold no more than the bound: the newest half of it stays."""
+        if self.held_characters > _HELD:
+            held, self.held, self.held_characters = self.held, {}, 0
+            for position in sorted(held, reverse=True):
+                if self.held_characters > _HELD // 2:
+                    break
+                self._keep(held[position])
+
+    def _fold(self, end: int, log: MessageLog, fold: Callable[[int, Line], None], start: int) -> None:
+        for first in range(start, end, _READ):
+            for number, line in settled(log.read(range(first, min(first + _READ, end)))).items():
+                fold(number, line)
+            self._let_go()
+
+    def _fold_message(self, position: int, line: Line) -> None:
+        state, original = self.state, json.loads(line.body)
+        form = self.form([original])
+        if form.name not in (state.format, "plain"):
+            state.format = form.name
+            self.held, self.held_characters = {}, 0  # they were read as another wire's
+        message = form.read([original]).messages[0]
+        kept = kept_of(position, line, original, message)
+        self._keep(kept)
+        state.tokens += self.meter.message(message)
+        if message.role == "system":
+            state.system.append(position)
+        if speaks(message):
+            state.spoke = position
+            state.task = position if state.task is None else state.task
+        state.calls = state.calls or bool(message.calls)
+        speaker = kept.remembered.speaker
+        if speaker and speaker not in state.speakers and len(state.speakers) < _SPEAKERS:
+            state.speakers.append(speaker)
+        state.messages = position + 1
+        self._unsaved += 1
+
+    def _fold_event(self, number: int, line: Line) -> None:
+        event = event_of(number, line)
+        self.state.fold_event(event)
+        if event.kind in ("edit", "revert"):
+            gone = self.held.pop(event.facts["position"], None)
+            self.held_characters -= gone.size if gone else 0
+        self._unsaved += 1
+
+
+def settled(answer: T | Awaitable[T]) -> T:
+    """The answer of a store, waited for where the store is asynchronous."""
+    return wait_for(_awaited(answer)) if isawaitable(answer) else answer
+
+
+async def _awaited(answer: Awaitable[T]) -> T:
+    return await answer
+
+
+def _as_range(positions: Sequence[int]) -> Sequence[int]:
+    """The same positions, as a range where they are nearly one."""
+    first, last = min(positions), max(positions)
+    return range(first, last + 1) if last - first < 2 * len(positions) else positions

@@ -1,0 +1,270 @@
+"""The messages for the next model call: the system's, what the past has to say, and the recent turns.
+
+What the past has to say is decided on each new input of a user and stays until the next one, so that the view
+only grows at its end meanwhile. Where the recent turns begin moves in steps, each an event of the thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.api import compress
+from holdfast.compressors.summaries import mark
+from holdfast.kernel.budget import Budget
+from holdfast.kernel.transcript import speaks
+from holdfast.reports.journey import journeys
+from holdfast.text.words import terms
+
+from .lines import Kept, found_by
+from .options import Options
+from .parts import Desk, Part, View, copied
+from .past import Past, Recollection
+from .thread import Thread
+
+_ASKED_RECENT = 0.1  # share of the budget for recent turns where a question about the past is asked
+_PAST = 0.25  # share that the past is left where recent turns are made smaller for it
+_LEAST_PAST = 0.15  # share that it is left where they stay as they are
+_REGROWTH = 0.35  # share that is left free when recent turns have outgrown their room
+_GROWTH = 0.1  # share that is left free, so that the view can grow before it changes
+_TASK = 0.125  # share up to which the task of an agent stays in the view
+_TALK = (0.7, 0.5)  # recent turns of a talk: from what share on they give way, and to what share
+_EXCHANGES = (2.0, 1.0)  # the same for an agent's exchanges, whose tool outputs shrink to a part of this
+_WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
+_SHIFT_AFTER = 8  # messages after a recall, before the work may have turned to something else
+_SHIFTED = 0.1  # share of its words that were in view when it was recalled: below that, it has
+_SHOWN = 500  # characters of a question that an event keeps
+_NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
+
+
+_IN_MIND = "To be kept in mind:"
+
+
+class Fitting:
+    """One fit of a thread: what is decided here is recorded there."""
+
+    def __init__(
+        self,
+        past: Past,
+        thread: Thread,
+        desk: Desk,
+        options: Options,
+        budget: Budget,
+        query: str | None,
+        tools: object,
+    ) -> None:
+        self.desk = desk
+        self.past, self.thread, self.options, self.query, self.tools = past, thread, options, query, tools
+        self.limit = budget.tokens(options.window)
+        self.wire = thread.wire
+        self.overhead = options.meter.overhead(self.wire.read([], tools).envelope)
+        recalled = thread.state.recalled
+        self.standing: Mapping[str, Any] = recalled if recalled.get("for", -1) == thread.state.spoke else {}
+        self.agent = bool(self.standing.get("agent", thread.state.calls))
+        self.fixed = self._fixed()
+        self.room = self.limit - self.overhead - sum(map(self._size, self.fixed.values()))
+
+    def view(self) -> View:
+        """The view."""
+        whole = self._whole()
+        if whole is not None:
+            return whole
+        if self.query is not None:
+            start = self._start(int(self.room * _ASKED_RECENT))
+            return self._recalling(start, self.query, self.limit, "recalled")
+        reason = self._moved()
+        limit = int(self.limit * (1 - _GROWTH))
+        if not reason and self.standing and not self._shifted(self.standing):
+            return self._grown(Recollection.standing(self.standing))
+        return self._recalling(self.thread.state.since, self._question(), limit, reason or "recalled")
+
+    def _fixed(self) -> dict[int, Kept]:
+        """What is always in the view: the system's messages, pins, and the task of an agent."""
+        state = self.thread.state
+        fixed = self.thread.read([*state.system, *state.pins])
+        if self.agent and state.task is not None:
+            task = self.thread.read([state.task])
+            fixed |= {place: kept for place, kept in task.items() if self._size(kept) <= self.limit * _TASK}
+        return dict(sorted(fixed.items()))
+
+    def _whole(self) -> View | None:
+        """The whole thread, if it fits."""
+        left = self.limit - self.overhead
+        found: list[Any] = []
+        for kept in self.thread.backwards():
+            left -= self._size(kept)
+            if left < 0:
+                return None
+            found.append(kept.original)
+        copies = [copied(message) for message in reversed(found)]
+        return View(copies, self.limit - left, self.limit, "everything_fits")
+
+    def _moved(self) -> str:
+        """Move the beginning of the recent turns if they have become too many; the reason, or nothing."""
+        state = self.thread.state
+        high, low = _EXCHANGES if self.agent else _TALK
+        recent = sum(map(self._size, self._recent(state.since, int(self.room * high))))
+        if recent <= self.room * high:
+            return ""
+        start = self._start(int(self.room * low))
+        if start <= state.since:
+            return ""
+        facts = {"from": state.since, "to": start, "tokens": recent, "room": self.room}
+        self.thread.record_if_current("compaction", "the recent turns outgrew their share of the budget", facts)
+        return "compacted"
+
+    def _recent(self, since: int, most: int) -> Iterator[Kept]:
+        """The messages from there on that are not fixed, newest first, until they are over ``most`` tokens."""
+        for kept in self.thread.backwards():
+            if kept.position < since or most < 0:
+                return
+            if kept.position not in self.fixed:
+                yield kept
+                most -= self._size(kept)
+
+    def _start(self, room: int) -> int:
+        """Where recent turns that fit the room begin: the newest exchange, and what is before it while it fits.
+
+        They begin with a user's message if one is near, and never with the result of a call.
+        """
+        end = self.thread.state.messages
+        taken, start, turn = 0, end, (end, 0)
+        for kept in self.thread.backwards():
+            if kept.position in self.fixed:
+                continue
+            taken += self._size(kept)
+            if taken > room and start < end:
+                break
+            if not kept.message.results:
+                start = kept.position
+                turn = (start, taken) if speaks(kept.message) else turn
+        return turn[0] if turn[1] and taken - turn[1] <= room * _NEAR else start
+
+    def _grown(self, past: Recollection) -> View:
+        """The view as it was, with what came since."""
+        start = self.thread.state.since
+        most = self.limit - self._cost(past.text)
+        target = most - int(self.room * _REGROWTH) if self.desk.part else most  # another process may have made it
+        return self._composed(self._part(start, most, target), start, past, "grown")
+
+    def _recalling(self, start: int, question: str, limit: int, reason: str) -> View:
+        """The view with what the past has to say to this question."""
+        least, regrowth = (_WORTH, _REGROWTH) if self.query is None else (0.0, 0.0)
+        most = self.limit - int(self.room * _LEAST_PAST)
+        part = self._part(start, most, self.limit - int(self.room * max(_PAST, regrowth)))
+        room = limit - part.tokens - self._cost("")
+        past = self.past.recollect(question, room, self.options.meter.text, part.standing, least)
+        view = self._composed(part, start, past, reason)
+        self._remember(past, question, view)
+        return view
+
+    def _remember(self, past: Recollection, question: str, view: View) -> None:
+        """Record what was recalled, and for which input if it is to stay until the next one."""
+        facts = {
+            "question": question[:_SHOWN],
+            "chosen": past.facts(),
+            "tokens": view.tokens,
+            "of": self.thread.state.tokens,
+        }
+        self.thread.record_if_current("recall", f"{len(past.chosen)} messages of the past answer it", facts)
+        if self.query is None:
+            state = self.thread.state
+            now = {"for": state.spoke, "at": state.messages, "agent": self.agent, "text": past.text}
+            state.recalled = facts | now
+
+    def _part(self, start: int, most: int, target: int) -> Part:
+        """What is fixed and the recent turns, made to fit: if they do so, as they stood and what came since.
+
+        So the beginning stays the same, and what was made smaller once is not made smaller again at every call.
+        """
+        key = (start, self.agent, self.thread.state.rewordings, *self.fixed)
+        last = self.desk.part if self.query is None and self.desk.key == key else None
+        part = last and self._continued(last)
+        if part is None or part.tokens > most:
+            part = self._made(start, target)
+        if self.query is None:
+            self.desk.key, self.desk.part = key, part
+        return part
+
+    def _continued(self, last: Part) -> Part:
+        fresh = self.thread.read(range(last.end, self.thread.state.messages))
+        return Part(
+            [*last.messages, *(kept.original for kept in fresh.values())],
+            last.tokens + sum(map(self._size, fresh.values())),
+            last.standing | fresh.keys(),
+            last.head,
+            self.thread.state.messages,
+            last.result,
+        )
+
+    def _made(self, start: int, limit: int) -> Part:
+        spoke = self.thread.state.spoke
+        before = {place: kept for place, kept in self.fixed.items() if place < start}
+        if spoke is not None and spoke < start:
+            before |= self.thread.read([spoke])
+        recent = self.thread.read(range(start, self.thread.state.messages))
+        kept = [*(before[place] for place in sorted(before)), *recent.values()]
+        pins = set(self.thread.state.pins)
+        options = self.options
+        result = compress(
+            [each.original for each in kept],
+            max(1, limit),
+            model=options.model,
+            format=self.thread.state.format or None,
+            profile=options.profile,
+            query=self.query,
+            tools=self.tools,
+            pin=[i for i, each in enumerate(kept) if each.position in pins],
+            store=self.thread.store,
+            counter=options.counter,
+            redact=options.redact,
+        )
+        ways = [(way.before, way.after) for way in journeys(result)]
+        stand = [(before, after) for before, after in ways if before is not None and after is not None]
+        head = max((after + 1 for place, after in stand if place < len(before)), default=0)
+        standing = frozenset(kept[place].position for place, _ in stand)
+        end = self.thread.state.messages
+        return Part(list(result.messages), result.usage.tokens, standing, head, end, result)
+
+    def _composed(self, part: Part, start: int, past: Recollection, reason: str) -> View:
+        """The view: what is fixed, what the past has to say, the recent turns."""
+        messages, tokens = list(part.messages), part.tokens
+        if past.text or self.thread.state.notes:
+            messages.insert(part.head, self._telling(past.text))
+            tokens += self._cost(past.text)
+        copies = [copied(message) for message in messages]
+        return View(copies, tokens, self.limit, reason, start, past.chosen, part.result)
+
+    def _telling(self, text: str) -> Any:
+        """The message in which the past speaks: what is to be kept in mind, and what was recalled."""
+        notes = [f"- {note}" for note in self.thread.state.notes.values()]
+        kept = "\n".join([_IN_MIND, *notes, ""]) if notes else ""
+        return self.wire.compose("user", mark(f"{kept}{text}".rstrip("\n")))
+
+    def _cost(self, text: str) -> int:
+        """Tokens of the message in which the past speaks."""
+        return self.options.meter.message(self.wire.read([self._telling(text)]).messages[0])
+
+    def _shifted(self, standing: Mapping[str, Any]) -> bool:
+        """Whether the work is about something else now than what was recalled for it."""
+        if self.thread.state.messages - standing["at"] < _SHIFT_AFTER:
+            return False
+        about = {term for term in terms(self._work()) if not term.isdigit()}
+        before = about.intersection(terms(f"{standing['question']}\n{standing['text']}"))
+        return len(before) < _SHIFTED * len(about)
+
+    def _work(self) -> str:
+        """The beginnings of the newest messages, if there are some since a user spoke."""
+        end, spoke = self.thread.state.messages, self.thread.state.spoke or 0
+        newest = self.thread.read(range(end - _SHIFT_AFTER, end)) if end - spoke > _SHIFT_AFTER else {}
+        return "\n".join(found_by(kept.message, kept.remembered)[:_SHOWN] for kept in newest.values())
+
+    def _question(self) -> str:
+        """What the newest message of a user says, and what the work since then is about."""
+        spoke = self.thread.state.spoke
+        kept = self.thread.read([spoke]) if spoke is not None else {}
+        said = next((each.message.content_text or "" for each in kept.values()), "")
+        return f"{said}\n{self._work()}".rstrip("\n")
+
+    def _size(self, kept: Kept) -> int:
+        return self.options.meter.message(kept.message)

@@ -1,0 +1,104 @@
+"""``holdfast session`` holds a conversation for a shell script: every command is a process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.session.talks import TOPICS, call, talk
+
+HERE = ("--store", "a.db", "--thread", "t")
+
+
+@pytest.fixture
+def kept(run, folder):
+    """A long talk in a.db."""
+    (folder / "talk.json").write_text(json.dumps(talk(300)))
+    assert run("session", "append", "talk.json", *HERE).code == 0
+
+
+def test_messages_are_appended_from_a_list_a_body_one_object_or_lines(run, folder):
+    messages = talk(4)
+    (folder / "list.json").write_text(json.dumps(messages[:2]))
+    (folder / "body.json").write_text(json.dumps({"model": "m", "messages": messages[2:3]}))
+    (folder / "lines.jsonl").write_text("\n".join(map(json.dumps, messages[3:6])))
+    assert run("session", "append", "list.json", *HERE).json == [0, 1]
+    assert run("session", "append", "body.json", *HERE).json == [2]
+    assert run("session", "append", "lines.jsonl", *HERE).json == [3, 4, 5]
+    assert run("session", "append", *HERE, stdin=json.dumps(messages[6]).encode()).json == [6]
+    assert run("session", "restore", *HERE).json == messages[:7]
+
+
+def test_a_message_with_a_known_id_is_not_kept_again(run):
+    for _ in range(2):
+        given = run("session", "append", *HERE, "--id", "one", stdin=b'{"role": "user", "content": "a"}')
+        assert given.json == [0]
+    assert len(run("session", "restore", *HERE).json) == 1
+
+
+@pytest.mark.parametrize("query", [(), ("--query", "How many retries?")])
+def test_fit_writes_the_messages_for_the_next_call(run, kept, folder, query):
+    fitted = run("session", "fit", *HERE, "--budget", "900", *query)
+    assert fitted.code == 0
+    assert fitted.json[0] == talk()[0]
+    assert re.search(r"^\d+ messages, \d+ of 900 tokens; ", fitted.err)
+    again = run("session", "fit", *HERE, "--budget", "900", *query, "-o", "view.json", "-q")
+    assert (again.out, again.err) == ("", "")
+    assert json.loads((folder / "view.json").read_text()) == fitted.json
+
+
+def test_a_budget_that_cannot_be_met_is_an_error_unless_soft(run, kept):
+    assert run("session", "fit", *HERE, "--budget", "10").code == 1
+    assert "the budget of 10 tokens cannot be met" in run("session", "fit", *HERE, "--budget", "10").complaint
+    soft = run("session", "fit", *HERE, "--budget", "10", "--soft")
+    assert soft.code == 1
+    assert soft.json
+
+
+def test_search_prints_position_score_and_text(run, kept):
+    first = run("session", "search", "parcel elm street", *HERE, "--limit", "1").out
+    assert re.fullmatch(rf"3\t\d\.\d\d\t{re.escape(TOPICS[2])}\n", first)
+    (found,) = run("session", "search", "parcel elm street", *HERE, "--limit", "1", "--json").json
+    assert found["position"] == 3
+    assert found["why"]
+
+
+def test_recall_gives_messages_and_originals_back(run, folder, kept):
+    assert run("session", "recall", "4", *HERE).out == TOPICS[3]
+    output = "\n".join(f"row {n}: value {n * n}" for n in range(900))
+    (folder / "call.json").write_text(json.dumps(call(1, output)))
+    run("session", "append", "call.json", *HERE)
+    view = run("session", "fit", *HERE, "--budget", "900").json
+    key = view[-1]["content"].rpartition("original: ")[2].split()[0]
+    assert run("session", "recall", key, *HERE).out == output
+    assert run("session", "recall", key, *HERE, "--lines", "3:3").out == "row 2: value 4\n"
+
+
+def test_stats_tell_the_story_as_text_as_json_and_as_a_page(run, kept, folder):
+    run("session", "fit", *HERE, "--budget", "900", "--query", "<b>retries</b>?")
+    told = run("session", "stats", *HERE, "--report", "page.html")
+    assert "Thread t\n" in told.out
+    assert "Recalls (1)" in told.out
+    figures = run("session", "stats", *HERE, "--json").json
+    assert figures["messages"] == len(talk(300))
+    assert set(figures["tiers"]) == {"hot", "warm", "cold"}
+    page = (folder / "page.html").read_text()
+    assert "&lt;b&gt;retries&lt;/b&gt;?" in page
+    assert "<b>retries" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize("command", ["fit", "search", "recall", "stats", "restore"])
+def test_a_store_that_is_not_there_is_not_made_by_looking(run, folder, command):
+    more = {"fit": ["--budget", "9"], "search": ["q"], "recall": ["1"]}.get(command, [])
+    refused = run("session", command, *more, *HERE)
+    assert refused.code == 2
+    assert refused.complaint == "--store a.db: there is no such file; append something first"
+    assert list(folder.iterdir()) == []
+
+
+def test_what_is_no_message_is_refused_with_the_name_of_the_file(run, folder):
+    (folder / "bad.json").write_text('[{"content": "x"}]')
+    assert run("session", "append", "bad.json", *HERE).complaint.startswith("bad.json: messages[0]: ")

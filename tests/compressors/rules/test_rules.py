@@ -1,0 +1,202 @@
+"""The strategy: rules in a row, and rules of the caller's own."""
+
+import json
+
+import pytest
+
+import holdfast
+from holdfast.compressors.rules import RULES, Rule, Rules, TextRule
+from tests.formats.rules.messages import assistant, calling, tool, use, user
+from tests.formats.rules.messages import result as result_of
+from tests.talks import same, system, words
+
+SPOKEN = "Um, well, we deploy the service on Friday. Then we watch it. Then we watch it."
+TALK = [
+    system("Um, well, be careful. Be careful now. Be careful now."),
+    user("Um, well, like I said, the answer. The answer. The answer."),
+    assistant(SPOKEN),
+    user("Thanks."),
+]
+
+
+def ruled(messages, *rules, budget=10, **knobs):
+    strategy = Rules(rules, **knobs) if rules else Rules(**knobs)
+    return holdfast.compress(messages, budget, strategy=strategy, counter="words")
+
+
+def contents(result):
+    return [message["content"] for message in result.messages]
+
+
+def test_the_assistants_text_changes_and_nobody_elses():
+    result = ruled(TALK)
+    assert contents(result)[2] == "We deploy the service on Friday. Then we watch it. [×2]"
+    assert same(result.messages[:2] + result.messages[3:], TALK[:2] + TALK[3:])
+    assert holdfast.restore(result) == TALK
+
+
+def test_the_step_says_what_each_rule_saved():
+    step = ruled(TALK).steps[0]
+    assert (step.name, step.reason) == ("rules", "rules_applied")
+    assert step.detail == "filler_words saved 2 tokens; dedupe_sentences saved 3 tokens"
+
+
+def test_rules_stop_when_the_target_is_met():
+    whole = holdfast.count(TALK, counter="words").total
+    assert ruled(TALK, budget=whole - 1).steps[0].detail == "filler_words saved 2 tokens"
+
+
+def test_a_rule_that_saves_no_tokens_does_not_happen():
+    grows = TextRule("grows", lambda text: text if text.startswith("So ") else f"So {text}")
+    result = ruled(TALK, grows)
+    assert same(result.messages, TALK)
+    assert result.steps[0].reason == "nothing_saved"
+
+
+def test_a_rule_that_never_settles_does_not_happen():
+    assert same(ruled(TALK, TextRule("eats", lambda text: text[6:])).messages, TALK)
+
+
+def test_the_output_of_tools_changes_only_when_asked_for():
+    messages = [user("Go."), calling("a"), tool("a", SPOKEN), user("And?")]
+    assert same(ruled(messages).messages, messages)
+    assert "[×2]" in contents(ruled(messages, roles=("assistant", "tool")))[2]
+
+
+def test_the_output_of_a_tool_under_the_users_role_is_a_tools():
+    messages = [user("Go."), assistant(use("a")), user(result_of("a", SPOKEN)), assistant("Done.")]
+    done = ruled(messages, roles=("assistant", "tool"))
+    assert "[×2]" in str(done.messages[2])
+    assert same(done.messages[:2], messages[:2])
+
+
+def test_doing_it_again_changes_nothing():
+    once = ruled(TALK, *RULES)
+    assert same(ruled(once.messages, *RULES).messages, once.messages)
+
+
+def test_a_pinned_message_stands():
+    result = holdfast.compress(TALK, 10, strategy=Rules(), counter="words", pin=[2])
+    assert same(result.messages, TALK)
+
+
+def test_of_examples_in_a_row_the_first_and_the_last_stay():
+    lead = "For example, " + words(10)
+    talk = [user("Show me."), *(assistant(f"{lead} {i}") for i in range(5)), user("Thanks.")]
+    result = ruled(talk, "consolidate_examples")
+    assert contents(result) == ["Show me.", f"{lead} 0", "...[+ 3 additional examples]...", f"{lead} 4", "Thanks."]
+    assert same(ruled(result.messages, "consolidate_examples").messages, result.messages)
+
+
+def test_examples_of_users_and_examples_in_code_stay():
+    lead = "For example, " + words(10)
+    talk = [*(user(f"{lead} {i}") for i in range(4)), *(assistant(f"{lead}\n```\n{i}\n```") for i in range(4))]
+    assert same(ruled(talk, "consolidate_examples").messages, talk)
+
+
+def test_an_unknown_rule_is_named():
+    with pytest.raises(holdfast.ConfigError, match="no rule 'shorten'"):
+        Rules(("shorten",))
+
+
+def test_the_description_is_json():
+    rules = Rules(("filler_words", Rule("mine", lambda messages: messages)))
+    assert json.loads(json.dumps(rules.describe()))["rules"] == ["filler_words", {"name": "mine"}]
+
+
+TALK_2 = [user("Hello."), assistant("Let me see: " + words(20)), assistant("Bye " + words(9)), user("Bye.")]
+
+
+def test_a_callers_rule_over_messages_becomes_edits():
+    def no_farewells(messages):
+        return [m for m in messages if not (m["role"] == "assistant" and m["content"].startswith("Bye"))]
+
+    result = ruled(TALK_2, Rule("no_farewells", no_farewells))
+    assert same(result.messages, [TALK_2[0], TALK_2[1], TALK_2[3]])
+    assert result.steps[0].detail.startswith("no_farewells saved 10 tokens")
+    assert holdfast.restore(result) == TALK_2
+
+
+def test_a_callers_rule_may_change_its_copies_or_make_messages_anew():
+    def shorten(message):
+        return message["content"][:12] if message["role"] == "assistant" else message["content"]
+
+    def in_place(messages):
+        for message in messages:
+            message["content"] = shorten(message)
+        return messages
+
+    def anew(messages):
+        return [{**message, "content": shorten(message)} for message in messages]
+
+    for function in (in_place, anew):
+        before = json.dumps(TALK_2)
+        assert contents(ruled(TALK_2, Rule("shorten", function)))[1] == "Let me see: "
+        assert json.dumps(TALK_2) == before
+
+
+def test_a_callers_rule_may_drop_and_copy_at_once():
+    def rule(messages):
+        return [dict(m) for m in messages if not m["content"].startswith("Bye w")]
+
+    assert same(ruled(TALK_2, Rule("rule", rule)).messages, [TALK_2[0], TALK_2[1], TALK_2[3]])
+
+
+def refused(function):
+    result = ruled(TALK_2, Rule("mine", function))
+    assert same(result.messages, TALK_2)
+    assert result.steps[0].detail.startswith("mine was refused (")
+    return result.steps[0].detail
+
+
+def everywhere(change):
+    return lambda messages: [{**message, "content": change(message["content"])} for message in messages]
+
+
+def test_a_rule_that_rewords_a_user_is_refused():
+    assert "the text of a user message is never reworded" in refused(everywhere(lambda text: text[:3]))
+
+
+def test_a_rule_that_rewords_what_is_pinned_is_refused():
+    def rule(messages):
+        return [{**m, "content": "Short."} if m["role"] == "assistant" else m for m in messages]
+
+    result = holdfast.compress(TALK_2, 10, strategy=Rules((Rule("mine", rule),)), counter="words", pin=[1])
+    assert same(result.messages, TALK_2)
+    assert "pinned" in result.steps[0].detail
+
+
+def test_a_rule_that_leaves_out_a_user_is_refused():
+    assert "may not leave out what a user said" in refused(
+        lambda messages: [m for m in messages if m["content"] != "Hello."]
+    )
+
+
+def test_a_rule_that_is_not_idempotent_is_refused():
+    def shorter(messages):
+        return [{**m, "content": m["content"][:-1]} if m["role"] == "assistant" else m for m in messages]
+
+    assert "doing it twice" in refused(shorter)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda messages: 1 / 0, "ZeroDivisionError"),
+        (lambda messages: None, "TypeError"),
+        (lambda messages: "hello", "AttributeError"),
+        (lambda messages: [messages[0], messages[2], messages[1], messages[3]], "twice"),
+        (lambda messages: sorted(messages, key=lambda m: len(m["content"])), "order"),
+        (lambda messages: [{**m, "role": "tool"} for m in messages], "nothing else"),
+        (lambda messages: [*messages[:1], {**messages[1], "content": "."}], "which messages it made anew"),
+        (lambda messages: [*messages, {"role": "assistant", "content": "!"}][:5], "which messages it made anew"),
+    ],
+)
+def test_a_rule_that_does_anything_else_is_refused(function, reason):
+    assert reason in refused(function)
+
+
+def test_a_refused_rule_does_not_keep_the_next_one_from_its_work():
+    result = ruled(TALK, Rule("mine", lambda messages: messages[:1]), "filler_words")
+    assert "mine was refused" in result.steps[0].detail
+    assert "filler_words saved 2 tokens" in result.steps[0].detail

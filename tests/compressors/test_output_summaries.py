@@ -1,0 +1,91 @@
+"""A model's summary of an old tool output, where a placeholder or an excerpt would stand."""
+
+import pytest
+
+import holdfast
+from holdfast.compressors.prune import Prune
+from holdfast.compressors.shrink import Shrink, key_in
+from holdfast.kernel.errors import ModelError
+from holdfast.kernel.ports import Complete
+from holdfast.providers.scripted import Scripted
+from tests.compressors.shrink.exchanges import log, outputs, run
+from tests.formats.rules.messages import user
+from tests.stores.doubles import TextStore
+from tests.talks import planned
+
+TALK = [
+    *run(*[("bash", {"command": f"job {n}"}, log(name=f"job{n}")) for n in range(4)]),
+    user("What is next?"),
+]
+PRUNE = Prune(protect_tokens=0, minimum_tokens=0, summary_tokens=60, contextual=True)
+SHRINK = Shrink(rules=("lossy",), summary_tokens=60)
+BOTH = pytest.mark.parametrize("strategy", [PRUNE, SHRINK], ids=["prune", "shrink"])
+BUDGET = 2_000
+
+
+def notes(prompt):
+    return "The jobs ran, and one of them lost its connection."
+
+
+def fitted(strategy, model, messages=TALK, **options):
+    return holdfast.compress(messages, BUDGET, strategy=strategy, llm=model, **options)
+
+
+def told(result):
+    return [text for text in outputs(result) if text.startswith("[Summary of an old output of bash, ")]
+
+
+@BOTH
+def test_old_outputs_are_told_by_the_model_with_their_exact_things_and_a_reference(strategy):
+    store = TextStore()
+    result = fitted(strategy, Scripted(notes), store=store)
+    assert result.budget_met
+    assert told(result)
+    originals = {message["content"] for message in TALK if message["role"] == "tool"}
+    for text in told(result):
+        assert "The jobs ran" in text
+        assert "\n- 2026-11-20 10:" in text, "exact things that the model left out"
+        assert holdfast.recall(key_in(text), store=store) in originals
+    assert holdfast.restore(result) == TALK
+
+
+@BOTH
+def test_the_same_output_is_never_sent_twice(strategy):
+    store, model = TextStore(), Scripted(notes)
+    first = fitted(strategy, model, store=store)
+    calls = len(model.calls)
+    assert calls == len(told(first))
+    assert fitted(strategy, model, [*TALK, user("Go on.")], store=store).messages[:-1] == first.messages
+    assert fitted(strategy, model, first.messages, store=store).messages == first.messages
+    assert len(model.calls) == calls
+
+
+@BOTH
+@pytest.mark.parametrize("reply", ["", ModelError("down")])
+def test_after_a_failure_the_placeholder_stands_and_no_more_is_asked(strategy, reply):
+    model = Scripted([reply])
+    result = fitted(strategy, model)
+    without = fitted(strategy, None)
+    assert result.messages == without.messages
+    assert result.budget_met
+    assert len([call for call in model.calls if isinstance(call, Complete)]) == 1
+    assert "no more summaries were asked for" in result.steps[0].detail
+
+
+def test_an_output_that_is_hardly_longer_than_a_summary_costs_no_call():
+    model = Scripted(notes)
+    short = run(*[("bash", {"command": f"job {n}"}, log(4, f"job{n}")) for n in range(30)])
+    result = holdfast.compress([*short, user("Next?")], 1_500, strategy=Prune(0, 0, summary_tokens=200), llm=model)
+    assert result.steps[0].applied
+    assert not model.calls
+
+
+def test_what_the_newest_exchange_returned_is_never_told_by_the_model():
+    model = Scripted(notes)
+    holdfast.compress(TALK[:4], 300, strategy=[PRUNE, SHRINK, "trim"], llm=model)
+    assert not model.calls
+
+
+def test_a_clearing_without_summaries_is_still_a_plain_plan():
+    plan = planned(Prune(protect_tokens=0, minimum_tokens=0), TALK, 500)
+    assert plan.reason == "outputs_cleared"

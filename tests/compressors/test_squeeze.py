@@ -1,0 +1,66 @@
+import pytest
+
+import holdfast
+from holdfast.compressors.squeeze import Squeeze
+from holdfast.compressors.summaries import body_of, mark
+from holdfast.formats import named
+from holdfast.kernel.errors import ModelError
+from holdfast.providers.scripted import Scripted
+from tests.formats.rules.messages import assistant, user
+from tests.talks import system
+
+LONG = "The order ORD-4711 was looked at. " + "It was looked at again and nothing was found. " * 20
+TALK = [user("And now?"), assistant("Now we wait.")]
+
+
+def squeezed(messages, model, cap=20, budget=1):
+    return holdfast.compress(messages, budget, strategy=Squeeze(cap), llm=model, counter="words")
+
+
+def test_summaries_over_the_cap_are_each_written_anew_where_they_stand():
+    model = Scripted("It was looked at: ORD-4711.")
+    given = [system("Be kind."), user(mark(LONG)), *TALK, user(mark(LONG + "More.")), *TALK]
+    result = squeezed(given, model)
+    assert len(model.calls) == 2
+    assert [m == g for m, g in zip(result.messages, given, strict=True)] == [
+        True,
+        False,
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
+    assert body_of(named("openai_chat").read(result.messages).messages[1]) == "It was looked at: ORD-4711."
+    assert holdfast.restore(result) == given
+
+
+def test_exact_things_that_the_model_left_out_are_listed():
+    result = squeezed([user(mark(LONG)), *TALK], Scripted("Something was looked at."), cap=40)
+    assert "- The order ORD-4711 was looked at." in result.messages[0]["content"]
+
+
+def test_within_the_cap_and_without_summaries_no_call_is_made():
+    model = Scripted("never")
+    for given in ([user(mark("Brief.")), *TALK], TALK, [user("[HISTORY_SUMMARY]\n" + LONG), *TALK]):
+        assert squeezed(given, model).messages == given
+    assert not model.calls
+
+
+@pytest.mark.parametrize("reply", ["", ModelError("down"), "[summary unavailable]", LONG * 2])
+def test_a_refused_reply_changes_nothing(reply):
+    given = [user(mark(LONG)), *TALK]
+    result = squeezed(given, Scripted(lambda _: reply))
+    assert (result.messages, result.status, result.reason) == (given, "failed", "summarization_failed")
+
+
+def test_one_refused_reply_refuses_all():
+    model = Scripted(["It was looked at: ORD-4711.", ""])
+    given = [user(mark(LONG)), user(mark(LONG + "x")), *TALK]
+    assert squeezed(given, model).messages == given
+
+
+def test_without_a_model_it_is_skipped():
+    result = squeezed([user(mark(LONG)), *TALK], None)
+    assert result.steps[0].reason == "no_model"
+    assert not result.degraded

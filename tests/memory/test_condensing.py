@@ -1,0 +1,78 @@
+import re
+
+import pytest
+
+from holdfast.memory.condensing import RuleCondenser
+from holdfast.memory.segments import HEAVY, LIGHT
+from holdfast.metering import meter_for
+
+count = meter_for(counter="o200k_base").text
+
+REPORT = """\
+Dana: Good morning! Thanks for taking the time.
+Dana: I was charged twice for invoice INV-2041 on 3 May 2024, 41.20 EUR each time.
+Agent: Sorry to hear that! Let me look into the account and see what happened there.
+Agent: The second charge was made by the terminal in Lisbon after a timeout of the bank.
+Dana: So that is why the amount shows up two times in the list of my payments, I see.
+Agent: I opened case C-778 and asked the finance team of Maria Lopes for a refund.
+Agent: A refund takes some days because the bank has to confirm it before we can send it.
+Dana: That is fine with me, I only want to be sure that it does not happen another time.
+Agent: The terminal gets new software next week, and until then we check it by hand every evening.
+Dana: It was rather annoying, because I had to call the bank two times before anybody could help me with it.
+Agent: I can imagine that, and we will write to everybody who was charged twice in that week.
+Dana: Do I have to send you anything, such as a copy of the list or a letter of the bank?
+Agent: We have all that we need, because the terminal keeps a list of all the charges by itself.
+Dana: Could you also change the delivery address? I moved, and the parcels go to the old place.
+Agent: Of course! The new address is 9 Elm Street in Porto, and parcels go there from tomorrow.
+Dana: Great, thanks a lot! The confirmation can go to dana@example.org as always, please.
+Agent: It is on its way, and https://help.example.org/cases/778 shows how far the refund is."""
+MENTIONS = re.compile(
+    r"https?://\S+|[\w.]+@[\w.]+\w|[A-Z]+-\d+|\d+(?:\.\d+)?|(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*"
+)
+
+
+def kept(form):
+    wanted = set(MENTIONS.findall(REPORT))
+    return len([one for one in wanted if one in form]) / len(wanted)
+
+
+@pytest.mark.parametrize(("level", "least", "most", "share"), [(LIGHT, 3, 5, 0.95), (HEAVY, 8, 15, 0.80)])
+def test_a_form_is_as_small_as_its_tier_wants_and_keeps_what_is_named(level, least, most, share):
+    form = RuleCondenser().condense(REPORT, level, count)
+    assert least <= count(REPORT) / count(form) <= most
+    assert kept(form) >= share
+
+
+def test_the_warm_form_says_who_said_what_in_the_words_of_the_text():
+    form = RuleCondenser().condense(REPORT, LIGHT, count)
+    said = [line for line in form.splitlines() if not line.startswith("Also: ")]
+    assert said
+    for line in said:
+        speaker, _, text = line.partition(": ")
+        assert speaker in {"Dana", "Agent"}
+        assert text.split(". ")[0] in REPORT
+
+
+def test_courtesy_is_not_kept():
+    assert "Good morning" not in RuleCondenser().condense(REPORT, LIGHT, count)
+
+
+@pytest.mark.parametrize("level", [LIGHT, HEAVY])
+@pytest.mark.parametrize("text", ["", "ok", "plain words without a name", "INV-2041", "多字节 文本 没有 名字"])
+def test_a_short_text_never_grows(text, level):
+    assert count(RuleCondenser().condense(text, level, count)) <= count(text)
+
+
+def test_the_same_text_gives_the_same_form():
+    forms = {RuleCondenser().condense(REPORT, HEAVY, count) for _ in range(3)}
+    assert len(forms) == 1
+
+
+@pytest.mark.parametrize("level", [LIGHT, HEAVY])
+def test_what_a_tool_returned_is_shrunk_by_its_kind(level):
+    lines = [f"2024-05-15 10:32:{n % 60:02} INFO worker {n} is idle" for n in range(200)]
+    lines[77] = "2024-05-15 10:33:17 ERROR worker 77 lost its connection"
+    text = "\n".join(lines)
+    form = RuleCondenser().condense(text, level, count)
+    assert "worker 77 lost its connection" in form
+    assert count(form) <= count(text) / 3

@@ -1,0 +1,128 @@
+import random
+
+import pytest
+
+from holdfast.memory import Index, remembered
+from holdfast.memory.times import moment
+from tests.memory.talks import index_of, talk
+
+TALK = talk()
+
+
+def best(question, now="10 June 2024"):
+    hits = index_of(TALK).search(question, 3, moment(now))
+    return [TALK[hit.position].body for hit in hits]
+
+
+def test_words_of_the_question_find_the_message():
+    assert "INV-2041" in best("Which invoice was charged twice?")[0]
+
+
+def test_an_answer_without_a_word_of_the_question_is_found_beside_it():
+    assert any("Pepper" in body for body in best("What is the name of the beagle that Ben adopted?"))
+
+
+def test_the_speaker_whom_the_question_names_comes_first():
+    mixed = [
+        remembered(0, "user", "Ben: I paint on Sundays."),
+        remembered(1, "assistant", "Nora: I paint on Mondays."),
+    ]
+    assert index_of(mixed).search("When does Nora paint?", 1)[0].position == 1
+    assert index_of(mixed).search("When does Ben paint?", 1)[0].position == 0
+
+
+def test_a_name_that_is_cut_short_is_still_the_speaker():
+    mixed = [
+        remembered(0, "user", "Melanie: I paint on Sundays."),
+        remembered(1, "assistant", "Nora: I paint on Mondays."),
+    ]
+    assert index_of(mixed).search("When does Mel paint?", 1)[0].position == 0
+
+
+def test_a_pronoun_names_the_role():
+    mixed = [
+        remembered(0, "assistant", "The port is 8080 by default."),
+        remembered(1, "user", "The port is 9090 here."),
+    ]
+    assert index_of(mixed).search("Which port did I say?", 1)[0].position == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What happened on 21 April 2024?", "marathon"),
+        ("What did Ben do in June?", "Lisbon"),
+        ("What did we talk about three months ago?", "beagle"),
+    ],
+)
+def test_words_of_time_choose_the_day(question, wanted):
+    assert any(wanted in body for body in best(question))
+
+
+def test_the_first_and_the_latest_of_several_are_told_apart():
+    cats = [remembered(at, "user", f"The cat is called {name}.") for at, name in enumerate(("Ada", "Bo", "Cy"))]
+    assert index_of(cats).search("What was the first cat called?", 1)[0].position == 0
+    assert index_of(cats).search("What is the latest cat called?", 1)[0].position == 2
+
+
+def test_before_and_after_an_event_are_told_apart():
+    walks = [remembered(at, "user", f"We walked along the {way}.") for at, way in enumerate(("river", "coast"))]
+    trip = [remembered(2, "user", "The journey to Norway was long.")]
+    later = [remembered(at, "user", f"We walked through the {way}.") for at, way in ((3, "forest"), (4, "town"))]
+    index = index_of([*walks, *trip, *later])
+    assert index.search("Where did we walk before the journey to Norway?", 5)[1].position in {0, 1}
+    assert index.search("Where did we walk after the journey to Norway?", 5)[1].position in {3, 4}
+
+
+def test_a_possessive_names_no_role():
+    mixed = [
+        remembered(0, "assistant", "The failing test is test_login."),
+        remembered(1, "user", "Thanks, I will look at the test."),
+    ]
+    assert "speaker" not in index_of(mixed).search("Which of my tests is failing?", 1)[0].why
+
+
+def test_each_factor_says_what_it_gave():
+    hit = index_of(TALK).search("What did Nora make at the pottery class in June 2024?", 1)[0]
+    assert {"words", "speaker", "time"} <= hit.why.keys()
+    assert sum(hit.why.values()) == pytest.approx(hit.score)
+    assert 0 < hit.score <= 1
+
+
+@pytest.mark.parametrize("question", ["", "???", "Wie heißt der Hund?", "了解"])
+def test_a_question_that_nothing_answers_gives_the_newest_messages(question):
+    hits = index_of(TALK).search(question, 2)
+    assert [hit.position for hit in hits] == [len(TALK) - 1, len(TALK) - 2]
+    assert {hit.score for hit in hits} == {0.0}
+
+
+def test_a_question_of_many_thousand_words_is_read_in_part():
+    words = [f"word{number}" for number in range(50_000)]
+    hits = index_of(TALK).search(f"beagle shelter {' '.join(words)}", 1)
+    assert "beagle" in TALK[hits[0].position].body
+
+
+def test_an_empty_memory_finds_nothing():
+    assert Index().search("What is the name of the dog?", 5) == []
+
+
+def test_the_same_question_gives_the_same_hits():
+    once = index_of(TALK).search("Which class did Nora start?", 10)
+    again = index_of(TALK).search("Which class did Nora start?", 10)
+    assert [(hit.position, hit.score) for hit in once] == [(hit.position, hit.score) for hit in again]
+
+
+def test_what_is_added_later_is_found_at_once():
+    index = index_of(TALK)
+    index.search("zebra", 1)
+    index.add(remembered(len(TALK), "user", "I saw a zebra."))
+    assert index.search("Who saw a zebra?", 1)[0].position == len(TALK)
+
+
+def test_clocks_that_go_backwards_do_no_harm():
+    generator = random.Random(4)
+    jumping = [
+        remembered(at, "user", f"note {at} about the harbour", said=generator.uniform(-(10**12), 10**12))
+        for at in range(60)
+    ]
+    assert len(index_of(jumping).search("What about the harbour last week?", 60, now=0.0)) == 60

@@ -1,0 +1,28 @@
+import pytest
+
+from holdfast.memory import remembered
+from holdfast.memory.times import moment
+
+
+def test_the_head_says_when_and_by_whom():
+    message = remembered(3, "user", "(1:56 pm on 8 May, 2023) Nora: I paint.")
+    assert (message.speaker, message.body, message.said) == ("Nora", "I paint.", moment("8 May 2023 1:56 pm"))
+    assert message.told == "Nora: I paint."
+
+
+@pytest.mark.parametrize("head", ["[2024-03-01 10:00] ", "2024-03-01T10:00:00Z ", "(March 1, 2024 10:00): "])
+def test_heads_come_in_several_forms(head):
+    message = remembered(0, "user", f"{head}I paint.")
+    assert (message.body, message.said) == ("I paint.", moment("2024-03-01 10:00"))
+
+
+@pytest.mark.parametrize(
+    "text", ["(see below) I paint.", "I paint: a lot.", "http://a.example is down", "", "12:30 ok"]
+)
+def test_other_beginnings_belong_to_what_is_said(text):
+    message = remembered(0, "user", text, name="Nora", said=5.0)
+    assert (message.body, message.speaker, message.said) == (text, "Nora", 5.0)
+
+
+def test_what_a_tool_returns_has_no_speaker():
+    assert remembered(0, "tool", "Error: no such file").speaker == ""

@@ -1,0 +1,43 @@
+"""Every model and every embedder keeps to its contract."""
+
+import pytest
+
+from holdfast.kernel.errors import MissingExtraError
+from holdfast.providers import open_embedder, open_model
+from holdfast.providers.scripted import ScriptedEmbedder
+from tests.contracts.model_contract import EmbedderContract, ModelContract
+
+
+class TestVendors(ModelContract):
+    """The models of the vendors, over HTTP."""
+
+
+class TestModelsOfThisProcess(ModelContract):
+    @pytest.fixture(params=["extractive", "scripted:fine"])
+    def model(self, request):
+        return open_model(request.param)
+
+
+class TestFunctions(ModelContract):
+    @pytest.fixture
+    def model(self):
+        return open_model(lambda prompt: prompt.upper())
+
+
+class TestEmbeddersOfVendors(EmbedderContract):
+    """The embedders of the vendors, over HTTP."""
+
+
+class TestEmbeddersOfThisProcess(EmbedderContract):
+    @pytest.fixture(params=["lexical", "local"])
+    def embedder(self, request):
+        try:
+            return open_embedder(request.param)
+        except MissingExtraError:
+            pytest.skip("the extra is not installed")
+
+
+class TestScriptedEmbedder(EmbedderContract):
+    @pytest.fixture
+    def embedder(self):
+        return ScriptedEmbedder(lambda text: [float(len(text))])

@@ -1,0 +1,45 @@
+"""Conversations for the tests of sessions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TOPICS = [
+    "The invoice INV-2041 was charged twice on 3 May, for 41.20 EUR each time.",
+    "The deploy to eu-west failed because the disk of node-17 was full.",
+    "Dana wants the parcel at 9 Elm Street, second floor, after six.",
+    "We agreed on five retries with a pause of two seconds between them.",
+    "The nightly backup of ledger-db runs at 02:30 and takes forty minutes.",
+    "Priya keeps two parrots, Miso and Tofu, and a very old tortoise.",
+]
+
+
+def chatter(count: int, start: int = 0) -> list[dict[str, Any]]:
+    """A talk in turns whose messages all differ."""
+    return [
+        {
+            "role": "assistant" if n % 2 else "user",
+            "content": f"Message {n} goes on about the weather of day {n}, the garden, and what grows in row {n * 7}.",
+        }
+        for n in range(start, start + count)
+    ]
+
+
+def talk(length: int = 120) -> list[dict[str, Any]]:
+    """A system prompt, what is worth remembering, and then much else."""
+    facts = [{"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(TOPICS)]
+    return [{"role": "system", "content": "You help."}, *facts, *chatter(length)]
+
+
+def call(number: int, output: str) -> list[dict[str, Any]]:
+    """One finished exchange with a tool."""
+    name = f"call-{number}"
+    function = {"name": "read", "arguments": f'{{"path": "file-{number}.txt"}}'}
+    return [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": name, "type": "function", "function": function}],
+        },
+        {"role": "tool", "tool_call_id": name, "content": output},
+    ]

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.kernel.errors import StoreError
+from holdfast.session import Session
+from tests.session.talks import chatter, talk
+
+SCRIPTS = Path(__file__).parent / "scripts"
+KILLS = int(os.environ.get("HOLDFAST_KILLS", "40"))
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL, no fork and no limit")
+
+
+def script(name: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, str(SCRIPTS / name), *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@posix
+def test_a_session_killed_at_any_moment_opens_again_with_all_that_it_acknowledged(tmp_path):
+    run = script("killed_sessions.py", tmp_path / "a.db", 11, KILLS)
+    output, errors = run.communicate()
+    assert run.returncode == 0, errors
+    seen = json.loads(output)
+    assert seen["wrong"] == []
+    assert (seen["kills"], seen["sound"]) == (KILLS, "ok")
+    assert seen["told"] > KILLS
+
+
+def test_two_processes_append_to_one_thread_without_loss(tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("talk", store=url) as session:
+        session.append({"role": "system", "content": "s"})
+    runs = [script("appending.py", url, name, 60) for name in ("p", "q")]
+    errors = [run.communicate()[1] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], errors
+    with Session("talk", store=url, budget=300) as session:
+        said = [message["content"] for message in session.messages()[1:]]
+        assert [text for text in said if text.startswith("p")] == [f"p {n}" for n in range(60)]
+        assert [text for text in said if text.startswith("q")] == [f"q {n}" for n in range(60)]
+        assert len(said) == 120
+        assert session.fit().budget_met
+
+
+@posix
+def test_a_full_disk_is_told_in_one_line_and_loses_nothing(tmp_path):
+    path = tmp_path / "a.db"
+    session = Session("talk", store=f"sqlite:///{path}", budget=500)
+    kept = chatter(40)
+    session.append(*kept)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, before[1]))
+    try:
+        with pytest.raises(StoreError, match=r"sqlite store .*a\.db: the disk") as told:
+            session.append({"role": "user", "content": "x" * 5_000_000})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert "\n" not in str(told.value)
+    assert session.messages() == kept
+    session.append({"role": "user", "content": "again"})
+    session.close()
+    with Session("talk", store=f"sqlite:///{path}") as again:
+        assert again.restore() == [*kept, {"role": "user", "content": "again"}]
+
+
+@posix
+def test_a_read_only_file_is_told_in_one_line_and_can_still_be_read(tmp_path):
+    with Session("talk", store=f"sqlite:///{tmp_path / 'a.db'}") as session:
+        session.append(*talk(50))
+    run = script("read_only.py", tmp_path / "a.db")
+    output, errors = run.communicate()
+    assert run.returncode == 0, errors
+    assert output.splitlines() == [
+        "StoreError: the file is read-only; nothing was written",
+        f"{len(talk(50))} messages",
+        "the view fits and has the answer",
+    ]
+
+
+def test_a_state_that_was_never_kept_is_made_again(tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    session = Session("talk", store=url, budget=600)
+    session.append(*talk(80))
+    session.pin(4)
+    expected = session.fit("parcel").messages
+    again = Session("talk", store=url, budget=600)
+    assert again.stats() == session.stats()
+    assert again.fit("parcel").messages == expected
+    again.close()
+    session.close()

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.session import Session, meaning
+from tests.session.talks import chatter, talk
+
+pytest.importorskip("wordllama")
+pytest.importorskip("numpy")
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(meaning, "_BLOCK", 32)
+    monkeypatch.setattr(meaning, "_BLOCKS", 3)
+
+
+def near(session, text):
+    return list(session._past._retrieval.vectors.nearest(text, 5))
+
+
+def test_a_message_is_found_by_what_it_means_where_no_word_is_shared():
+    said = [*chatter(60), {"role": "user", "content": "Our puppy chewed the couch."}, *chatter(20, 60)]
+    with Session("t") as session:
+        session.append(*said)
+        assert session.search("Which dog damaged furniture?", 1)[0].position == 60
+    with Session("t", vectors=False) as without:
+        without.append(*said)
+        assert 60 not in [each.position for each in without.search("Which dog damaged furniture?", 1)]
+
+
+def test_full_blocks_are_kept_and_read_again(small_blocks, tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url) as session:
+        session.append(*talk(70))
+        found = near(session, "parcel for Dana")
+        assert session._thread.store.get_bytes("vectors:0:t")
+    with Session("t", store=url) as again:
+        assert near(again, "parcel for Dana") == found
+        assert found[0] == 3
+
+
+def test_only_the_newest_blocks_are_searched_and_held(small_blocks):
+    with Session("t") as session:
+        session.append(*talk(200))
+        assert min(near(session, "parcel for Dana")) >= 96
+        assert len(session._past._retrieval.vectors._blocks) == 3
+
+
+def test_one_search_takes_in_a_bounded_number_of_messages(monkeypatch):
+    monkeypatch.setattr(meaning, "_AT_ONCE", 10)
+    with Session("t") as session:
+        session.append(*talk(40))
+        assert max(near(session, "garden")) < 10
+        assert max(near(session, "garden")) >= 10
+
+
+def test_damaged_blocks_are_made_again(small_blocks, tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url) as session:
+        session.append(*talk(70))
+        found = near(session, "parcel for Dana")
+        session._thread.store.set_bytes("vectors:0:t", b"not a block")
+    with Session("t", store=url) as again:
+        assert near(again, "parcel for Dana") == found

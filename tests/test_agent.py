@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+import holdfast
+from holdfast.agent import AgentLoop, FunctionTool, remember_tool
+from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
+from holdfast.session import Session
+from tests.session.talks import talk
+
+SCHEMA = {"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}
+BUDGET = 800
+
+
+def calling(*names: str, arguments: str = "{}"):
+    calls = [
+        {"id": name, "type": "function", "function": {"name": "read", "arguments": arguments}} for name in names
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+class Model:
+    """A model whose replies are written before; an exception is raised in the place of one."""
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+        self.sent = []
+
+    def __call__(self, messages, tools):
+        self.sent.append(list(messages))
+        reply = self.replies.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+
+def reading(output):
+    return FunctionTool(SCHEMA, lambda arguments: output)
+
+
+@pytest.fixture
+def session():
+    return Session("t", budget=BUDGET)
+
+
+def test_it_calls_tools_until_the_model_answers_and_everything_is_in_the_session(session):
+    model = Model(calling("a"), calling("b", "c"), "done")
+    final = AgentLoop(model, session, [reading("output")]).run("go")
+    assert final == {"role": "assistant", "content": "done"}
+    assert [message["role"] for message in session.restore()] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+    ]
+    assert holdfast.validate(session.messages(), provider="openai") == []
+
+
+def test_every_model_call_of_a_long_tool_loop_fits_and_is_valid(session):
+    model = Model(*[calling(f"c{n}") for n in range(30)], "done")
+    AgentLoop(model, session, [reading("a line of output\n" * 80)]).run("find it")
+    assert len(model.sent) == 31
+    for sent in model.sent:
+        assert holdfast.count(sent, tools=[SCHEMA]).total <= BUDGET
+        assert holdfast.validate(sent, provider="openai") == []
+        assert "find it" in [message["content"] for message in sent]
+
+
+def test_it_runs_on_the_messages_api_too():
+    def reply(messages, tools):
+        if len(messages) > 2:
+            return {"role": "assistant", "content": [{"type": "text", "text": "done"}]}
+        calls = [{"type": "tool_use", "id": name, "name": "read", "input": {}} for name in ("a", "b")]
+        return {"role": "assistant", "content": calls}
+
+    session = Session("t", budget=BUDGET, format="anthropic")
+    AgentLoop(reply, session, [FunctionTool({"name": "read", "input_schema": {}}, lambda arguments: "out")]).run(
+        "go"
+    )
+    assert [len(message["content"]) for message in session.messages()[2:3]] == [2]
+    assert holdfast.validate(session.messages(), provider="anthropic") == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "share"),
+    [
+        (ContextOverflowError("too long", limit=400, size=800), 0.5),
+        (
+            ValueError("This model's maximum context length is 400 tokens; your messages resulted in 800 tokens"),
+            0.5,
+        ),
+        (RuntimeError("code: context_length_exceeded"), 0.7),
+    ],
+)
+def test_a_refusal_for_length_is_answered_by_fitting_harder_once(session, fault, share):
+    session.append(*talk(200))
+    model = Model(fault, "done")
+    assert AgentLoop(model, session).run("go on")["content"] == "done"
+    first, second = (holdfast.count(sent).total for sent in model.sent)
+    assert second <= share * first
+    assert model.sent[1][-1]["content"] == "go on"
+    assert session.restore()[:-2] == talk(200)
+
+
+def test_a_second_refusal_is_a_typed_error_with_its_figures(session):
+    session.append(*talk(200))
+    model = Model(*[ValueError("context_length_exceeded: maximum context length is 300 tokens")] * 2)
+    with pytest.raises(ContextOverflowError) as refused:
+        AgentLoop(model, session).run("go on")
+    assert len(model.sent) == 2
+    assert refused.value.limit == 300
+    assert refused.value.size == holdfast.count(model.sent[1]).total
+    assert session.messages()[-1] == {"role": "user", "content": "go on"}
+
+
+def test_any_other_fault_of_the_model_is_the_callers(session):
+    model = Model(KeyError("no such model"))
+    with pytest.raises(KeyError):
+        AgentLoop(model, session).run("go")
+    assert len(model.sent) == 1
+
+
+def test_a_tool_that_fails_or_does_not_exist_is_told_to_the_model(session):
+    def broken(arguments):
+        raise OSError("no disk")
+
+    other = {"id": "b", "type": "function", "function": {"name": "write", "arguments": "{}"}}
+    model = Model(calling("a"), {"role": "assistant", "content": None, "tool_calls": [other]}, "done")
+    AgentLoop(model, session, [FunctionTool(SCHEMA, broken)]).run("go")
+    outputs = [message["content"] for message in session.messages() if message["role"] == "tool"]
+    assert outputs == ["error: OSError: no disk", "error: there is no tool named 'write'; known are read"]
+
+
+def test_a_model_that_never_stops_calling_is_stopped(session):
+    model = Model(*[calling(f"c{n}") for n in range(9)])
+    with pytest.raises(ModelError, match="still calls tools after 3 rounds"):
+        AgentLoop(model, session, [reading("out")], rounds=3).run("go")
+
+
+@pytest.mark.parametrize(
+    ("trigger", "fits"), [("request", 1), ("call", 3), ("result", 2), ("overflow", 0), ("manual", 0)]
+)
+def test_it_fits_when_it_is_told_to(session, trigger, fits, monkeypatch):
+    fitted = []
+    fit = Session.fit
+    monkeypatch.setattr(
+        Session, "fit", lambda self, *given, **named: fitted.append(1) or fit(self, *given, **named)
+    )
+    model = Model(calling("a"), calling("b"), "done")
+    AgentLoop(model, session, [reading("out")], trigger=trigger).run("go")
+    assert len(fitted) == fits
+    assert [len(sent) for sent in model.sent] == [1, 3, 5]
+
+
+def test_an_unknown_trigger_is_refused(session):
+    with pytest.raises(ConfigError, match="known are request, call, result, overflow, manual"):
+        AgentLoop(Model(), session, trigger="sometimes")
+
+
+def test_what_the_model_asks_to_remember_stands_in_every_view(session):
+    arguments = json.dumps({"text": "The customer may not be called before nine."})
+    function = {"name": "remember", "arguments": arguments}
+    call = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "r", "type": "function", "function": function}],
+    }
+    AgentLoop(Model(call, "noted"), session, [remember_tool(session)]).run("Do not call before nine.")
+    session.append(*talk(300)[1:])
+    for query in (None, "parrots"):
+        assert "- The customer may not be called before nine." in "\n".join(
+            message["content"] or "" for message in session.fit(query).messages
+        )
+    (note,) = session.notes()
+    session.forget(note)
+    assert session.notes() == {}
+    assert "To be kept in mind" not in str(session.fit().messages)
+
+
+def test_models_and_tools_may_be_awaited(session):
+    async def model(messages, tools):
+        await asyncio.sleep(0)
+        return "done" if messages[-1]["role"] == "tool" else calling("a")
+
+    async def tool(arguments):
+        await asyncio.sleep(0)
+        return "out"
+
+    loop = AgentLoop(model, session, [FunctionTool(SCHEMA, tool)])
+    assert asyncio.run(loop.arun("go")) == {"role": "assistant", "content": "done"}
+    assert loop.run("again") == {"role": "assistant", "content": "done"}
+    assert len(session.messages()) == 8

@@ -1,0 +1,152 @@
+"""Many conversations in lockstep: the results of each alone, in fewer and fuller rounds."""
+
+import asyncio
+import threading
+
+import pytest
+
+import holdfast
+from holdfast.batch import acompress_many, compress_many
+from holdfast.calling.limits import CallLimits
+from holdfast.compressors.summarize import Summarize
+from holdfast.conversation import Conversation
+from holdfast.fitting import Options, Settings
+from holdfast.kernel.compressor import Plan
+from holdfast.kernel.flow import ask
+from holdfast.kernel.ports import All, Complete, Embed, Read, Save, Write
+from holdfast.providers.scripted import Scripted, ScriptedEmbedder
+from tests.talks import Somebody, chat, system, words
+
+SUMMARY = "They compared two plans for the move and chose the second one."
+
+
+def many_awaited(conversations, budget, **options):
+    return asyncio.run(acompress_many(conversations, budget, **options))
+
+
+both_doors = pytest.mark.parametrize(
+    "door", [compress_many, many_awaited], ids=["compress_many", "acompress_many"]
+)
+
+
+def talks(count=4):
+    return [[system(f"Be careful {i}."), *chat(8 + i, 30)] for i in range(count)]
+
+
+@both_doors
+def test_results_are_those_of_each_alone_in_order(door):
+    options = {"strategy": [Summarize(verify=False), "trim"], "counter": "words", "llm": Scripted(SUMMARY)}
+    results = door(talks(), 200, **options)
+    assert results == [holdfast.compress(talk, 200, **options) for talk in talks()]
+    assert [len(result.model_usage.calls) for result in results] == [1, 1, 1, 1]
+    assert all(result.budget_met for result in results)
+
+
+@both_doors
+def test_a_round_embeds_for_all_conversations_at_once(door):
+    embedder = ScriptedEmbedder(lambda text: [float(len(text))])
+
+    def embedding(transcript, allowance):
+        vectors = yield from ask(Embed(tuple(message.plain for message in transcript.messages)))
+        nested = yield from ask(All((Embed(("more",)), Save("kept"), Embed((transcript.messages[0].plain,)))))
+        return Plan.skip("embedded", f"{len(vectors)} {len(nested)} {nested[2]}")
+
+    options = {"strategy": [Somebody(embedding), "trim"], "counter": "words", "store": "memory://batch"}
+    results = door(talks(3), 200, embedder=embedder, **options)
+    assert len(embedder.calls) == 2
+    assert [result.steps[0].detail for result in results] == ["17 3 [[13.0]]", "19 3 [[13.0]]", "21 3 [[13.0]]"]
+
+
+@both_doors
+def test_one_that_cannot_be_read_fails_only_itself(door):
+    good = talks(2)
+    results = door([good[0], "no conversation", good[1]], 200, strategy="trim", counter="words")
+    assert [result.status for result in results] == ["compacted", "failed", "compacted"]
+    assert results[1].reason == "invalid_input"
+    assert results[1].messages == "no conversation"
+    assert results[1].detail
+
+
+@both_doors
+def test_one_that_cannot_be_made_to_fit_says_so_and_raises_nothing(door):
+    budget = holdfast.Budget(limit=50, hard=True)
+    large = [{"role": "user", "content": words(500)}]
+    results = door([large, chat(4, 20)], budget, strategy="trim", counter="words", on_failure="raise")
+    assert [result.budget_met for result in results] == [False, True]
+
+
+@both_doors
+def test_one_whose_model_fails_is_degraded_alone(door):
+    model = Scripted(lambda prompt: ValueError("no") if "w17" in prompt else SUMMARY)
+    results = door(talks(), 200, strategy=[Summarize(verify=False), "trim"], counter="words", llm=model)
+    assert [result.degraded for result in results] == [False, False, True, True]
+    assert all(result.budget_met for result in results)
+
+
+@both_doors
+def test_wrong_options_are_told_at_once(door):
+    with pytest.raises(holdfast.ConfigError):
+        door([], 200, strategy="no such strategy")
+    with pytest.raises(holdfast.ConfigError):
+        door([], 0)
+    with pytest.raises(holdfast.ConfigError):
+        door([], 200, llm="nobody:x")
+
+
+@both_doors
+def test_progress_counts_up_to_the_end(door):
+    seen = []
+    door(
+        [*talks(), chat(1)],
+        200,
+        strategy=[Summarize(verify=False), "trim"],
+        counter="words",
+        llm=Scripted(SUMMARY),
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert seen[0] == (1, 5)
+    assert seen[-1] == (5, 5)
+    assert seen == sorted(seen)
+
+
+@both_doors
+def test_no_conversation_is_no_work(door):
+    assert door([], 200) == []
+
+
+def test_calls_of_all_conversations_together_stay_within_the_concurrency():
+    lock, now, most = threading.Lock(), [0], [0]
+
+    def model(prompt):
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        threading.Event().wait(0.005)
+        with lock:
+            now[0] -= 1
+        return SUMMARY
+
+    limits = CallLimits(concurrency=2)
+    compress_many(
+        talks(6), 200, strategy=[Summarize(verify=False), "trim"], counter="words", llm=model, limits=limits
+    )
+    assert most[0] == 2
+
+
+@both_doors
+def test_asks_of_every_kind_are_answered(door):
+    def asking(transcript, allowance):
+        yield from ask(Write("key", "value"))
+        read = yield from ask(Read("key"))
+        text = yield from ask(Complete("p"))
+        return Plan.skip("asked", f"{read} {text} {allowance.thread}")
+
+    talk = Conversation("t", talks(1)[0])
+    options = {"strategy": [Somebody(asking), "trim"], "counter": "words"}
+    (result,) = door([talk], 200, llm="scripted:fine", store="memory://batch", **options)
+    assert result.steps[0].detail == "value fine t"
+    assert result.messages.thread_id == "t"
+
+
+def test_the_options_of_a_batch_are_those_of_a_compression():
+    assert set(Options.__annotations__) == set(Settings.__dataclass_fields__)
