@@ -84,6 +84,27 @@ def test_one_whose_model_fails_is_degraded_alone(door):
 
 
 @both_doors
+@pytest.mark.parametrize("wrong", [{"store": "nope://x"}, {"counter": 5}, {"embedder": "nobody"}])
+def test_options_that_are_wrong_for_every_conversation_are_raised(door, wrong):
+    with pytest.raises(holdfast.ConfigError):
+        door(talks(2), 200, **wrong)
+
+
+@both_doors
+def test_a_pin_that_one_conversation_does_not_have_fails_only_that_one(door):
+    short = [{"role": "user", "content": "hello"}]
+    results = door([short, chat(4, 20)], 500, pin=[3], counter="words")
+    assert [result.reason for result in results] == ["invalid_input", "within_budget"]
+
+
+@both_doors
+@pytest.mark.parametrize("one", ["text", {"messages": chat(2, 5)}, 5])
+def test_one_conversation_in_the_place_of_several_is_told(door, one):
+    with pytest.raises(holdfast.ConfigError, match="is no list of conversations; give a list"):
+        door(one, 200)
+
+
+@both_doors
 def test_wrong_options_are_told_at_once(door):
     with pytest.raises(holdfast.ConfigError):
         door([], 200, strategy="no such strategy")

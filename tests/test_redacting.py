@@ -6,7 +6,9 @@ import json
 import pytest
 
 import holdfast
+from holdfast.compressors.digest import llm4s_history
 from holdfast.compressors.shrink import Shrink, key_in
+from holdfast.compressors.squeeze import Squeeze
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.flow import ask
@@ -208,3 +210,13 @@ def test_a_summary_that_was_made_unmasked_is_masked_when_it_is_extended():
     assert spilled(open_, messages)
     more = [*open_, *(user(f"Go on with step {n}. " * 20) for n in range(12))]
     assert not spilled(holdfast.compress(more, 700, redact=True, **options).messages, more)
+
+
+def test_notes_that_were_made_unmasked_are_masked_when_they_are_squeezed():
+    messages = told_of_secrets()
+    open_ = holdfast.compress(messages, 900, strategy=llm4s_history(2)).messages
+    assert spilled(open_, messages)
+    model = Scripted("They deployed to every host.")
+    squeezed = holdfast.compress(open_, 500, redact=True, llm=model, strategy=Squeeze(cap_tokens=80))
+    assert squeezed.steps[-1].applied
+    assert not spilled(squeezed.messages, messages)

@@ -36,7 +36,15 @@ def test_a_fault_of_the_work_is_raised_where_it_is_waited_for():
         wait_for(failing())
 
 
-def test_an_interrupt_stops_the_work():
+@pytest.fixture
+def interruptible():
+    """A process that was started in the background may have been told to ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_stops_the_work(interruptible):
     stopped, begun = threading.Event(), threading.Event()
 
     async def endless():

@@ -6,6 +6,7 @@ import sys
 from benchmarks.speed import measures
 from benchmarks.speed.conversation import messages
 from benchmarks.speed.deduping import deduping
+from benchmarks.speed.digesting import digesting
 from benchmarks.speed.shrinking import shrinking
 
 
@@ -15,7 +16,7 @@ def main() -> int:
     parser.add_argument("--data", help="a JSON file of runs, each a list of chat messages")
     found, origin = messages(parser.parse_args().data)
     print(f"{origin}: {measures.described(found)}")
-    rows = [measures.import_time, measures.memo_memory, shrinking, deduping]
+    rows = [measures.import_time, measures.memo_memory, shrinking, deduping, digesting]
     for row in (row for measure in rows for row in measure()):
         print("{:80} {:>34}   {}".format(*row), flush=True)
     for measure in (measures.cold_call, measures.growing_loop, measures.shared_prefix):

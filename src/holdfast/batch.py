@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Any, Unpack
@@ -11,7 +11,7 @@ from holdfast.asynchronous import answers as answers_awaited
 from holdfast.fitting import Job, Options, Settings, chosen, prepare
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import Plan
-from holdfast.kernel.errors import InputError
+from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.flow import run_batch
 from holdfast.kernel.ports import All, Ask
 from holdfast.metrics import CompressionMetrics, TokenUsage
@@ -81,6 +81,7 @@ def _results(done: StopIteration) -> list[CompressionResult]:
 def _batch(
     conversations: Iterable[Any], budget: int | Budget, settings: Settings, progress: Progress | None
 ) -> Batch:
+    _check_several(conversations)
     chosen(settings)
     stated = Budget.of(budget)
     if settings.llm is not None:
@@ -95,11 +96,24 @@ def _batch(
     return results
 
 
+def _check_several(conversations: object) -> None:
+    """Raises ConfigError for one conversation in the place of several."""
+    kind = type(conversations).__name__
+    if isinstance(conversations, str | bytes | Mapping) or not isinstance(conversations, Iterable):
+        advice = "give a list of conversations, each as compress takes it"
+        raise ConfigError(f"a {kind} is no list of conversations", place="conversations", advice=advice)
+
+
 def _prepared(messages: Any, budget: Budget, settings: Settings) -> Job | CompressionResult:
-    """The job of one conversation, or the result that says why there is none."""
+    """The job of one conversation, or the result that says why there is none.
+
+    Raises ConfigError for options that are wrong whatever the conversation is: only pins are about one.
+    """
     try:
         return prepare(messages, budget, settings)
     except InputError as fault:
+        if isinstance(fault, ConfigError) and fault.place != "pin":
+            raise
         return CompressionResult(
             messages=messages,
             metrics=CompressionMetrics(0, 0, 0, 0),

@@ -29,7 +29,7 @@ def test_summaries_are_kept_under_the_thread(run, talk, folder):
 
 def test_a_model_or_embedder_that_nobody_knows_is_told_with_those_that_are_known(run, talk):
     told = run("compress", "chat.json", "-b", "150", "--llm", "nobody:x").complaint
-    assert told.startswith("--llm")
+    assert told.startswith("--llm: 'nobody:x' names no model vendor")
     assert "known are anthropic, extractive, gemini, openai, scripted" in told
     assert "lexical" in run("compress", "chat.json", "-b", "150", "--embedder", "nobody").complaint
 

@@ -32,4 +32,4 @@ def test_the_laws_hold_for_the_profile(name):
     seen: Counter[str] = Counter()
     for number in range(EXAMPLES // SHARDS):
         seen += check(replace(draw(number), steps=load_profile(name).steps, step=0.0))
-    assert not idle(seen, 0.01)
+    assert seen["over"] >= EXAMPLES / SHARDS / 2

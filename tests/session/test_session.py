@@ -56,7 +56,9 @@ class TestAppending:
             second.append(*chatter(2, 4))
             assert third.messages() == chatter(6)
 
-    @pytest.mark.parametrize("thread", ["", "../x", "a:b", "\ud800", "二", "x" * 5_000, "messages:thread-1"])
+    @pytest.mark.parametrize(
+        "thread", ["", "../x", "a:b", "\ud800", "二", "x" * 10_000, "a\x00b", "a\nb", "messages:thread-1"]
+    )
     def test_any_text_names_a_thread(self, store, session, thread):
         session.append(*chatter(3))
         with Session(thread, store=store) as other:
@@ -234,6 +236,21 @@ class TestTheRecord:
         session.undo()
         assert session.recall(4) == TOPICS[3]
         assert "nine retries" not in "\n".join(texts(session.fit()))
+
+    def test_an_edit_inside_what_was_folded_into_notes_is_what_the_notes_say_from_then_on(self, session):
+        session.append({"role": "user", "content": "Find the fault."})
+        for number in range(12):
+            session.append(*call(number, f"reading {number} of gauge quartz is {number * 37} bar\n" * 30))
+            session.fit()
+        session.append({"role": "user", "content": "The gauge is called quartz."}, *call(50, "out"))
+        session.fit()
+        session.edit(-3, {"role": "user", "content": "The gauge is called feldspar."})
+        for number in range(60, 64):
+            session.append(*call(number, f"other {number}\n" * 30))
+            view = session.fit()
+            assert "gauge is called quartz" not in str(view.messages)
+            assert view.budget_met
+            assert holdfast.validate(view.messages, provider="openai") == []
 
     def test_what_is_deleted_is_in_no_view_and_no_search_until_it_is_undone(self, session):
         session.append(*talk(300))

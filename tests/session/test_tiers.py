@@ -61,6 +61,35 @@ def test_what_was_recalled_comes_one_tier_up(session):
     assert moves(session, "promoted")
 
 
+@pytest.mark.parametrize(
+    ("said", "to"), [("and it is vital that Noor hears it", "hot"), ("and Noor should hear it", "warm")]
+)
+def test_what_says_of_itself_that_it_matters_comes_back_from_cold_to_hot(said, to):
+    session = Session("t", budget=900, tiers=TierSizes(hot=400, warm=20, cold=2_000))
+    session.append(
+        {"role": "user", "content": f"The code of the vault in Oslo is 4471-B, {said}."}, *chatter(61, 1)
+    )
+    session.tend()
+    session.fit("What is the code of the vault in Oslo?")
+    session.tend()
+    assert ["0-1", "cold", to] in [
+        move[:3] for event in session.history() if event.kind == "tiers" for move in event.facts["moves"]
+    ]
+
+
+def test_the_forms_of_the_tiers_can_be_the_callers_own():
+    class Initials:
+        def condense(self, text, level, count):
+            return "".join(word[0] for word in text.split())[: 40 // level]
+
+    session = Session("t", budget=900, tiers=SIZES, condenser=Initials())
+    session.append(*talk(120))
+    session.tend()
+    moved = [move for event in session.history() if event.kind == "tiers" for move in event.facts["moves"]]
+    assert max(after for _, _, to, _, _, after in moved if to == "cold") <= 20
+    assert session.restore() == talk(120)
+
+
 def test_forced_maintenance_empties_to_the_target(session):
     session.append(*talk(200))
     tiers = session.tend(force=True)

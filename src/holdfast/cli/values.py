@@ -64,7 +64,8 @@ def known(look_up: Callable[[str], object]) -> Callable[[click.Context, click.Pa
             try:
                 look_up(name)
             except ConfigError as fault:
-                place = f"{param.opts[-1]}: {fault.place}" if fault.place else param.opts[-1]
+                option = param.opts[-1]
+                place = option if fault.place in ("", param.name) else f"{option}: {fault.place}"
                 raise ConfigError(fault.problem, place=place, advice=fault.advice) from fault
         return value
 

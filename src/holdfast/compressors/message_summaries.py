@@ -53,6 +53,11 @@ def message_summary(single: Single, tokens: int, allowance: Allowance, question:
     return text
 
 
+def output_summary(text: str, index: int, tool: str, tokens: int, allowance: Allowance) -> Summing:
+    """The output of a tool in a model's words, as ``message_summary``; ``tool`` is empty if it is not known."""
+    return message_summary(Single(text, "tool", index, f"output of {tool or 'a tool'}"), tokens, allowance)
+
+
 def _written(single: Single, tokens: int, allowance: Allowance, question: str) -> Summing:
     count = allowance.meter.text
     about = f" It should help to answer this:\n\n{quoted(question)}" if question.strip() else ""

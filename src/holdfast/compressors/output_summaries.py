@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from holdfast.compressors.message_summaries import Single, message_summary
 from holdfast.compressors.references import note
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.errors import ModelError, StoreError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Ask, Save
+from holdfast.kernel.registry import Registry
+
+_TELLERS = Registry("teller", "tellers", {"output": "holdfast.compressors.message_summaries:output_summary"})
+"""What writes and verifies is loaded where a model is asked: no clearing without one waits for it."""
 
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
 
@@ -56,9 +59,9 @@ class OutputSummaries:
         least = self.tokens + self.allowance.meter.text(opening)
         if not self.may_ask or least >= output.tokens:
             return None
-        single = Single(output.text, "tool", output.position, f"output of {output.tool or 'a tool'}")
+        tell = cast("Callable[..., Generator[Ask[Any], Any, str]]", _TELLERS.load("output"))
         try:
-            text = yield from message_summary(single, self.tokens, self.allowance)
+            text = yield from tell(output.text, output.position, output.tool, self.tokens, self.allowance)
         except ModelError as fault:
             self.trouble = f"no more summaries were asked for: {' '.join(str(fault).split())}"
             return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from holdfast.compressors.concealing import concealed
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.compressors.prompting import quoted, request
@@ -47,7 +48,7 @@ class Squeeze:
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Replace for each summary."""
         count = allowance.meter.text
-        found = _summaries(transcript)
+        found = _summaries(transcript, masked=allowance.redacts)
         cap = tokens_of(self.cap_tokens, allowance.target)
         whole = sum(count(text) for text, _ in found.values())
         if whole <= cap:
@@ -71,10 +72,11 @@ class Squeeze:
         return Plan(edits, reason="squeezed")
 
 
-def _summaries(transcript: Transcript) -> dict[int, tuple[str, str]]:
+def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, str]]:
     """Where summaries of one text stand, each with the whole text and with what it says below its mark."""
     found: dict[int, tuple[str, str]] = {}
-    for i, message in enumerate(transcript.messages):
+    for i, given in enumerate(transcript.messages):
+        message = concealed(given) if masked else given
         body = body_of(message)
         if body is not None and len(message.parts) == 1 and i not in transcript.pinned:
             found[i] = message.parts[0].text, body

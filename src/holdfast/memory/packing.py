@@ -22,6 +22,7 @@ _MOST_MISSES = 12  # hits in a row that do not fit: then what is left is too lit
 _LEAST = 12  # tokens of an excerpt that is cut: less says nothing
 _LARGEST, _LARGE = 0.5, 0.25  # of the budget: the best hit, and any other, is cut if it would take more
 _LONG = 60_000  # characters of a message that are read sentence by sentence
+_MOST_OUTPUTS = 3  # of tools that are read for what answers: each costs as much as a search
 _SENTENCES = 400  # of a message: more are not weighed against each other
 
 
@@ -32,11 +33,13 @@ def pack(
     count: Callable[[str], int],
     *,
     question: str = "",
+    whole: Callable[[str], int] | None = None,
 ) -> list[Excerpt]:
     """As much of the hits, best first, as ``written`` puts into ``budget`` tokens; in the order of the log.
 
     What only greets or thanks is left out, and what was said word for word before is not said again. A message
-    too long for its share is cut to the sentences that answer the question.
+    too long for its share is cut to the sentences that answer the question. ``whole`` counts the text as it stands
+    in its message, where that is to be counted anyway.
     """
     packer = _Packer(budget, count, Question.of(question))
     names = frozenset(message.speaker.lower() for message in messages.values())
@@ -48,7 +51,7 @@ def pack(
         misses = 0 if packer.take(message, names) else misses + 1
         if misses > _MOST_MISSES:
             break
-    return packer.packed()
+    return packer.packed(whole or count)
 
 
 def written(excerpts: Sequence[Excerpt]) -> str:
@@ -83,6 +86,7 @@ class _Packer:
         self._taken: list[Excerpt] = []
         self._texts: set[str] = set()
         self._days: set[str] = set()
+        self._outputs = 0
 
     def take(self, message: Remembered, names: frozenset[str]) -> bool:
         """Take what fits of the message; whether there was room, or nothing to say."""
@@ -108,16 +112,19 @@ class _Packer:
         self._room = room - cost
         return True
 
-    def packed(self) -> list[Excerpt]:
+    def packed(self, whole: Callable[[str], int]) -> list[Excerpt]:
         """What was taken, without the last ones if together they are more than the sum of them."""
         taken = list(self._taken)
-        while taken and self._count(written(_in_order(taken))) > self._budget:
+        while taken and whole(written(_in_order(taken))) > self._budget:
             taken.pop()
         return _in_order(taken)
 
     def _cut(self, text: str, room: int, *, tool: bool) -> str:
         """The sentences that answer, as many as fit, in their order; of an output what its kind keeps."""
         if room < _LEAST:
+            return ""
+        self._outputs += tool
+        if self._outputs > _MOST_OUTPUTS:
             return ""
         pieces = [] if tool or len(text) > _LONG else [piece.strip() for piece in sentences(text)]
         if len(pieces) < 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from holdfast.kernel.budget import Budget, Meter
+from holdfast.memory.condensing import Condenser, RuleCondenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.metering import Counter, meter_for
 from holdfast.tokens import window_of
@@ -23,6 +24,7 @@ class Options:
     vectors: bool | None = None
     """Whether messages are found by what they mean too; None: where the extra ``local`` is installed."""
 
+    condenser: Condenser = field(default_factory=RuleCondenser)
     meter: Meter = field(init=False)
     window: int | None = field(init=False)
     """The model's own, in tokens, where it is known."""

@@ -25,7 +25,7 @@ class View:
 
     recalled: tuple[Recalled, ...] = ()
     result: CompressionResult | None = field(default=None, repr=False)
-    """What became of the recent turns."""
+    """What became of the recent turns when they were last made smaller."""
 
     @property
     def budget_met(self) -> bool:
@@ -39,8 +39,8 @@ class Part:
 
     messages: list[Any]
     tokens: int
-    standing: frozenset[int]
-    """The positions of the thread that are in it."""
+    places: tuple[int | None, ...]
+    """Of each message its position in the thread; of a digest None."""
 
     head: int
     """How many of its messages stand before the recent turns."""
@@ -57,6 +57,8 @@ class Desk:
 
     key: tuple[int, ...] = ()
     part: Part | None = None
+    looked: int = 0
+    """How long the thread was when it was last asked whether the work has turned to something else."""
 
 
 def copied(message: Any) -> Any:

@@ -70,15 +70,24 @@ class Past:
         ]
 
     def recollect(
-        self, question: str, room: int, count: Callable[[str], int], shown: AbstractSet[int], least: float
+        self,
+        question: str,
+        room: int,
+        count: Callable[[str], int],
+        whole: Callable[[str], int],
+        shown: AbstractSet[int],
+        least: float,
     ) -> Recollection:
         """The smallest texts that answer, as many as the room takes, in order of time.
 
-        Not what is ``shown`` already, nor what has a score below the ``least``.
+        Not what is ``shown`` already, nor what has a score below the ``least``. ``count`` counts a piece,
+        ``whole`` what all of them take together in their message.
         """
         found = self._retrieval.search(question, _HITS + len(shown), self._thread.now()) if room > 0 else []
         hits = [hit for hit in found if hit.score >= least and hit.position not in shown]
-        excerpts = pack(hits, self.read([hit.position for hit in hits]), room, count, question=question)
+        excerpts = pack(
+            hits, self.read([hit.position for hit in hits]), room, count, question=question, whole=whole
+        )
         known = {hit.position: hit for hit in hits}
         chosen = [
             Recalled(each.position, known[each.position].score, each.text, known[each.position].why)

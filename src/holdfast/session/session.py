@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, Self
 
 from holdfast.kernel.budget import Budget
+from holdfast.memory.facts import Fact, Ledger
 from holdfast.memory.tiers import Tier, TierStatistics
 
 from .parts import View
@@ -25,7 +26,8 @@ class Session(SyncSession):
     without one everything is kept in memory, as long as the session lives. ``budget`` is for ``fit``; ``model``,
     ``format``, ``profile``, ``counter`` and ``redact`` are those of ``compress``. ``tiers`` are the sizes of hot,
     warm and cold. ``vectors``: whether messages are found by what they mean too, by default where the extra
-    ``local`` is installed. ``clock`` tells the time, in seconds since 1970 UTC.
+    ``local`` is installed. ``condenser`` makes the warm and the cold form of what leaves hot, by default by rule.
+    ``clock`` tells the time, in seconds since 1970 UTC.
 
     What the log holds is never changed or deleted. Each method has an asynchronous form whose name begins with a,
     which leaves the waiting to a thread.
@@ -70,7 +72,11 @@ class Session(SyncSession):
         """As ``remember``."""
         return await to_thread(self.remember, text, by=by)
 
-    async def aforget(self, note: Event | int) -> Event:
+    async def afacts(self) -> Ledger:
+        """As ``facts``."""
+        return await to_thread(self.facts)
+
+    async def aforget(self, note: Event | int | Fact) -> Event:
         """As ``forget``."""
         return await to_thread(self.forget, note)
 

@@ -78,6 +78,9 @@ class State:
     notes: dict[int, str] = field(default_factory=dict[int, str])
     """What is to be kept in mind, by the number of the event that asked for it."""
 
+    forgotten: list[tuple[int, list[str]]] = field(default_factory=list[tuple[int, list[str]]])
+    """The facts that are not to be known any more: how long the thread was then, and the key of the fact."""
+
     since: int = 0
     """From here on messages stand in the view as they are; what is older left it by compactions."""
 
@@ -126,6 +129,8 @@ class State:
             setattr(self, name, sorted(held | meant if joins else held - meant))
         elif kind == "note":
             self.notes[event.number] = facts["text"]
+        elif kind == "forget" and "fact" in facts:
+            self.forgotten.append((event.at, facts["fact"]))
         elif kind == "forget":
             self.notes.pop(facts["note"], None)
         elif kind == "compaction":

@@ -15,6 +15,8 @@ from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
+from holdfast.memory.condensing import Condenser, RuleCondenser
+from holdfast.memory.facts import Fact, Ledger
 from holdfast.memory.tiers import Tier, TierSizes, TierStatistics
 from holdfast.metering import Counter
 from holdfast.recalling import line_range, recall
@@ -24,6 +26,7 @@ from holdfast.stores.capabilities import Closes
 from holdfast.stores.in_process import InProcessStore
 
 from .copying import copy_thread
+from .knowing import Knowing
 from .meaning import Meaning
 from .options import Options
 from .page import html_page
@@ -57,10 +60,12 @@ class SyncSession:
         redact: bool | None = None,
         tiers: TierSizes | None = None,
         vectors: bool | None = None,
+        condenser: Condenser | None = None,
         clock: Callable[[], float] = time,
     ) -> None:
         stated = None if budget is None else Budget.of(budget)
-        self._options = Options(stated, model, profile, counter, redact, tiers or TierSizes(), vectors)
+        sizes, forms = tiers or TierSizes(), condenser or RuleCondenser()
+        self._options = Options(stated, model, profile, counter, redact, sizes, vectors, forms)
         self._clock, self._format = clock, format
         self._owns = isinstance(store, str)
         self._begin(thread, InProcessStore() if store is None else open_store(store))
@@ -206,10 +211,18 @@ class SyncSession:
             self._thread.refresh()
             return self._thread.record("note", f"asked by the {by}", {"text": text})
 
-    def forget(self, note: Event | int) -> Event:
-        """Keep a text in mind no longer. Raises NotFoundError if there is no such note."""
+    def facts(self) -> Ledger:
+        """The durable facts that the thread states: what holds, and with their dates what it contradicts."""
         with self._turn:
             self._thread.refresh()
+            return self._knowing.ledger()
+
+    def forget(self, note: Event | int | Fact) -> Event:
+        """Keep a text in mind, or a fact, no longer. Raises NotFoundError if there is no such note."""
+        with self._turn:
+            self._thread.refresh()
+            if isinstance(note, Fact):
+                return self._thread.record("forget", "asked by the user", {"fact": list(note.key)})
             number = note.number if isinstance(note, Event) else note
             if number not in self._thread.state.notes:
                 raise NotFoundError(str(number), where=f"the notes of thread {self.thread!r}")
@@ -263,7 +276,8 @@ class SyncSession:
         self._thread = Thread(thread, store, self._clock, self._options.meter, self._format)
         self._past = Past(self._thread, Meaning.of(self._thread, wanted=self._options.vectors))
         self._desk = Desk()
-        self._tending = Tending(self._thread, self._options.tiers)
+        self._knowing = Knowing(self._thread)
+        self._tending = Tending(self._thread, self._options.tiers, self._options.condenser)
 
     def _known(self, which: Which) -> int:
         """The position of a message. Raises NotFoundError if there is none, or it is deleted."""

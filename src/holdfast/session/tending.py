@@ -12,7 +12,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from holdfast.memory.changing import read
-from holdfast.memory.relevance import Context, Relevance, importances
+from holdfast.memory.condensing import Condenser
+from holdfast.memory.relevance import Context, Relevance, has_importance_marker, importances
 from holdfast.memory.segments import Segment, by_turns
 from holdfast.memory.tiers import TIERS, Maintenance, Move, Tier, Tiers, TierSizes, TierStatistics
 from holdfast.stores.capabilities import SetsMany
@@ -31,8 +32,8 @@ _READ = 256
 class Tending:
     """Keeps the tiers of one thread."""
 
-    def __init__(self, thread: Thread, sizes: TierSizes) -> None:
-        self.thread, self.sizes = thread, sizes
+    def __init__(self, thread: Thread, sizes: TierSizes, condenser: Condenser) -> None:
+        self.thread, self.sizes, self.condenser = thread, sizes, condenser
         self.moves = 0
         self._pending = 0
         self._seen = thread.state.messages
@@ -78,13 +79,16 @@ class Tending:
 
     @property
     def _maintenance(self) -> Maintenance:
-        return Maintenance(self.sizes, self.thread.meter.text, self._original)
+        return Maintenance(self.sizes, self.thread.meter.text, self._original, self.condenser)
 
     def _original(self, origin: str) -> str:
         return _text(self.thread, *_ends(origin))
 
     def _promoted(self) -> list[Move]:
-        """What was recalled since the last run goes one tier up; of hot only the access is counted."""
+        """What was recalled since the last run goes one tier up, and to hot what says itself that it matters.
+
+        Of what is in hot only the access is counted.
+        """
         moves: list[Move] = []
         now = self.thread.now()
         for name, times in self._wanted.items():
@@ -97,7 +101,8 @@ class Tending:
                 hot = tuple(used if each.id == name else each for each in self._tiers.hot)
                 self._tiers = replace(self._tiers, hot=hot)
             else:
-                done = self._maintenance.promote(self._tiers, name, now)
+                critical = segment.pinned or has_importance_marker(self._original(segment.origin))
+                done = self._maintenance.promote(self._tiers, name, now, critical=critical)
                 self._tiers = done.tiers
                 moves += done.moves
         self._wanted = {}

@@ -6,7 +6,7 @@ only grows at its end meanwhile. Where the recent turns begin moves in steps, ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.api import compress
@@ -152,8 +152,11 @@ class Fitting:
         least, regrowth = (_WORTH, _REGROWTH) if self.query is None else (0.0, 0.0)
         most = self.limit - int(self.room * _LEAST_PAST)
         part = self._part(start, most, self.limit - int(self.room * max(_PAST, regrowth)))
-        room = limit - part.tokens - self._cost("")
-        past = self.past.recollect(question, room, self.options.meter.text, part.standing, least)
+        empty = self._cost("")
+        room = limit - part.tokens - empty
+        shown = {place for place in part.places if place is not None}
+        count = self.options.meter.text
+        past = self.past.recollect(question, room, count, lambda text: self._cost(text) - empty, shown, least)
         view = self._composed(part, start, past, reason)
         self._remember(past, question, view)
         return view
@@ -175,13 +178,14 @@ class Fitting:
     def _part(self, start: int, most: int, target: int) -> Part:
         """What is fixed and the recent turns, made to fit: if they do so, as they stood and what came since.
 
-        So the beginning stays the same, and what was made smaller once is not made smaller again at every call.
+        So the beginning stays the same. When they have outgrown their room, what was made smaller is made smaller
+        still: the work is that for what is new.
         """
         key = (start, self.agent, self.thread.state.rewordings, *self.fixed)
         last = self.desk.part if self.query is None and self.desk.key == key else None
-        part = last and self._continued(last)
-        if part is None or part.tokens > most:
-            part = self._made(start, target)
+        part = self._continued(last) if last else self._made(start, target)
+        if last and part.tokens > most:
+            part = self._compressed(part.messages, part.places, part.head, target)
         if self.query is None:
             self.desk.key, self.desk.part = key, part
         return part
@@ -191,7 +195,7 @@ class Fitting:
         return Part(
             [*last.messages, *(kept.original for kept in fresh.values())],
             last.tokens + sum(map(self._size, fresh.values())),
-            last.standing | fresh.keys(),
+            (*last.places, *fresh),
             last.head,
             self.thread.state.messages,
             last.result,
@@ -204,27 +208,36 @@ class Fitting:
             before |= self.thread.read([spoke])
         recent = self.thread.read(range(start, self.thread.state.messages))
         kept = [*(before[place] for place in sorted(before)), *recent.values()]
-        pins = set(self.thread.state.pins)
-        options = self.options
+        return self._compressed(
+            [each.original for each in kept], [each.position for each in kept], len(before), limit
+        )
+
+    def _compressed(self, messages: list[Any], places: Sequence[int | None], head: int, limit: int) -> Part:
+        """The messages made to fit; the first ones, so many, stand before the recent turns."""
+        options, pins = self.options, set(self.thread.state.pins)
         result = compress(
-            [each.original for each in kept],
+            messages,
             max(1, limit),
             model=options.model,
             format=self.thread.state.format or None,
             profile=options.profile,
             query=self.query,
             tools=self.tools,
-            pin=[i for i, each in enumerate(kept) if each.position in pins],
+            pin=[i for i, place in enumerate(places) if place in pins],
             store=self.thread.store,
             counter=options.counter,
             redact=options.redact,
         )
-        ways = [(way.before, way.after) for way in journeys(result)]
-        stand = [(before, after) for before, after in ways if before is not None and after is not None]
-        head = max((after + 1 for place, after in stand if place < len(before)), default=0)
-        standing = frozenset(kept[place].position for place, _ in stand)
-        end = self.thread.state.messages
-        return Part(list(result.messages), result.usage.tokens, standing, head, end, result)
+        ways = {way.after: way.before for way in journeys(result) if way.after is not None}
+        sources = [ways[at] for at in range(len(result.messages))]
+        return Part(
+            list(result.messages),
+            result.usage.tokens,
+            tuple(None if source is None else places[source] for source in sources),
+            max((at + 1 for at, source in enumerate(sources) if source is not None and source < head), default=0),
+            self.thread.state.messages,
+            result,
+        )
 
     def _composed(self, part: Part, start: int, past: Recollection, reason: str) -> View:
         """The view: what is fixed, what the past has to say, the recent turns."""
@@ -247,8 +260,10 @@ class Fitting:
 
     def _shifted(self, standing: Mapping[str, Any]) -> bool:
         """Whether the work is about something else now than what was recalled for it."""
-        if self.thread.state.messages - standing["at"] < _SHIFT_AFTER:
+        end = self.thread.state.messages
+        if end - max(standing["at"], self.desk.looked) < _SHIFT_AFTER:
             return False
+        self.desk.looked = end
         about = {term for term in terms(self._work()) if not term.isdigit()}
         before = about.intersection(terms(f"{standing['question']}\n{standing['text']}"))
         return len(before) < _SHIFTED * len(about)

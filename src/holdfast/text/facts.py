@@ -25,24 +25,31 @@ _WORTH: dict[Kind, float] = {
     "time": 0.4,
 }
 _PROPER = 0.4  # worth of a word that is written as a name
-_DECISION, _CONSTRAINT, _TROUBLE, _PREFERENCE = 3.0, 2.0, 3.0, 2.0
+_DECISION, _CONSTRAINT, _TROUBLE, _PREFERENCE, _PROGRESS = 3.0, 2.0, 3.0, 2.0, 1.0
 _EDGES = ".,:;!?()[]{}<>\"'`*“”‘’«»…"
 _CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?(?!\d|:\w)")
 _LONGEST = 200  # characters of a token that are looked at
 _WISHES = frozenset(
     """
-    prefer prefers preferred rather favourite favorite allergic instead want wants wish i'd i’d i'm i’m looking
-    need needs todo next
+    prefer prefers preferred rather favourite favorite allergic allergy vegetarian vegan dislike hate instead want
+    wants wish i'd i’d i'm i’m looking need needs todo next
     """.split()
 )
 """Words of one who wants something, or says who they are."""
+
+_WHO = re.compile(r"\b(?:[Mm]y (?:[\w'’-]{1,20} ){1,3}(?:is|are)|[Cc]all me|I (?:am|live|work|own|study|speak)) ")
+_PROGRESSES = re.compile(
+    r"\b(?:[Dd]one|[Ff]inished|[Cc]ompleted|[Ff]ixed|[Mm]erged|[Dd]eployed|[Pp]ending|[Oo]utstanding|[Uu]nfinished"
+    r"|[Ss]till open|[Ss]till to do|[Rr]emaining)\b"
+)
+"""What is done, and what is left to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What a sentence states: its exact things and names in order of mention, and what they are worth together.
 
-    ``told`` is the worth of what it decides, demands, prefers or reports as broken, whatever it names.
+    ``told`` is the worth of what it decides, demands, prefers, or reports as broken, done or open.
     """
 
     things: tuple[str, ...]
@@ -69,7 +76,8 @@ def facts(sentence: str) -> Facts:
             exact += value
     told = signals(sentence)
     worth = _DECISION * told.decides + _CONSTRAINT * told.constrains + _TROUBLE * (told.alarm >= TROUBLE)
-    return Facts(tuple(dict.fromkeys(things)), exact, worth + _PREFERENCE * wishes)
+    worth += _PREFERENCE * (wishes or _WHO.search(sentence) is not None)
+    return Facts(tuple(dict.fromkeys(things)), exact, worth + _PROGRESS * bool(_PROGRESSES.search(sentence)))
 
 
 def exactness(text: str) -> float:

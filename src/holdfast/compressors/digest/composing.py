@@ -14,6 +14,7 @@ from .atoms import Line, written
 from .notation import line_of
 from .ranking import Place, ranked
 from .sayings import Folded, Said, sayings
+from .superseding import current
 
 _CHARACTERS = 3.5  # a token of notes, at first; then as it was found
 _LINE = 2  # tokens of a line beside its words
@@ -62,7 +63,7 @@ class _Page:
     def __init__(self, order: Order) -> None:
         self._order = order
         self.said: list[Said] = sayings(order.messages, order.heading)
-        self._lines: list[Line] = [line_of(said.saying) for said in self.said]
+        self._lines: list[Line] = current([line_of(said.saying) for said in self.said])
         self._texts: dict[tuple[int, tuple[int, ...]], str] = {}
 
     def chosen(self) -> Sequence[Place]:

@@ -12,6 +12,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import accumulate
 
+_CERTAIN = 4  # times the room for notes: what is said in so much fills it, without reading all that is far behind
+
 
 @dataclass(frozen=True, slots=True)
 class Fold:
@@ -52,6 +54,8 @@ class Room:
         last = max(len(reached) - 2, 0)
         most = max(self.whole - self.recent, 0)
         least = notes = 0
+        if rest(0) - (self.whole - most) >= _CERTAIN * most:
+            notes = most
         while least < last and notes < most and rest(least) + notes > self.whole:
             notes = min(most, notes + notes_on(least))
             least += 1

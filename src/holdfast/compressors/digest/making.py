@@ -21,7 +21,7 @@ from .entries import Entry
 from .placing import Placed, placed
 from .sayings import Folded, folded, transcribed
 
-_REACH = 2  # times the tokens of a digest: what was said further back hardly ever gets into it
+_REACH = 3  # times the tokens of a digest: what was said further back hardly ever gets into it
 _NEAR = 8_000  # tokens that are read in any case
 _TRIES = 3
 

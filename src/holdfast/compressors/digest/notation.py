@@ -7,24 +7,23 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple, cast
 
-from holdfast.content import recognise
 from holdfast.content.structured.values import DECODER, Value, parse
-from holdfast.kernel.ports import Room
 from holdfast.text.facts import facts
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 
 from .atoms import Atom, Group, Line
+from .outputs import telling
 from .records import atoms_of
 
 _MARKS = re.compile(r"^[ \t]{0,12}(?:[-*+•][ \t]+|\d{1,2}[.)][ \t]+|#{1,6}[ \t]+)|\*\*|`", re.MULTILINE)
+_SPEAKER = re.compile(r"(user|assistant|system): ")
 _ARGUMENTS = Group("", ", ", 1)
 _RESULT = Group("", ", ", 2)
 _TEXT = Group("", " ", 3)
-_GAP = "[…"  # opens a line that only says what is left out: of notes, everybody knows that they leave out
+_LINES = Group("", " | ", 4)
 _SHORT = 60  # characters of an argument that opens the line of its call
-_LONG = 1_200  # characters of a text that a tool gave, beyond which its kind says what of it matters
-_READING = 300  # tokens of that
+_LONG = 1_200  # characters of an output of one line, beyond which its kind says what of it matters
 _SPEECH, _ENDS = 6_000, 2_000  # characters of a message beyond which its ends are read by sentences
 _SENTENCE = 400  # characters of a sentence
 _MOST_ATOMS = 600  # of a document
@@ -69,13 +68,19 @@ def _speech(said: Words) -> Line:
 
 def _spoken(text: str, weight: float, path: tuple[Group, ...]) -> Iterator[Atom]:
     for sentence in sentences(text):
-        said = " ".join(_MARKS.sub("", sentence).split())
-        if len(said) > _SENTENCE:
-            said = f"{said[:_SENTENCE].rsplit(' ', 1)[0]}…"
+        said = _short(" ".join(_MARKS.sub("", sentence).split()))
         if said:
-            found = facts(said)
-            worth = _SAID + _LENGTH * min(len(said), _LONGEST) + found.worth
-            yield Atom(said, weight * worth, len(said) + 1, "", found.things, path, firm=found.told / worth)
+            yield _said(said, weight, path)
+
+
+def _short(said: str) -> str:
+    return said if len(said) <= _SENTENCE else f"{said[:_SENTENCE].rsplit(' ', 1)[0]}…"
+
+
+def _said(said: str, weight: float, path: tuple[Group, ...]) -> Atom:
+    found = facts(said)
+    worth = _SAID + _LENGTH * min(len(said), _LONGEST) + found.worth
+    return Atom(said, weight * worth, len(said) + 1, "", found.things, path, firm=found.told / worth)
 
 
 def _exchange(made: Exchange) -> Line:
@@ -83,7 +88,8 @@ def _exchange(made: Exchange) -> Line:
     opening = [atom for atom in arguments if len(atom.path) == 1 and atom.size <= _SHORT]
     rest = [atom for atom in arguments if len(atom.path) > 1 or atom.size > _SHORT]
     result = _result(made.result) if made.result is not None else []
-    label = f"{made.name}({', '.join(atom.text for atom in opening)})"
+    told = ", ".join(atom.text for atom in opening)
+    label = f"{made.name}({told})" if told or not rest else f"{made.name}:"
     worth = sum(atom.worth for atom in opening) + (_HAPPENED if opening or not rest else 0.0)
     things = tuple(thing for atom in opening for thing in atom.things)
     return Line(label, (*rest, *result), " → ", worth, things)
@@ -98,7 +104,7 @@ def _document(text: str) -> Iterator[Atom]:
 def _result(text: str) -> list[Atom]:
     values, rest = _parsed(text)
     atoms = list(islice((atom for value in values for atom in atoms_of(value, (_RESULT,))), _MOST_ATOMS))
-    atoms += _reading(rest, (_TEXT,)) if len(rest) > _LONG else _spoken(rest, 1.0, (_TEXT,))
+    atoms += _reading(rest, ()) if len(rest) > _LONG or "\n" in rest.strip() else _spoken(rest, 1.0, (_TEXT,))
     return atoms or [Atom("nothing", _SAID, 8, "", (), (_TEXT,))]
 
 
@@ -119,23 +125,21 @@ def _parsed(text: str) -> tuple[list[Value], str]:
 
 
 def _reading(text: str, path: tuple[Group, ...]) -> Iterator[Atom]:
-    """The lines that the kind of the text holds for the most telling."""
-    kind = recognise(text)
-    shrunk = kind.shrink(text, Room(_READING, _rough))
-    for line in shrunk.text.splitlines():
-        if not line.startswith(_GAP):
-            yield from _spoken(line, 1.0, path)
-
-
-def _rough(text: str) -> int:
-    return len(text) // 3
+    """The lines that the kind of the text holds for the most telling, those of one file together."""
+    for line in telling(text):
+        if line.spoken:
+            yield from _spoken(line.text, 1.0, (*path, _TEXT))
+        else:
+            said = _short(" ".join(line.text.split()))
+            within = (*path, _LINES, Group(line.file, " | ")) if line.file else (*path, _LINES)
+            yield _said(said, 1.0, within)
 
 
 def _older(line: Older) -> Line:
-    found = facts(line.text)
-    weight = _USER if line.text.startswith("user:") else 1.0
-    worth = weight * (_SAID + _LENGTH * min(len(line.text), _LONGEST) + found.worth)
-    return Line("", (Atom(line.text, worth, len(line.text) + 1, "", found.things),))
+    spoken = _SPEAKER.match(line.text)
+    if spoken:
+        return _speech(Words(spoken[1], line.text[spoken.end() :]))
+    return Line("", (_said(line.text, 1.0, ()),))
 
 
 def _size(saying: Saying, line: Line) -> int:

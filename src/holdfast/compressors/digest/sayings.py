@@ -37,8 +37,10 @@ class Said(NamedTuple):
 
 def folded(message: Message, at: int, users: int) -> Folded:
     """The message as it is folded."""
-    plain = message.plain
-    return Folded(at, users, message.role, message.parts if plain is None or message.role == "tool" else plain)
+    said = message.parts if message.plain is None or message.role == "tool" else message.plain
+    if len(said) == 1 and isinstance(text := said[0], Text):
+        said = text.text  # a message that a step before has made is read as one that a caller hands back
+    return Folded(at, users, message.role, said)
 
 
 def sayings(messages: Sequence[Folded], heading: str) -> list[Said]:

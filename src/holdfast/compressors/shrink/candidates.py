@@ -36,6 +36,8 @@ Place = tuple[int, int]
 """A message and a part of it."""
 
 _WORD = re.compile(r"[^\s\"'`,;:=()\[\]{}<>|&]+")
+_OMISSION = re.compile(r"\[[^\[\]\n]*\bleft out\b[^\[\]\n]*\]\s*\Z")
+_NOTE = 300  # characters at the end of a text in which it says what it leaves out
 _LONGEST_COMMAND = 2_000  # characters in which a path is looked for: what is longer is content, not a command
 
 
@@ -146,9 +148,10 @@ def _any_of(patterns: _Patterns) -> re.Pattern[str]:
 
 
 def _is_shrunk(candidate: Candidate) -> bool:
-    """Whether the text names an original already, or is a model's summary of one."""
+    """Whether the text names an original already, ends with what it leaves out, or is a model's summary."""
     if not candidate.is_arguments:
-        return key_in(candidate.text) is not None or is_summary(candidate.text)
+        text = candidate.text
+        return key_in(text) is not None or is_summary(text) or _OMISSION.search(text[-_NOTE:]) is not None
     return "[original: " in candidate.text and any(key_in(text) for text in strings(candidate.text))
 
 

@@ -1,0 +1,28 @@
+"""The durable facts that a thread states: lifted when somebody asks, each message once."""
+
+from __future__ import annotations
+
+from holdfast.memory.facts import Fact, Ledger, lifted
+
+from .thread import Thread
+
+
+class Knowing:
+    """The facts of one thread, less those that a user wants forgotten."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+        self._ledger, self._next, self._rewordings = Ledger(), 0, 0
+
+    def ledger(self) -> Ledger:
+        """What the messages state as they stand now; what is said again after it was forgotten counts again."""
+        state = self._thread.state
+        if self._rewordings != state.rewordings:
+            self._ledger, self._next, self._rewordings = Ledger(), 0, state.rewordings
+        fresh = [fact for kept in self._thread.forwards(self._next) for fact in lifted(kept.remembered)]
+        self._ledger = self._ledger.adding(fact for fact in fresh if not self._forgotten(fact))
+        self._next = state.messages
+        return self._ledger
+
+    def _forgotten(self, fact: Fact) -> bool:
+        return any(fact.position < at and fact.key == tuple(key) for at, key in self._thread.state.forgotten)
