@@ -62,7 +62,7 @@ def test_one_that_cannot_be_read_fails_only_itself(door):
     good = talks(2)
     results = door([good[0], "no conversation", good[1]], 200, strategy="trim", counter="words")
     assert [result.status for result in results] == ["compacted", "failed", "compacted"]
-    assert results[1].reason == "invalid_input"
+    assert (results[1].reason, results[1].budget_met) == ("invalid_input", False)
     assert results[1].messages == "no conversation"
     assert results[1].detail
 

@@ -12,9 +12,10 @@ from holdfast.compressors.squeeze import Squeeze
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.flow import ask
-from holdfast.kernel.ports import Save
+from holdfast.kernel.ports import Complete, Save
 from holdfast.profiles import read_profile
 from holdfast.providers.scripted import Scripted
+from holdfast.text.concealed import masked_values
 from tests.compressors.shrink.exchanges import log, outputs, run
 from tests.formats.rules.messages import assistant, user
 from tests.stores.doubles import AwaitedTextStore, TextStore
@@ -220,3 +221,95 @@ def test_notes_that_were_made_unmasked_are_masked_when_they_are_squeezed():
     squeezed = holdfast.compress(open_, 500, redact=True, llm=model, strategy=Squeeze(cap_tokens=80))
     assert squeezed.steps[-1].applied
     assert not spilled(squeezed.messages, messages)
+
+
+def document(text):
+    return {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": text}]}}
+
+
+SEARCHED = [
+    {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"q": KEY}},
+    {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"url": f"https://a.example/?k={KEY}"}]},
+]
+UNREAD = [
+    {"role": "user", "content": [document(f"{KEY} {log()}")]},
+    {"role": "assistant", "content": SEARCHED},
+    {"role": "assistant", "content": [{"type": "thinking", "thinking": KEY, "signature": "c2lnbmVk"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "x", "citations": [{"cited_text": KEY}]}]},
+]
+
+
+@pytest.mark.parametrize("message", UNREAD, ids=["document", "server tool", "signed thinking", "citation"])
+def test_what_has_left_the_view_is_masked_even_in_parts_that_may_not_be_changed(message):
+    messages = [user(f"Go. {log()}"), message, assistant(f"Done. {log()}"), user("And?")]
+    result = holdfast.compress(messages, 60, format="anthropic", strategy="trim", redact=True)
+    assert message not in result.messages
+    assert KEY not in result.to_json()
+    assert KEY not in holdfast.report(result, "html")
+    assert result.masked == (1,)
+    assert holdfast.restore(result) == json.loads(json.dumps(messages).replace(KEY, MASK))
+    assert not result.detail
+
+
+def test_what_was_masked_in_part_before_it_left_is_masked_in_every_step_and_counted_once():
+    thinking = {"type": "thinking", "thinking": f"I have {KEY}.", "signature": "c2lnbmVk"}
+    said = {"role": "assistant", "content": [thinking, {"type": "text", "text": f"It is {KEY}. {log()}"}]}
+    talk = [user("Go."), said, assistant("So."), user("And?")]
+    result = holdfast.compress(talk, 40, format="anthropic", strategy="trim", redact=True)
+    assert [step.name for step in result.steps] == ["redact", "trim"]
+    assert KEY not in result.to_json()
+    assert dict(result.redacted) == {"openai key": 2}
+
+
+def test_a_secret_in_view_that_may_not_be_masked_is_told():
+    thinking = {"type": "thinking", "thinking": f"I have {KEY}.", "signature": "c2lnbmVk"}
+    said = {"role": "assistant", "content": [thinking, *SEARCHED]}
+    talk = [user(f"Go. {log()}"), assistant("Yes."), user("On."), said, user("And?")]
+    result = holdfast.compress(talk, 200, format="anthropic", strategy="trim", redact=True)
+    assert talk[3] in result.messages
+    assert "secrets left in parts that may not be changed: 3 openai key" in result.detail
+
+
+def test_values_of_any_depth_and_loops_are_walked_without_end():
+    deep = [KEY]
+    for _ in range(50_000):
+        deep = [deep]
+    masked, counts = masked_values({"deep": deep, "id": KEY})
+    assert counts == {"openai key": 1}
+    while isinstance(masked, dict | list):
+        masked = masked["deep"] if isinstance(masked, dict) else masked[0]
+    assert masked == MASK
+    loop = {"text": "nothing"}
+    loop["self"] = loop
+    assert masked_values(loop)[0] is loop
+
+
+class Asking:
+    name = "asking"
+
+    def __init__(self, request):
+        self.request = request
+
+    def plan(self, transcript, allowance):
+        self.reply = yield from ask(self.request)
+        return Plan((Drop((1,), "told"),))
+
+
+def test_what_a_model_replies_has_no_secrets():
+    options = {"llm": Scripted(f"Use {KEY}."), "redact": True}
+    alone, later, many = (Asking(Complete("Tell.")) for _ in range(3))
+    holdfast.compress(TALK, 100, strategy=[alone, "trim"], **options)
+    asyncio.run(holdfast.acompress(TALK, 100, strategy=[later, "trim"], **options))
+    holdfast.compress_many([TALK], 100, strategy=[many, "trim"], **options)
+    assert {alone.reply, later.reply, many.reply} == {f"Use {MASK}."}
+    open_ = Asking(Complete("Tell."))
+    holdfast.compress(TALK, 100, strategy=[open_, "trim"], llm=options["llm"])
+    assert open_.reply == f"Use {KEY}."
+
+
+@pytest.mark.parametrize("strategy", ["hierarchical", "squeeze", "summarizing"])
+def test_no_strategy_puts_a_secret_that_a_model_wrote_into_the_view(strategy):
+    messages = [m for n in range(8) for m in (user(f"q{n} {log(20)}"), assistant(f"a{n} {log(20)}"))]
+    model = Scripted(f"The key was {KEY}, and they agreed to go on.")
+    result = holdfast.compress([*messages, user("And?")], 2_000, strategy=strategy, llm=model, redact=True)
+    assert KEY not in result.to_json()

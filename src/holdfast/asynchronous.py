@@ -41,7 +41,10 @@ async def answers(requests: Sequence[tuple[Runtime, Ask[object]]]) -> list[objec
     together = requests[0][0].calls().together(calls) if calls else _nothing()
     told, *rest = await gather(together, *others)
     replies, kept = iter(cast("list[object]", told)), iter(rest)
-    return [next(replies if isinstance(request, CALLED) else kept) for _, request in requests]
+    return [
+        runtime.arriving(request, next(replies)) if isinstance(request, CALLED) else next(kept)
+        for runtime, request in requests
+    ]
 
 
 async def _nothing() -> list[object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from holdfast.compressors.describing import described
@@ -15,7 +16,7 @@ from holdfast.kernel.apply import Applied
 from holdfast.kernel.compressor import Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, StrategyError
 from holdfast.kernel.transcript import Transcript
-from holdfast.redacting import Redaction, concealed
+from holdfast.redacting import Redaction, concealed, departed, left
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
 
 
@@ -24,6 +25,7 @@ def finished(job: Job, plan: Plan | None) -> CompressionResult:
     ledger = _Ledger(job)
     for name, inner, applied in played(job.start, job.compressor.name, plan or _idle(job.compressor)):
         ledger.enter(name, inner, applied)
+    ledger.close()
     return _result(job, ledger)
 
 
@@ -42,27 +44,56 @@ class _Ledger:
         self.steps: list[Step] = []
         self.masked: set[int] = set()
         self.counts: Counter[str] = Counter()
+        self.left = ""
         self._origins: list[int | None] = list(range(len(job.transcript)))
+        self._before: list[list[int | None]] = []
         if job.redaction:
             self._mask(job.redaction)
 
     def enter(self, name: str, plan: Plan, applied: Applied) -> None:
         """One more step."""
         taken: Mapping[int, object] = applied.taken
+        origins = self._origins
         if self.job.redaction:
             taken, found, places = concealed(applied.before, taken)
             self.counts += found
             self.masked.update(origin for i in places if (origin := self._origins[i]) is not None)
             self._origins = [None if i is None else self._origins[i] for i in applied.origins]
-        self._record(name, plan, taken, applied.transcript)
+        self._record(name, plan, taken, applied.transcript, origins)
+
+    def close(self) -> None:
+        """What has left the view is masked in every part, in whichever step it was taken out."""
+        if not self.job.redaction:
+            return
+        seen, counted = set(self._origins), set[int | None]((None,))
+        for n in reversed(range(len(self.steps))):
+            step, origins = self.steps[n], self._before[n]
+            gone = [i for i in step.taken if origins[i] is None or origins[i] not in seen]
+            taken, found = departed(step.taken, gone)
+            if found:
+                self.steps[n] = replace(step, taken=taken)
+            for i in gone:  # what was changed before it left is counted as it left
+                if origins[i] not in counted:
+                    self.counts.update(found.get(i, {}))
+            self.masked.update(origin for i in found if (origin := origins[i]) is not None)
+            counted.update(origins[i] for i in gone)
+        self.left = left(self.now)
 
     def _mask(self, redaction: Redaction) -> None:
         self.masked, self.counts = set(redaction.positions), Counter(redaction.counts)
         if redaction.edits:
             plan = Plan(redaction.edits, reason="redacted", detail=redaction.told)
-            self._record("redact", plan, redaction.taken, redaction.transcript)
+            self._record("redact", plan, redaction.taken, redaction.transcript, self._origins)
 
-    def _record(self, name: str, plan: Plan, taken: Mapping[int, object], after: Transcript) -> None:
+    def _record(
+        self,
+        name: str,
+        plan: Plan,
+        taken: Mapping[int, object],
+        after: Transcript,
+        origins: list[int | None],
+    ) -> None:
+        self._before.append(origins)
         before, self.now, self.tokens = self.tokens, after, self.job.allowance.meter.total(after)
         self.steps.append(
             Step(
@@ -118,7 +149,7 @@ def _result(job: Job, ledger: _Ledger) -> CompressionResult:
         steps=steps,
         status=status,
         reason=reason,
-        detail=_detail(steps, tokens, met=met),
+        detail=_detail(steps, tokens, ledger.left, met=met),
         degraded=any(step.status == "failed" for step in steps),
         smallest=None if met else tokens,
         accuracy=job.allowance.meter.counter.accuracy,
@@ -142,12 +173,12 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
     return "compacted", "compacted" if met else "budget_not_met"
 
 
-def _detail(steps: tuple[Step, ...], tokens: int, *, met: bool) -> str:
-    """What a person should know: which steps failed, and what remains of a budget that is not met."""
+def _detail(steps: tuple[Step, ...], tokens: int, left: str, *, met: bool) -> str:
+    """What a person should know: which steps failed, what remains of a budget not met, which secrets are left."""
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
     if not met:
         told.append(f"{tokens:,} tokens remain" + ("" if told else ", and nothing else may go"))
-    return "; ".join(told)
+    return "; ".join([*told, left] if left else told)
 
 
 def wrapped(payload: Any, key: str, now: Transcript) -> Any:

@@ -1,19 +1,21 @@
 """Secrets in a conversation, masked before anything of it is stored, summarised or put into a reference.
 
 What the model and its tools said is masked where it stands. What users and the system said keeps every letter as
-long as it is in view, and is masked when it leaves: then it is kept somewhere, or told again in a summary.
+long as it is in view, and is masked when it leaves: then it is kept somewhere, or told again in a summary. Parts
+that may not be changed in view (signed thinking, parts of unknown type) are masked when they leave too; until then
+the result tells that they hold a secret.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.ports import Ask, Complete, Embed, Save, Write
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.concealed import Counts, masked_parts, redacted_text
+from holdfast.text.concealed import Counts, masked_parts, masked_values, redacted_text, unmasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,7 @@ class Redaction:
     @property
     def told(self) -> str:
         """The secrets by kind, for people."""
-        kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(self.counts.items()))
-        return f"secrets masked: {kinds}"
+        return f"secrets masked: {_kinds(self.counts)}"
 
 
 def redacted(transcript: Transcript) -> Redaction:
@@ -69,6 +70,38 @@ def concealed(
             counts.update(found)
             places.append(i)
     return kept, counts, places
+
+
+def departed(
+    taken: Mapping[int, object], gone: Collection[int]
+) -> tuple[dict[int, object], dict[int, Counter[str]]]:
+    """What was taken out, with those that have left the view masked in every part; and how many more, by place.
+
+    There even signed thinking and parts of unknown type are masked: nobody checks a signature any more.
+    """
+    kept, counts = dict(taken), dict[int, Counter[str]]()
+    for i in gone:
+        kept[i], found = masked_values(taken[i])
+        if found:
+            counts[i] = found
+    return kept, counts
+
+
+def left(transcript: Transcript) -> str:
+    """The secrets in view that could not be masked, for people; empty where there are none."""
+    counts: Counter[str] = Counter()
+    for message in transcript.messages:
+        counts.update(unmasked(message))
+    return f"secrets left in parts that may not be changed: {_kinds(counts)}" if counts else ""
+
+
+def incoming(request: Ask[object], answer: object) -> object:
+    """The answer as it may come in: what a model wrote has no secrets."""
+    return redacted_text(answer)[0] if isinstance(request, Complete) and isinstance(answer, str) else answer
+
+
+def _kinds(counts: Counts) -> str:
+    return ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items()))
 
 
 def outgoing(request: Ask[object]) -> Ask[object]:

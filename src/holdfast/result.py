@@ -128,8 +128,8 @@ class CompressionResult:
 
     @property
     def budget_met(self) -> bool:
-        """Whether the result fits the budget."""
-        return self.usage.within
+        """Whether the result fits the budget; what could not be read has no result that could."""
+        return self.usage.within and self.reason != "invalid_input"
 
     @property
     def removed_messages(self) -> int:

@@ -13,7 +13,7 @@ from holdfast.kernel.flow import run
 from holdfast.kernel.ports import All, Ask, Complete, Embed, KeyValueStore, Load, Read, Save, Write
 from holdfast.kernel.registry import Registry
 from holdfast.opened import Opened, wait_for
-from holdfast.redacting import outgoing
+from holdfast.redacting import incoming, outgoing
 from holdfast.stores.answers import answered
 from holdfast.stores.artifacts import AsyncArtifactStore
 from holdfast.usage import Ledger, ModelUsage
@@ -78,6 +78,10 @@ class Runtime:
         """The request as it leaves the process."""
         return outgoing(request) if self.redacts else request
 
+    def arriving(self, request: Ask[object], answer: object) -> object:
+        """The answer as it enters the process."""
+        return incoming(request, answer) if self.redacts else answer
+
     def work(self, request: Ask[object]) -> Callable[[KeyValueStore], Coroutine[Any, Any, object]] | HoldfastError:
         """What the request wants of the store, or why it has no answer here."""
         if not isinstance(request, KEPT):
@@ -97,7 +101,10 @@ def answers(asked: Sequence[tuple[Runtime, Ask[object]]]) -> list[object]:
     """The answers in order; what models and embedders are asked goes out together."""
     calls = called(asked)
     told = iter(wait_for(asked[0][0].calls().together(calls)) if calls else ())
-    return [next(told) if isinstance(request, CALLED) else runtime.answer(request) for runtime, request in asked]
+    return [
+        runtime.arriving(request, next(told)) if isinstance(request, CALLED) else runtime.answer(request)
+        for runtime, request in asked
+    ]
 
 
 def called(asked: Sequence[tuple[Runtime, Ask[object]]]) -> list[tuple[Called, Ledger]]:

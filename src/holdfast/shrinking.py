@@ -54,6 +54,8 @@ def shrink(
     """
     if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
         raise ConfigError(f"{tokens!r} is not a positive number of tokens", place="tokens")
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+        raise ConfigError(f"{text!r:.40} is not text", place="text")
     count = meter_for(model, counter).text
     before = count(text)
     found: tuple[tuple[str, int], ...] = ()

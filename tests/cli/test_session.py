@@ -102,3 +102,16 @@ def test_a_store_that_is_not_there_is_not_made_by_looking(run, folder, command):
 def test_what_is_no_message_is_refused_with_the_name_of_the_file(run, folder):
     (folder / "bad.json").write_text('[{"content": "x"}]')
     assert run("session", "append", "bad.json", *HERE).complaint.startswith("bad.json: messages[0]: ")
+
+
+def test_without_a_subcommand_the_help_is_printed(run):
+    done = run("session")
+    assert (done.code, done.err) == (0, "")
+    assert "holdfast session append turn.json" in done.out
+
+
+@pytest.mark.parametrize("command", [("stats",), ("restore",), ("search", "anything"), ("fit", "--budget", "100")])
+def test_a_thread_that_is_not_there_is_told(run, kept, command):
+    done = run("session", *command, "--store", "a.db", "--thread", "mistyped")
+    assert done.code == 2
+    assert done.complaint.startswith("--thread: there is no thread 'mistyped' in a.db; ")

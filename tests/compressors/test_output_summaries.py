@@ -89,3 +89,15 @@ def test_what_the_newest_exchange_returned_is_never_told_by_the_model():
 def test_a_clearing_without_summaries_is_still_a_plain_plan():
     plan = planned(Prune(protect_tokens=0, minimum_tokens=0), TALK, 500)
     assert plan.reason == "outputs_cleared"
+
+
+@BOTH
+def test_a_store_that_fails_costs_the_references_and_is_told(strategy):
+    class Full(TextStore):
+        def set(self, key, value):
+            raise OSError("full")
+
+    result = fitted(strategy, Scripted(notes), store=Full())
+    assert told(result)
+    assert "original:" not in str(result.messages)
+    assert result.steps[0].detail.count("no original was saved from then on: the store failed: OSError: full") == 1

@@ -4,6 +4,7 @@ from collections import UserDict
 
 import pytest
 
+from holdfast import count
 from holdfast.formats import FORMATS, detect, named
 from holdfast.kernel.errors import ConfigError, FormatError
 
@@ -104,3 +105,15 @@ def test_any_mapping_is_a_message():
 def test_any_text_is_a_text(text):
     messages = [{"role": "user", "content": text}]
     assert detect(messages).read(messages).messages[0].plain == text
+
+
+@pytest.mark.parametrize("name", [None, "anthropic", "bedrock", "openai"])
+@pytest.mark.parametrize(
+    "block", [{"toolUse": {"toolUseId": "1", "name": "look", "input": {}}}, {"toolResult": {}}]
+)
+def test_messages_of_the_converse_api_are_refused_by_their_name(name, block):
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [block]}]
+    with pytest.raises(
+        FormatError, match=r"^messages\[1\]\.content\[0\]: this is a block of Bedrock's Converse API; "
+    ):
+        count(messages, format=name)

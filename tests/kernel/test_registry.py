@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from holdfast import ConfigError
@@ -40,3 +42,9 @@ def test_an_outside_package_adds_a_name_and_a_built_in_one_wins(tmp_path, monkey
     assert SHELF.names() == ["round", "square", "star"]
     assert SHELF.load("star")() == "star"
     assert SHELF.load("square") != "not this one"
+
+
+def test_a_name_is_known_by_the_table_by_an_alias_or_by_an_installed_package(monkeypatch):
+    registry = Registry("fruit", "fruits", {"apple": "x:Apple"}, {"pomme": "apple"})
+    monkeypatch.setattr(Registry, "_outside", lambda _: [SimpleNamespace(name="pear")])
+    assert [name in registry for name in ("apple", "pomme", "pear", "plum")] == [True, True, True, False]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -24,8 +25,11 @@ F = TypeVar("F", bound=Callable[..., int])
 _FILE = "sqlite:///"
 
 
-@click.group("session", short_help="Keep a conversation in a store, and fit it from there.")
-def command() -> None:
+@click.group(
+    "session", short_help="Keep a conversation in a store, and fit it from there.", invoke_without_command=True
+)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     r"""Keep a conversation whole in a store, and send of it what fits and matters.
 
     \b
@@ -34,6 +38,8 @@ def command() -> None:
     holdfast session search "which retries did we agree on?" --store agent.db --thread t1
     holdfast session stats --store agent.db --thread t1 --report session.html
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def _thread_options(command: F) -> F:
@@ -50,7 +56,13 @@ def _opened(store: str, thread: str, *, reading: bool = True, model: str | None 
     url = store if "://" in store else f"{_FILE}{store}"
     if reading and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():
         raise ConfigError("there is no such file", place=f"--store {store}", advice="append something first")
-    return Session(thread, store=url, model=model)
+    session = Session(thread, store=url, model=model)
+    if reading and not session.appended:
+        session.close()
+        raise ConfigError(
+            f"there is no thread {thread!r} in {store}", place="--thread", advice="append something first"
+        )
+    return session
 
 
 @command.command("append", short_help="Keep messages at the end of the conversation.")
@@ -68,7 +80,7 @@ def append(file: str, store: str, thread: str, ids: Sequence[str]) -> int:
     payload: object = object_in(document).get("messages", document.payload)
     given = cast("list[object]", payload) if isinstance(payload, list) else [payload]
     with within(file), _opened(store, thread, reading=False) as session:
-        say(printed(session.append(*given, ids=ids)))
+        say(f"{json.dumps(session.append(*given, ids=ids))}\n")
     return 0
 
 

@@ -45,12 +45,19 @@ class OutputSummaries:
 
     tokens: int
     allowance: Allowance
-    trouble: str = field(default="", init=False)
+    _asks: bool = field(default=True, init=False)
+    _saves: bool = field(default=True, init=False)
+    _troubles: list[str] = field(default_factory=list[str], init=False)
 
     @property
     def may_ask(self) -> bool:
         """Whether summaries are wanted, and there is a model that has not failed."""
-        return bool(self.tokens and self.allowance.writer) and not self.trouble
+        return bool(self.tokens and self.allowance.writer) and self._asks
+
+    @property
+    def trouble(self) -> str:
+        """What failed, the model or the store; empty if nothing did."""
+        return "; ".join(self._troubles)
 
     def of(self, output: OldOutput, room: int) -> Generator[Ask[Any], Any, Told | None]:
         """The output in a model's words, and the reference to it; None where there is no room for that."""
@@ -63,7 +70,8 @@ class OutputSummaries:
         try:
             text = yield from tell(output.text, output.position, output.tool, self.tokens, self.allowance)
         except ModelError as fault:
-            self.trouble = f"no more summaries were asked for: {' '.join(str(fault).split())}"
+            self._asks = False
+            self._troubles.append(f"no more summaries were asked for: {' '.join(str(fault).split())}")
             return None
         key = yield from self._saved(output.text)
         tool = self.allowance.recall_tool
@@ -72,11 +80,13 @@ class OutputSummaries:
 
     def _saved(self, text: str) -> Generator[Ask[Any], Any, str]:
         """The key under which the original is kept; empty where there is no store, or none that works."""
-        if not self.allowance.stored:
+        if not (self.allowance.stored and self._saves):
             return ""
         try:
             return (yield from ask(Save(text)))
-        except StoreError:
+        except StoreError as fault:
+            self._saves = False
+            self._troubles.append(f"no original was saved from then on: {fault}")
             return ""
 
 

@@ -25,6 +25,7 @@ from .payloads import (
     refuse,
     schemas,
     text_at,
+    unknown,
 )
 from .rules.anthropic_exchanges import AnthropicExchanges, CallsEnd, ResultsInNextMessage, ResultsLead
 from .rules.call_ids import SpelledCallIds, UniqueCallIds
@@ -153,7 +154,7 @@ def _content(holder: Mapping[str, Any], field: str, place: str, path: Path) -> L
         kind = block.get("type")
         reader = _READERS.get(kind) if isinstance(kind, str) else None
         here, there = (*path, k), f"{place}.{field}[{k}]"
-        yield reader(block, there, here) if reader else (Opaque(compact(block, there)), here)
+        yield reader(block, there, here) if reader else (unknown(block, there), here)
 
 
 def _text(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:

@@ -26,6 +26,7 @@ from .payloads import (
     refuse,
     schemas,
     text_at,
+    unknown,
 )
 from .rules.call_ids import UniqueCallIds
 from .rules.content import CallListNotEmpty, ContentGiven
@@ -208,7 +209,7 @@ def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
         file = object_at(item, "file", place)
         source = text_at(file, "file_data", f"{place}.file") or text_at(file, "file_id", f"{place}.file")
         return Media("document", source=source), path
-    return Opaque(compact(item, place)), path
+    return unknown(item, place), path
 
 
 def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:

@@ -132,6 +132,14 @@ def refuse(value: object, place: str, advice: str) -> NoReturn:
     raise FormatError(f"{named(value)} does not belong here", place=place, advice=advice)
 
 
+def unknown(part: Mapping[str, Any], place: str) -> Opaque:
+    """A part of unknown type, carried along. Raises FormatError for a tool call or result of another wire."""
+    if "toolUse" in part or "toolResult" in part:
+        advice = "give the messages as Bedrock's Messages API takes them, with a type in every block"
+        raise FormatError("this is a block of Bedrock's Converse API", place=place, advice=advice)
+    return Opaque(compact(part, place))
+
+
 def named(value: object) -> str:
     """What the value is, in an error."""
     if value is None:

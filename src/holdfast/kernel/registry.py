@@ -36,6 +36,10 @@ class Registry:
                 return point.load()
         raise ConfigError(f"there is no {self.noun} named {name!r}", advice=self._advice(name))
 
+    def __contains__(self, name: str) -> bool:
+        """Whether it stands for something; packages are asked only where the table does not know it."""
+        return self.aliases.get(name, name) in self.table or any(point.name == name for point in self._outside())
+
     def names(self) -> list[str]:
         """Every known name, built in or brought by an installed package."""
         outside = {point.name for point in self._outside()}

@@ -89,7 +89,7 @@ def default_embedder() -> Embedder:
 def _check(vendors: Registry, spec: object, method: str, place: str, advice: str) -> None:
     if isinstance(spec, str):
         vendor = spec.partition(":")[0]
-        if vendors.aliases.get(vendor, vendor) not in vendors.names():
+        if vendor not in vendors:
             known = ", ".join(vendors.names())
             raise ConfigError(f"{spec!r} names no {vendors.noun}", place=place, advice=f"known are {known}")
     elif isinstance(spec, type) or not (callable(getattr(spec, method, None)) or callable(spec)):

@@ -76,6 +76,11 @@ class SyncSession:
         return self._thread.name
 
     @property
+    def appended(self) -> int:
+        """How many messages were ever appended."""
+        return self._thread.state.messages
+
+    @property
     def meter(self) -> Meter:
         """What counts the tokens of this session."""
         return self._options.meter

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
-from holdfast.kernel.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from holdfast.kernel.registry import Registry
 from holdfast.text.memo import Memo
 
 _SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.masked_json:redact_any"})
 """What knows the shapes of secrets is loaded where they are masked: compiling them takes 20 ms."""
+
+_TIES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id"})
+"""Under what names a call and its result know each other."""
+
+_Holder = dict[Any, Any] | list[Any]
 
 Counts = Mapping[str, int]
 """How many secrets of each kind."""
@@ -45,6 +50,41 @@ def _said(part: Part, *, own: bool) -> str:
     if isinstance(part, Text) or (isinstance(part, Reasoning) and not part.signed):
         return part.text if own else ""
     return part.text if isinstance(part, ToolResult) else ""
+
+
+def masked_values(value: object) -> tuple[object, Counter[str]]:
+    """A copy of a JSON value without a secret in its strings, the very same where there is none; with the counts.
+
+    Keys stay, and so does what ties a call to its result. Any depth will do, and what loops is walked once.
+    """
+    counts: Counter[str] = Counter()
+    root: list[Any] = [value]
+    made: dict[int, _Holder] = {}
+    todo: list[_Holder] = [root]
+    while todo:
+        holder = todo.pop()
+        for key, each in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+            if isinstance(each, str) and key not in _TIES:
+                holder[key], found = redacted_text(each)
+                counts.update(found)
+            elif isinstance(each, Mapping | list | tuple):
+                held = cast("Mapping[Any, Any] | Sequence[Any]", cast("object", each))
+                if id(held) not in made:
+                    made[id(held)] = dict(held) if isinstance(held, Mapping) else list(held)
+                    todo.append(made[id(held)])
+                holder[key] = made[id(held)]
+    return (root[0] if counts else value), counts
+
+
+def unmasked(message: Message) -> Counter[str]:
+    """The secrets that still stand in what a model or a tool said, and in anybody's parts of unknown type."""
+    if message.role in ("assistant", "tool"):
+        return masked_values(message.original)[1]
+    counts: Counter[str] = Counter()
+    for part in message.parts if message.plain is None else ():
+        if isinstance(part, Opaque):
+            counts.update(redacted_text(part.text)[1])
+    return counts
 
 
 def _search(text: str) -> tuple[str, Counts]:

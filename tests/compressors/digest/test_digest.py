@@ -185,6 +185,7 @@ def test_a_store_that_fails_costs_the_references_alone():
     assert result.budget_met
     assert _notes(result)
     assert "[original: " not in _notes(result)
+    assert result.steps[0].detail == "originals are not kept: the store failed: OSError: gone"
 
 
 def _anthropic(turns):
@@ -213,6 +214,19 @@ def test_the_rules_of_vendors_hold(form):
         assert result.budget_met
         assert holdfast.validate(result.messages, provider=form) == []
         assert "BUG-77" in str(result.messages)
+
+
+def test_the_result_of_a_call_that_thinking_keeps_takes_its_part_of_the_room():
+    messages = _anthropic(200)
+    call, brought = messages[-2:]
+    call["content"].insert(0, {"type": "thinking", "thinking": "The last part is the one.", "signature": "c2ln"})
+    brought["content"][0]["content"] = "\n".join(f"def step_{n}(): return {n}" for n in range(100))
+    messages.append(assistant("It is found."))
+    budget = int(holdfast.count([call, brought]).total * 1.25)
+    result = holdfast.compress(messages, budget, strategy=Digest(), format="anthropic")
+    assert result.budget_met
+    assert result.messages[-3:] == messages[-3:]
+    assert _notes(result)
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,7 @@ def test_a_store_that_fails_costs_nothing_but_the_memory():
 
     result = ranked(TALK, 190, Scripted("They spoke."), KNOBS, store=Broken(), thread="1")
     assert "[Compressed] They spoke." in contents(result)
+    assert result.steps[0].detail == "summaries are not kept: the store failed: OSError: gone"
 
 
 def test_the_preset_of_the_other_design_keeps_what_the_question_is_about():

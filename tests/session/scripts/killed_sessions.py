@@ -23,6 +23,7 @@ from holdfast.session import Session
 
 BUDGET = 600
 REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64})")
+NAMED = re.compile(r"\b(\d+)/\d")  # the append that an output, or the first of folded messages, comes from
 
 
 def messages_of(life: int, number: int) -> list[dict[str, object]]:
@@ -86,7 +87,8 @@ def faults(path: str, told: list[int], kept: list[dict[str, object]]) -> tuple[l
         view = session.fit()
         for text in (str(message["content"]) for message in view.messages):
             for key in REFERENCE.findall(text):
-                if not session.recall(key).startswith(tuple(f"{each}/" for each in range(len(told)))):
+                named = NAMED.search(session.recall(key))
+                if named is None or int(named[1]) >= len(told):
                     found.append(f"life {life}: {key} gives something else")
         if not view.budget_met:
             found.append(f"life {life}: the view is over the budget")

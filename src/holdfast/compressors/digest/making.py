@@ -43,8 +43,11 @@ class Making:
         self._placed = placed(self.transcript, self.going, self.role)
         return self._placed is not None
 
-    def plan(self, references: tuple[str, ...] = ()) -> Plan:
-        """The edits; ``references`` are lines at the end that name where the originals are kept."""
+    def plan(self, references: tuple[str, ...] = (), trouble: str = "") -> Plan:
+        """The edits; ``references`` are lines at the end that name where the originals are kept.
+
+        ``trouble`` says why there are none.
+        """
         if self._placed is None:
             return Plan.skip("no_place")
         at, role = self._placed
@@ -57,7 +60,7 @@ class Making:
             text = mark(notes + tail, role)
             over = self._tokens(text, role) - self.room
             if over <= 0:
-                return Plan(tuple(self._edits(at, role, text)), reason="history_folded")
+                return Plan(tuple(self._edits(at, role, text)), reason="history_folded", detail=trouble)
             room -= over + 1
         return Plan.skip("no_room", f"{self.room:,} tokens are too few for notes")
 

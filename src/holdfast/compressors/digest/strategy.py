@@ -10,6 +10,7 @@ from itertools import accumulate, chain
 from typing import Literal
 
 from holdfast.compressors.blocks import blocks
+from holdfast.compressors.cuts import unit_of
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.compressors.summaries import body_of
@@ -93,8 +94,8 @@ class Digest:
         for text, told in making.originals():
             try:
                 key = yield from ask(Save(text, "history"))
-            except StoreError:
-                return making.plan()
+            except StoreError as fault:
+                return making.plan(trouble=f"originals are not kept: {fault}")
             references.append(f"[original: {key} ({told}){f'; {tool}(key) gives it back' if tool else ''}]")
         return making.plan(tuple(references))
 
@@ -148,13 +149,14 @@ class Digest:
         sizes, units = list(allowance.meter.sizes(transcript)), transcript.units
         newest = frozenset(transcript.newest)
         task = kept.intersection(transcript.user_positions[:1]) - newest
-        fixed = transcript.protected - newest | task  # has no part in the room, so that it stays from call to call
+        fixed = _whole_units(transcript, transcript.protected - newest | task)
+        # What is fixed has no part in the room, so that the room stays the same from call to call.
         whole = allowance.target - allowance.meter.overhead(transcript.envelope) - sum(sizes[i] for i in fixed)
         left = newest.union(self._left(transcript, sizes, whole))
         room = self._room(transcript, sizes, whole, (kept.intersection(transcript.preferred) | left) - fixed, left)
         starts = [unit.start for unit in units]
         stays = {bisect_right(starts, i) - 1 for i in kept | left}
-        for i in (i for n in {bisect_right(starts, i) - 1 for i in fixed} for i in units[n]):
+        for i in fixed:
             sizes[i] = 0
         before = list(accumulate(sizes, initial=0))
         reached = [*map(before.__getitem__, starts), before[-1]]
@@ -196,10 +198,15 @@ def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400) -> Digest:
 
 
 def _fixed(transcript: Transcript, allowance: Allowance) -> int:
-    """Tokens of what neither goes nor moves: the envelope, system messages and pins."""
+    """Tokens of what neither goes nor moves: the envelope, system messages and pins, with what belongs to them."""
     sizes = allowance.meter.sizes(transcript)
-    fixed = transcript.protected.difference(transcript.newest)
+    fixed = _whole_units(transcript, transcript.protected.difference(transcript.newest))
     return allowance.meter.overhead(transcript.envelope) + sum(sizes[i] for i in fixed)
+
+
+def _whole_units(transcript: Transcript, positions: AbstractSet[int]) -> frozenset[int]:
+    """The positions of all units that have one of these: a call that stays keeps its results."""
+    return frozenset(chain.from_iterable(unit_of(transcript, i) for i in positions))
 
 
 def _start_of_last(transcript: Transcript, count: int) -> int:

@@ -35,11 +35,12 @@ class Long(NamedTuple):
 
 @dataclass(slots=True)
 class Condenser:
-    """Condenses messages of one transcript; ``faults`` are those that it met."""
+    """Condenses messages of one transcript; ``faults`` are those that it met, ``trouble`` what the store did."""
 
     transcript: Transcript
     allowance: Allowance
     faults: list[HoldfastError] = field(default_factory=list[HoldfastError])
+    trouble: str = ""
 
     def long(self, index: int) -> Long | None:
         """What of the message can be condensed: the longest text that an assistant or a tool said."""
@@ -80,8 +81,8 @@ class Condenser:
             known = as_list((yield from ask(Read(key))))
             if not set(found).issubset(known):
                 yield from ask(Write(key, json.dumps([*known, *(i for i in found if i not in known)])))
-        except StoreError:
-            return  # what was made stands; only the list is not kept
+        except StoreError as fault:  # what was made stands; only the list is not kept
+            self.trouble = f"summaries are not kept: {fault}"
 
 
 def _single(index: int, long: Long) -> Single:

@@ -70,7 +70,8 @@ class Hierarchical:
             texts = yield from condenser.condensed(long, min(share, self.summary_tokens))
         edits = ranked.edits({i: (long[i].part, text) for i, text in texts.items()})
         faults = condenser.faults
-        detail = f"{len(faults):,} texts could not be condensed: {faults[0]}" if faults else ""
+        failed = f"{len(faults):,} texts could not be condensed: {faults[0]}" if faults else ""
+        detail = "; ".join(filter(None, (failed, condenser.trouble)))
         if not edits:
             return Plan.skip("nothing_may_go", detail or "everything that is there must stay")
         return Plan(edits, reason="less_important_dropped", detail=detail)

@@ -117,8 +117,8 @@ class Work:
         tool = candidate.call.name if candidate.call else ""
         old = OldOutput(candidate.position, tool, candidate.text, candidate.tokens)
         told = yield from self._summaries.of(old, tokens)
+        self.trouble = self.trouble or self._summaries.trouble
         if told is None:
-            self.trouble = self.trouble or self._summaries.trouble
             return False
         self._keep(candidate, told.text, "told by the model", told.key)
         return True
