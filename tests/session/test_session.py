@@ -340,3 +340,9 @@ class TestTheAsynchronousForms:
         assert (len(messages), len(restored)) == (106, 107)
         assert [event.kind for event in history][-2:] == ["edit", "delete"]
         assert (stats.messages, stats.deleted, stats.edited) == (107, 1, 1)
+
+
+@pytest.mark.parametrize("name", [5, None, b"t"])
+def test_a_conversation_has_a_name(name):
+    with pytest.raises(ConfigError, match=r"^thread: .* names no conversation; give a name as text$"):
+        Session(name)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.messages import Message
@@ -64,3 +65,9 @@ def found_by(message: Message, seen: Remembered) -> str:
     calls = (f"{call.name} {call.arguments}" for call in message.calls)
     text = "\n".join(part for part in (seen.told, *calls) if part)[:_FOUND_BY]
     return text if text.isascii() or not any(map(is_unspaced, text)) else " ".join(words(text))
+
+
+def own_id(message: object) -> str:
+    """The id that a message brings along, or empty."""
+    found = cast("Mapping[str, object]", message).get("id") if isinstance(message, Mapping) else None
+    return found if isinstance(found, str) else ""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from datetime import datetime
 from threading import RLock
 from time import time
 from types import TracebackType
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
@@ -27,6 +27,7 @@ from holdfast.stores.in_process import InProcessStore
 
 from .copying import copy_thread
 from .knowing import Knowing
+from .lines import own_id
 from .meaning import Meaning
 from .options import Options
 from .page import html_page
@@ -95,7 +96,7 @@ class SyncSession:
         ``ids`` name them, by default their own field ``id``: one that is known is not kept again. ``at`` is when
         they were said, by default now. Raises InputError for what is no message, StoreError if they were not kept.
         """
-        names = list(ids) if ids else [_own_id(message) for message in messages]
+        names = list(ids) if ids else [own_id(message) for message in messages]
         if len(names) != len(messages):
             advice = "give one for each message"
             raise ConfigError(f"{len(names)} ids for {len(messages)} messages", place="ids", advice=advice)
@@ -296,8 +297,3 @@ class SyncSession:
         if isinstance(which, str):
             return self._thread.positions([which]).get(which)
         return which if which >= 0 else which + self._thread.state.messages
-
-
-def _own_id(message: object) -> str:
-    found = cast("Mapping[str, object]", message).get("id") if isinstance(message, Mapping) else None
-    return found if isinstance(found, str) else ""

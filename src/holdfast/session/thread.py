@@ -38,6 +38,8 @@ class Thread:
     def __init__(
         self, name: str, store: KeyValueStore, clock: Callable[[], float], meter: Meter, form: str | None = None
     ) -> None:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+            raise ConfigError(f"{name!r} names no conversation", place="thread", advice="give a name as text")
         if not isinstance(store, KeepsLogs):
             raise ConfigError(
                 f"a {type(store).__name__} keeps keys and values but no logs, which a session needs",
