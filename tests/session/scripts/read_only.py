@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from holdfast.content import kinds
 from holdfast.kernel.errors import StoreError
 from holdfast.session import Session
 from holdfast.stores.sqlite import SqliteStore
@@ -14,6 +15,7 @@ from holdfast.stores.sqlite import SqliteStore
 with Session("warm", budget=100) as warm:  # loads what is loaded lazily, while every file may still be read
     warm.append(*({"role": "user", "content": f"message {n} of many"} for n in range(50)))
     warm.fit("message 7")
+    kinds()
 
 with tempfile.TemporaryDirectory() as place:
     file = Path(place, "a.db")
