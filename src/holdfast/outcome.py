@@ -94,6 +94,10 @@ class _Ledger:
         origins: list[int | None],
     ) -> None:
         self._before.append(origins)
+        if self.steps and after is self.now:  # an idle step shows what the one before it showed
+            messages = self.steps[-1].messages
+        else:
+            messages = tuple([message.original for message in after.messages])
         before, self.now, self.tokens = self.tokens, after, self.job.allowance.meter.total(after)
         self.steps.append(
             Step(
@@ -105,7 +109,7 @@ class _Ledger:
                 detail=plan.detail,
                 edits=plan.edits,
                 taken=taken,
-                messages=tuple([message.original for message in after.messages]),
+                messages=messages,
             )
         )
 

@@ -10,10 +10,11 @@ from holdfast.memory.candidates import Candidate, Choice
 from holdfast.memory.changing import demoted, recalled
 from holdfast.memory.condensing import RuleCondenser
 from holdfast.memory.entities import importance
-from holdfast.memory.relevance import Context, Relevance, access, has_importance_marker, importances, recency
+from holdfast.memory.relevance import Context, Relevance, access, importances, recency
 from holdfast.memory.segments import Segment
 from holdfast.memory.tiers import Maintenance, Tiers, TierSizes
 from holdfast.metering import meter_for
+from holdfast.text.scoring import has_importance_marker
 from tests.conformance.outcome import Outcome
 
 STEP = 60.0  # seconds between two inputs of a case

@@ -12,8 +12,6 @@ from tests.contracts.content_contract import ContentContract
 
 count = counter_for("o200k_base").count
 
-needs_pyyaml = pytest.mark.skipif(not yaml_values.AVAILABLE, reason="PyYAML is not installed")
-
 
 class TestYaml(ContentContract):
     kind = Yaml()
@@ -89,7 +87,6 @@ def test_the_text_says_how_many_lines_it_has():
     assert "of 17 lines" in shrink(MANIFEST, 40)
 
 
-@needs_pyyaml
 def test_lists_of_records_become_tables():
     pods = "".join(f"- name: pod-{row}\n  phase: Running\n  restarts: {row % 3}\n" for row in range(60))
     text = shrink(f"kind: List\nitems:\n{pods}", 400)
@@ -97,14 +94,12 @@ def test_lists_of_records_become_tables():
     assert "pod-59" in text
 
 
-@needs_pyyaml
 def test_scalars_keep_their_meaning():
     (value,) = yaml_values.parse("a: 1.10\nb: '1.10'\nc: ~\nd: yes\ne: true\nf: 0x1F\ng: !secret key\n")
     assert value == {"a": "1.10", "b": "1.10", "c": None, "d": "yes", "e": True, "f": "0x1F", "g": "!secret key"}
     assert [type(item).__name__ for item in value.values()][:2] == ["Literal", "str"]
 
 
-@needs_pyyaml
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,11 +1,8 @@
 import pytest
 
 from holdfast.memory import remembered
-from tests.memory.talks import index_of, talk
-
-pytest.importorskip("numpy")
-
 from holdfast.memory.vectors import WordVectors
+from tests.memory.talks import index_of, talk
 
 GROUPS = ("dog hound beagle puppy", "boat ship vessel", "tea coffee drink")
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from holdfast.kernel.errors import MissingExtraError
 from holdfast.providers import open_embedder, open_model
 from holdfast.providers.scripted import ScriptedEmbedder
 from tests.contracts.model_contract import EmbedderContract, ModelContract
@@ -31,10 +30,7 @@ class TestEmbeddersOfVendors(EmbedderContract):
 class TestEmbeddersOfThisProcess(EmbedderContract):
     @pytest.fixture(params=["lexical", "local"])
     def embedder(self, request):
-        try:
-            return open_embedder(request.param)
-        except MissingExtraError:
-            pytest.skip("the extra is not installed")
+        return open_embedder(request.param)
 
 
 class TestScriptedEmbedder(EmbedderContract):

@@ -14,20 +14,20 @@ from holdfast.kernel.errors import StoreError
 from holdfast.session import Session
 from tests.session.talks import chatter, talk
 
-SCRIPTS = Path(__file__).parent / "scripts"
+ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("HOLDFAST_KILLS", "40"))
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL, no fork and no limit")
 
 
 def script(name: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, str(SCRIPTS / name), *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", f"tests.session.scripts.{name}", *map(str, arguments)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @posix
 def test_a_session_killed_at_any_moment_opens_again_with_all_that_it_acknowledged(tmp_path):
-    run = script("killed_sessions.py", tmp_path / "a.db", 11, KILLS)
+    run = script("killed_sessions", tmp_path / "a.db", 11, KILLS)
     output, errors = run.communicate()
     assert run.returncode == 0, errors
     seen = json.loads(output)
@@ -40,7 +40,7 @@ def test_two_processes_append_to_one_thread_without_loss(tmp_path):
     url = f"sqlite:///{tmp_path / 'a.db'}"
     with Session("talk", store=url) as session:
         session.append({"role": "system", "content": "s"})
-    runs = [script("appending.py", url, name, 60) for name in ("p", "q")]
+    runs = [script("appending", url, name, 60) for name in ("p", "q")]
     errors = [run.communicate()[1] for run in runs]
     assert [run.returncode for run in runs] == [0, 0], errors
     with Session("talk", store=url, budget=300) as session:
@@ -78,7 +78,7 @@ def test_a_full_disk_is_told_in_one_line_and_loses_nothing(tmp_path):
 def test_a_read_only_file_is_told_in_one_line_and_can_still_be_read(tmp_path):
     with Session("talk", store=f"sqlite:///{tmp_path / 'a.db'}") as session:
         session.append(*talk(50))
-    run = script("read_only.py", tmp_path / "a.db")
+    run = script("read_only", tmp_path / "a.db")
     output, errors = run.communicate()
     assert run.returncode == 0, errors
     assert output.splitlines() == [

@@ -5,9 +5,6 @@ import pytest
 from holdfast.session import Session, meaning
 from tests.session.talks import chatter, talk
 
-pytest.importorskip("wordllama")
-pytest.importorskip("numpy")
-
 
 @pytest.fixture
 def small_blocks(monkeypatch):

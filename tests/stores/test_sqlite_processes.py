@@ -11,14 +11,18 @@ import pytest
 
 from holdfast.stores.sqlite import SqliteStore
 
-SCRIPTS = Path(__file__).parent / "scripts"
+ROOT = Path(__file__).parents[2]
 
 KILLS = 50
 
 
+def module(name: str) -> list[str]:
+    return [sys.executable, "-m", f"tests.stores.scripts.{name}"]
+
+
 def script(name: str, *arguments: object) -> str:
-    command = [sys.executable, SCRIPTS / name, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    command = [*module(name), *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -38,7 +42,7 @@ def test_a_new_file_that_another_process_is_about_to_write_is_waited_for(tmp_pat
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL and no fork")
 @pytest.mark.parametrize("seed", range(4))
 def test_a_process_killed_at_any_moment_has_kept_all_that_it_acknowledged(tmp_path, seed):
-    seen = json.loads(script("killed_writers.py", tmp_path / "a.db", seed, KILLS))
+    seen = json.loads(script("killed_writers", tmp_path / "a.db", seed, KILLS))
     assert seen["wrong"] == []
     assert (seen["kills"], seen["sound"]) == (KILLS, "ok")
     assert seen["told"] > KILLS
@@ -46,14 +50,15 @@ def test_a_process_killed_at_any_moment_has_kept_all_that_it_acknowledged(tmp_pa
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 def test_parent_and_children_go_on_with_an_open_store_after_a_fork(tmp_path):
-    assert script("forks.py", tmp_path / "a.db") == "[]\n"
+    assert script("forks", tmp_path / "a.db") == "[]\n"
 
 
 def test_many_processes_and_threads_lose_nothing_and_agree_who_was_first(tmp_path):
     processes, threads, writes = 3, 4, 15
     crowd = [
         subprocess.Popen(
-            [sys.executable, SCRIPTS / "crowd.py", tmp_path / "a.db", f"p{number}", str(threads), str(writes)],
+            [*module("crowd"), tmp_path / "a.db", f"p{number}", str(threads), str(writes)],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

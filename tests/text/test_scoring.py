@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.text.scoring import MOFA, PRESETS, SELECTIVE, Weights, is_marked
+from holdfast.text.scoring import MOFA, PRESETS, SELECTIVE, Weights, has_importance_marker
 
 
 def test_the_presets_have_the_numbers_of_their_designs():
@@ -35,12 +35,14 @@ def test_what_says_that_it_is_important_counts_more():
     "text", ["Important: use TLS.", "the KEY point", "Please remember this.", "note, it is vital"]
 )
 def test_a_marker_is_a_word_of_its_own(text):
-    assert is_marked(text)
+    assert has_importance_marker(text)
 
 
-@pytest.mark.parametrize("text", ["The monkey plays.", "two keyboards", "I took notes", "unimportant", ""])
-def test_part_of_a_word_is_no_marker(text):
-    assert not is_marked(text)
+@pytest.mark.parametrize(
+    "text", ["The monkey plays.", "two keyboards", "I took notes", "unimportant", "that is not important", ""]
+)
+def test_part_of_a_word_and_what_is_denied_are_no_markers(text):
+    assert not has_importance_marker(text)
 
 
 def test_it_describes_what_counts():

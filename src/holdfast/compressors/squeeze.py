@@ -10,7 +10,7 @@ from holdfast.compressors.concealing import concealed
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.compressors.prompting import quoted, request
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.summaries import PLAIN, body_of, mark
 from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
@@ -22,7 +22,6 @@ from holdfast.kernel.transcript import Transcript
 
 _HALF = 2
 _LEAST = 16  # tokens that a model is asked for, however small the cap is
-_PLAIN = "[HISTORY_SUMMARY]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def _shorter(whole: str, body: str, answer: object, room: int, count: Count) -> 
     text = accepted(str(answer), room, count)
     more = listed(missing(details_of("user", body), text), room - count(text), count)
     told = f"{text}\n{bullets(more)}" if more else text
-    after = mark(told, "system" if whole.startswith(_PLAIN) else "user")
+    after = mark(told, "system" if whole.startswith(PLAIN) else "user")
     if count(after) >= count(whole):
         raise ModelError("the reply of the model was refused: it is not shorter than the summary")
     return after

@@ -10,14 +10,17 @@ from __future__ import annotations
 from hashlib import sha256
 
 from holdfast.kernel.messages import Message, Role
+from holdfast.kernel.transcript import SUMMARY
 
-_OPENING = "[HISTORY_SUMMARY"
+PLAIN = f"{SUMMARY}]"
+"""The mark without a key, which the system's own messages may carry."""
+
 _KEY_DIGITS = 16
 
 
 def mark(body: str, role: Role = "user") -> str:
     """The text of a summary message; one of the system needs no key."""
-    return f"{_OPENING}]\n{body}" if role == "system" else f"{_OPENING} {_key(body)}]\n{body}"
+    return f"{PLAIN}\n{body}" if role == "system" else f"{SUMMARY} {_key(body)}]\n{body}"
 
 
 def body_of(message: Message) -> str | None:
@@ -31,10 +34,10 @@ def body_of(message: Message) -> str | None:
 
 def body_in(text: str, role: Role) -> str | None:
     """As ``body_of``, for the text of a message and its role."""
-    if not text.startswith(_OPENING):
+    if not text.startswith(SUMMARY):
         return None
     first, _, body = text.partition("\n")
-    if first == f"{_OPENING} {_key(body)}]" or (role == "system" and first == f"{_OPENING}]"):
+    if first == f"{SUMMARY} {_key(body)}]" or (role == "system" and first == PLAIN):
         return body
     return None
 

@@ -59,7 +59,7 @@ class ModelCondenser:
 
 
 def expanded(segment: Segment, count: Count, now: float) -> Generator[Ask[object], Any, Segment]:
-    """The segment written out by the model (SPEC V.19), marked as reconstructed; ``recalled`` gives the original.
+    """The segment written out by the model (V.19), marked as reconstructed; ``recalled`` gives the original.
 
     Unchanged, where the model fails or leaves out what the note names. Only for those who ask for it.
     """

@@ -1,4 +1,4 @@
-"""Which segments of the warm and the cold tier are brought back for a question (SPEC V.18)."""
+"""Which segments of the warm and the cold tier are brought back for a question (V.18)."""
 
 from __future__ import annotations
 

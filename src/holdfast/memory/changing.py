@@ -13,7 +13,7 @@ from .segments import HEAVY, VERBATIM, Segment, at_topic_shifts
 def demoted(
     segment: Segment, original: str, level: int, condenser: Condenser, count: Count, now: float
 ) -> Segment:
-    """The segment at the level, made of the original; who it is and how it was used stay (SPEC V.10)."""
+    """The segment at the level, made of the original; who it is and how it was used stay (V.10)."""
     content = condenser.condense(original, level, count)
     tokens = count(content)
     named = entities(original, None)
@@ -34,7 +34,7 @@ def demoted(
 
 
 def recalled(segment: Segment, original: str, count: Count, now: float) -> Segment:
-    """The segment verbatim again: no model is asked, for the original was kept (SPEC V.19)."""
+    """The segment verbatim again: no model is asked, for the original was kept (V.19)."""
     metadata: Mapping[str, object] = segment.metadata
     if segment.level != VERBATIM:
         metadata = {

@@ -27,7 +27,7 @@ Count = Callable[[str], int]
 FACTORS = {LIGHT: (4.0, 3.2), HEAVY: (11.0, 8.2)}
 """By level how many times smaller a form aims to be, and is at least, so that what is named finds room.
 
-SPEC V.2 wants 3:1 to 5:1 and 8:1 to 15:1.
+V.2 wants 3:1 to 5:1 and 8:1 to 15:1.
 """
 
 _TALK = frozenset({"prose", "dense"})  # other kinds of text are what tools returned, and know what they may lose

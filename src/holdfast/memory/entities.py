@@ -18,7 +18,7 @@ from .pleasantries import COURTESY
 from .verbs import is_verb
 
 MOST_ENTITIES, MOST_RELATIONS = 15, 10
-"""Of SPEC V.24."""
+"""Of V.24."""
 
 RELATED = "related-to"
 """What stands between two entities of a sentence that has no verb there."""
@@ -75,7 +75,7 @@ def importance(
 ) -> float:
     """How much the entities matter here: the share that the context names too, and how often all texts name those.
 
-    SPEC V.16: beta * overlap / |E| + (1 - beta) * the sum of the global importance of the shared ones.
+    V.16: beta * overlap / |E| + (1 - beta) * the sum of the global importance of the shared ones.
     """
     own = set(found)
     shared = own & set(context)

@@ -10,17 +10,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from holdfast.text.identifiers import find
+from holdfast.text.scoring import has_importance_marker
 from holdfast.text.words import STOP_WORDS, words
 
 from . import entities
 from .segments import Segment
 
-_MARKERS = frozenset("important critical crucial key essential remember note significant vital".split())
-_DENIED = re.compile(
-    r"(?:\b(?:not|no|never|less|hardly)|n['’]t)(?: (?:so|very|that|really|the|a|an|all that))?\s*$"
-)
-_WORD = re.compile(r"[^\W_]+")
-_BEFORE = 24  # characters before a marker that can deny it
 _OPEN = re.compile(r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b")
 _LONGEST_READ = 20_000  # characters of a segment that are read for its factors
 _HALF_LIVES = 8  # that the recency of the oldest segment has behind it, whatever the span
@@ -29,7 +24,7 @@ _SHORTEST_SPAN = 600.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """The weights of the factors and the constants of their curves (SPEC V.12 to V.17).
+    """The weights of the factors and the constants of their curves (V.12 to V.17).
 
     The defaults weigh as SelectiveCompression does, with uniqueness and the open ends of work beside; its rates
     of forgetting were meant for seconds, so ``for_span`` fits them to how long a session lasts.
@@ -102,23 +97,14 @@ def importances(
 
 
 def recency(age: float, rate: float) -> float:
-    """SPEC V.13: exp(-rate * age); a clock that went backwards is no age."""
+    """V.13: exp(-rate * age); a clock that went backwards is no age."""
     return math.exp(-rate * max(0.0, age))
 
 
 def access(idle: float, count: int, relevance: Relevance) -> float:
-    """SPEC V.14: fresh and often read is 1, fresh and never read is alpha."""
+    """V.14: fresh and often read is 1, fresh and never read is alpha."""
     often = 1 - math.exp(-relevance.counting * count)
     return relevance.alpha * math.exp(-relevance.idle * max(0.0, idle)) + (1 - relevance.alpha) * often
-
-
-def has_importance_marker(text: str) -> bool:
-    """Whether the text says of something that it matters: by a whole word that is not denied."""
-    low = text.lower()
-    return any(
-        word.group() in _MARKERS and not _DENIED.search(low[max(0, word.start() - _BEFORE) : word.start()])
-        for word in _WORD.finditer(low)
-    )
 
 
 @dataclass(frozen=True, slots=True)

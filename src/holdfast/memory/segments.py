@@ -15,7 +15,7 @@ from .entities import entities
 from .remembered import Remembered
 
 VERBATIM, LIGHT, HEAVY = 0, 1, 2
-"""Levels of compression (SPEC V.3): the original; what is extracted of it; facts alone."""
+"""Levels of compression (V.3): the original; what is extracted of it; facts alone."""
 
 _PAUSE = 3_600.0  # seconds without a word, after which another talk begins
 _AROUND = 4  # sentences on each side whose words are compared at a possible shift of the topic
@@ -24,7 +24,7 @@ _LEAST_SHARE = 0.25  # of the length a piece may have: topics do not shift more 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the past, as SPEC V.3 lists it. Times are seconds since 1970 UTC, ``tokens`` the content's size.
+    """A piece of the past, as V.3 lists it. Times are seconds since 1970 UTC, ``tokens`` the content's size.
 
     ``span`` are the characters that a piece of a split segment has of the one with the id ``origin``.
     """

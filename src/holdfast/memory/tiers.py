@@ -20,7 +20,7 @@ _LEVELS: Mapping[Tier, int] = {"warm": LIGHT, "cold": HEAVY}
 
 @dataclass(frozen=True, slots=True)
 class TierSizes:
-    """What the tiers hold, in tokens, and when they are emptied (SPEC V.4 to V.7)."""
+    """What the tiers hold, in tokens, and when they are emptied (V.4 to V.7)."""
 
     hot: int = 4_000
     warm: int = 16_000
@@ -85,7 +85,7 @@ class Tiers:
         return Tiers(*(tuple(each for each in self.of(tier) if each.id != segment_id) for tier in TIERS))
 
     def statistics(self, sizes: TierSizes) -> dict[Tier, TierStatistics]:
-        """What SPEC V.23 tells of each tier."""
+        """What V.23 tells of each tier."""
         return {tier: TierStatistics(self.tokens(tier), sizes.of(tier), len(self.of(tier))) for tier in TIERS}
 
 
@@ -117,7 +117,7 @@ Importance = Callable[[Sequence[Segment]], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """Empties the tiers that are too full, hot first (SPEC V.5): what matters least goes one tier down.
+    """Empties the tiers that are too full, hot first (V.5): what matters least goes one tier down.
 
     ``original`` gives the whole text of a segment's ``origin`` by its id: every form is made of that. A segment
     that is too long for hot is cut at shifts of the topic.
@@ -176,7 +176,7 @@ class Maintenance:
         return Move(segment, after, source, to, "demoted")
 
     def promote(self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False) -> Maintained:
-        """One tier up for what was found, from cold straight to hot if it is ``critical`` (SPEC V.20)."""
+        """One tier up for what was found, from cold straight to hot if it is ``critical`` (V.20)."""
         found = tiers.find(segment_id)
         if found is None:
             return Maintained(tiers, ())

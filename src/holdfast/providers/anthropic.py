@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
-from functools import lru_cache
 
 from holdfast.cost import Price
-from holdfast.kernel.errors import MissingExtraError, ModelError
+from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 
-from .refusals import refusal
-from .vendor import key_of, named, reading
+from .vendor import Faults, key_of, named, shared, translated
 
 try:
     import anthropic
 except ImportError as missing:
     raise MissingExtraError("a model of Anthropic", "anthropic") from missing
+
+_VENDOR = "Anthropic"
+_FAULTS = Faults(
+    anthropic.APIConnectionError,
+    anthropic.APIStatusError,
+    anthropic.APIResponseValidationError,
+    anthropic.AnthropicError,
+)
 
 
 class AnthropicModel:
@@ -44,7 +48,7 @@ class AnthropicModel:
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
-        with _translated():
+        with translated(_VENDOR, _FAULTS):
             answer = self._client.messages.create(
                 model=self.name,
                 max_tokens=max_tokens,
@@ -56,25 +60,6 @@ class AnthropicModel:
             return Reply(said, answer.usage.input_tokens + cached, answer.usage.output_tokens)
 
 
-@lru_cache(maxsize=16)
+@shared
 def _client(api_key: str, base_url: str | None, timeout: float) -> anthropic.Anthropic:
     return anthropic.Anthropic(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
-
-
-if hasattr(os, "register_at_fork"):  # a child must not speak on its parent's connections
-    os.register_at_fork(after_in_child=_client.cache_clear)
-
-
-@contextmanager
-def _translated() -> Generator[None, None, None]:
-    with reading("Anthropic", anthropic.APIConnectionError):
-        try:
-            yield
-        except anthropic.APIStatusError as fault:
-            raise refusal("Anthropic", fault.status_code, fault.message, fault.response.headers) from fault
-        except anthropic.APIResponseValidationError as fault:
-            raise ValueError(str(fault)) from fault
-        except anthropic.APIConnectionError:
-            raise
-        except anthropic.AnthropicError as fault:
-            raise ModelError(f"Anthropic failed: {fault}") from fault

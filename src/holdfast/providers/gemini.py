@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any, Protocol, cast
 
 from holdfast.cost import Price
@@ -13,7 +12,7 @@ from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 
 from .refusals import refusal
-from .vendor import key_of, named, reading
+from .vendor import key_of, named, reading, shared
 
 try:
     import httpx2
@@ -111,15 +110,11 @@ def _opened(api_key: str | None, base_url: str | None, timeout: float) -> _Model
     return cast("_Models", client.models)
 
 
-@lru_cache(maxsize=16)
+@shared
 def _client(api_key: str, base_url: str | None, timeout: float) -> genai.Client:
     once = types.HttpRetryOptions(attempts=1)
     options = types.HttpOptions(base_url=base_url, timeout=int(timeout * 1_000), retry_options=once)
     return genai.Client(api_key=api_key, http_options=options)
-
-
-if hasattr(os, "register_at_fork"):  # a child must not speak on its parent's connections
-    os.register_at_fork(after_in_child=_client.cache_clear)
 
 
 @contextmanager

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from functools import lru_cache
+from collections.abc import Sequence
 
 from holdfast.cost import Price
-from holdfast.kernel.errors import MissingExtraError, ModelError
+from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
 
-from .refusals import refusal
-from .vendor import key_of, named, reading
+from .vendor import Faults, key_of, named, shared, translated
 
 try:
     import openai
@@ -20,6 +17,13 @@ try:
 except ImportError as missing:
     raise MissingExtraError("a model of OpenAI", "openai") from missing
 
+_VENDOR = "OpenAI"
+_FAULTS = Faults(
+    openai.APIConnectionError,
+    openai.APIStatusError,
+    openai.APIResponseValidationError,
+    openai.OpenAIError,
+)
 _REASONING = ("o1", "o3", "o4", "gpt-5")
 _THOUGHT = 4_096  # tokens that a reasoning model may think before it speaks: they count as output
 _MOST = 8_000  # characters of a text that are embedded: within the 8,191 tokens that the models take
@@ -55,7 +59,7 @@ class OpenAIModel:
         messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": prompt}]
         if system:
             messages.insert(0, {"role": "system", "content": system})
-        with _translated():
+        with translated(_VENDOR, _FAULTS):
             answer = self._client.chat.completions.create(
                 model=self.name,
                 messages=messages,
@@ -89,7 +93,7 @@ class OpenAIEmbedder:
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector a text. Raises ModelError, TransientError or ContextOverflowError."""
         sent = [text[:_MOST] or " " for text in texts]
-        with _translated():
+        with translated(_VENDOR, _FAULTS):
             answer = self._client.embeddings.create(model=self.name, input=sent, encoding_format="float")
             rows = sorted(answer.data, key=lambda row: row.index)
             return [row.embedding for row in rows]
@@ -103,25 +107,6 @@ def _opened(api_key: str | None, base_url: str | None, timeout: float) -> tuple[
     return _client(key, address, timeout), address is None or "api.openai.com" in address
 
 
-@lru_cache(maxsize=16)
+@shared
 def _client(api_key: str, base_url: str | None, timeout: float) -> openai.OpenAI:
     return openai.OpenAI(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=0)
-
-
-if hasattr(os, "register_at_fork"):  # a child must not speak on its parent's connections
-    os.register_at_fork(after_in_child=_client.cache_clear)
-
-
-@contextmanager
-def _translated() -> Generator[None, None, None]:
-    with reading("OpenAI", openai.APIConnectionError):
-        try:
-            yield
-        except openai.APIStatusError as fault:
-            raise refusal("OpenAI", fault.status_code, fault.message, fault.response.headers) from fault
-        except openai.APIResponseValidationError as fault:
-            raise ValueError(str(fault)) from fault
-        except openai.APIConnectionError:
-            raise
-        except openai.OpenAIError as fault:
-            raise ModelError(f"OpenAI failed: {fault}") from fault

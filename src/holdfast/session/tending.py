@@ -13,10 +13,11 @@ from typing import Any
 
 from holdfast.memory.changing import read
 from holdfast.memory.condensing import Condenser
-from holdfast.memory.relevance import Context, Relevance, has_importance_marker, importances
+from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.segments import Segment, by_turns
 from holdfast.memory.tiers import TIERS, Maintenance, Move, Tier, Tiers, TierSizes, TierStatistics
 from holdfast.stores.capabilities import SetsMany
+from holdfast.text.scoring import has_importance_marker
 
 from .past import Recalled
 from .thread import Thread, settled
@@ -24,7 +25,7 @@ from .thread import Thread, settled
 _DUE = 0.2  # of hot: what has been said since the last run, before it is worth another
 _AT_ONCE = 2  # sizes of hot: a larger backlog waits until somebody wants to know
 _BACKLOG = 12  # sizes of everything: what is older would have been evicted
-_PROMOTED = 10  # messages whose segments one recall lifts, as many as SPEC V.18 retrieves
+_PROMOTED = 10  # messages whose segments one recall lifts, as many as V.18 retrieves
 _CONTEXT = 8  # newest messages that segments are held against
 _READ = 256
 

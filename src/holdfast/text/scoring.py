@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from .words import words
+_MARKERS = frozenset("important critical crucial key essential remember note significant vital".split())
+"""Words by which a text says of something that it matters; those of the SelectiveCompression design."""
 
-MARKERS = frozenset("important critical crucial key essential remember note significant vital".split())
-"""Words by which a text says itself that it is important; those of the SelectiveCompression design."""
+_DENIED = re.compile(
+    r"(?:\b(?:not|no|never|less|hardly)|n['’]t)(?: (?:so|very|that|really|the|a|an|all that))?\s*$"
+)
+_WORD = re.compile(r"[^\W_]+")
+_BEFORE = 24  # characters before a marker that can deny it
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,10 @@ SELECTIVE = Weights(recency=0.2, access=0.15, semantic=0.3, entity=0.25, query=0
 PRESETS: Mapping[str, Weights] = {"mofa": MOFA, "selective": SELECTIVE}
 
 
-def is_marked(text: str) -> bool:
-    """Whether the text says, in a word of its own, that it is important: ``key``, but not ``monkey``."""
-    return not MARKERS.isdisjoint(words(text))
+def has_importance_marker(text: str) -> bool:
+    """Whether the text says of something that it matters: by a whole word that is not denied."""
+    low = text.lower()
+    return any(
+        word.group() in _MARKERS and not _DENIED.search(low[max(0, word.start() - _BEFORE) : word.start()])
+        for word in _WORD.finditer(low)
+    )

@@ -1,4 +1,7 @@
-"""Run as a script: appends messages to a thread, one at a time: python appending.py URL NAME COUNT."""
+"""Run as a module: appends messages to a thread, one at a time.
+
+python -m tests.session.scripts.appending URL NAME COUNT
+"""
 
 from __future__ import annotations
 

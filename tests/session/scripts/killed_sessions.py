@@ -1,6 +1,6 @@
-"""Run as a script: kills a process that appends and fits at random moments, and looks after each what is kept.
+"""Run as a module: kills a process that appends and fits at random moments, and looks after each what is kept.
 
-    python killed_sessions.py FILE SEED KILLS
+    python -m tests.session.scripts.killed_sessions FILE SEED KILLS
 
 The process is a forked child that tells on a pipe each append that has returned. After the kill the session must
 open as it is, hold every message that was told and no half of another, in order, and resolve every reference of
@@ -12,14 +12,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import sqlite3
 import sys
-import time
 from contextlib import closing
+from functools import partial
 from random import Random
 
 from holdfast.session import Session
+from tests.killing import live_and_die
 
 BUDGET = 600
 REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64})")
@@ -55,26 +55,6 @@ def live(path: str, life: int, pipe: int) -> None:
         number += 1
 
 
-def live_and_die(path: str, life: int, random: Random) -> int:
-    """Start a process and kill it: at once, or some appends and a moment later. How many appends it told."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        live(path, life, writing)
-    os.close(writing)
-    told, wanted = 0, random.choice([0, random.randrange(1, 8)])
-    while told < wanted:
-        told += len(os.read(reading, wanted - told))
-    time.sleep(random.uniform(0, 0.01))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    while more := os.read(reading, 65_536):
-        told += len(more)
-    os.close(reading)
-    return told
-
-
 def faults(path: str, told: list[int], kept: list[dict[str, object]]) -> tuple[list[str], list[dict[str, object]]]:
     """What is wrong, and what is kept now; ``kept`` was there before the newest life."""
     found: list[str] = []
@@ -104,7 +84,8 @@ def main(path: str, seed: int, kills: int) -> None:
     wrong: list[str] = []
     kept: list[dict[str, object]] = []
     for life in range(kills):
-        told.append(live_and_die(path, life, random))
+        wanted = random.choice([0, random.randrange(1, 8)])
+        told.append(live_and_die(partial(live, path, life), wanted, 0.01, random))
         found, kept = faults(path, told, kept)
         wrong += found
     with closing(sqlite3.connect(path)) as connection:

@@ -1,4 +1,4 @@
-"""Run as a script: uses a session of a file that may only be read: python read_only.py FILE."""
+"""Run as a module: uses a session of a file that may only be read: python -m tests.session.scripts.read_only FILE."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Run as a script: one of many processes that use one sqlite store at the same time, each with several threads.
+"""Run as a module: one of many processes that use one sqlite store at the same time, each with several threads.
 
-    python crowd.py FILE NAME THREADS WRITES
+    python -m tests.stores.scripts.crowd FILE NAME THREADS WRITES
 
 Waits for a line on standard input, so that all begin together, and prints how many races it won as a number.
 """

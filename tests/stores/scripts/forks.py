@@ -1,6 +1,6 @@
-"""Run as a script: forks while a sqlite store is open and in use, and goes on in parent and children.
+"""Run as a module: forks while a sqlite store is open and in use, and goes on in parent and children.
 
-    python forks.py FILE
+    python -m tests.stores.scripts.forks FILE
 
 Prints the keys that parent and children told to have written and that are not there in the end.
 """

@@ -1,6 +1,6 @@
-"""Run as a script: kills writers of one sqlite store at random moments, and looks after each what is kept.
+"""Run as a module: kills writers of one sqlite store at random moments, and looks after each what is kept.
 
-    python killed_writers.py FILE SEED KILLS
+    python -m tests.stores.scripts.killed_writers FILE SEED KILLS
 
 A writer is a forked child that tells on a pipe each operation that has returned. After the kill, all that it told
 must be there, of the operation under way all or nothing, and nothing else. Prints what it saw as JSON.
@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sqlite3
 import sys
-import time
 from contextlib import closing
+from functools import partial
 from random import Random
 
 from holdfast.stores.artifacts import ArtifactStore
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.sqlite import SqliteStore
+from tests.killing import live_and_die
 
 OPERATIONS = 6
 
@@ -73,26 +73,6 @@ def write_until_killed(path: str, life: int, pipe: int) -> None:
         number += 1
 
 
-def live_and_die(path: str, life: int, random: Random) -> int:
-    """Start a writer and kill it: at once, or some operations and a moment later. How many it told to be done."""
-    reading, writing = os.pipe()
-    writer = os.fork()
-    if writer == 0:
-        os.close(reading)
-        write_until_killed(path, life, writing)
-    os.close(writing)
-    told, wanted = 0, random.choice([0, random.randrange(1, 25)])
-    while told < wanted:
-        told += len(os.read(reading, wanted - told))
-    time.sleep(random.uniform(0, 0.003))
-    os.kill(writer, signal.SIGKILL)
-    os.waitpid(writer, 0)
-    while more := os.read(reading, 65_536):
-        told += len(more)
-    os.close(reading)
-    return told
-
-
 def faults(path: str, life: int, told: int) -> list[str]:
     found: list[str] = []
     with SqliteStore(path) as store:
@@ -108,7 +88,8 @@ def faults(path: str, life: int, told: int) -> list[str]:
 
 
 def live_and_look(path: str, life: int, random: Random) -> tuple[int, list[str]]:
-    told = live_and_die(path, life, random)
+    wanted = random.choice([0, random.randrange(1, 25)])
+    told = live_and_die(partial(write_until_killed, path, life), wanted, 0.003, random)
     return told, faults(path, life, told)
 
 

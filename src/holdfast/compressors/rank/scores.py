@@ -10,7 +10,7 @@ from functools import cached_property
 from holdfast.kernel.messages import Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.facts import facts
-from holdfast.text.scoring import Weights, is_marked
+from holdfast.text.scoring import Weights, has_importance_marker
 from holdfast.text.sentences import sentences
 from holdfast.text.words import terms
 
@@ -28,7 +28,8 @@ def scores(transcript: Transcript, weights: Weights, recent: Sequence[int], quer
     found: list[float] = []
     for i in range(len(transcript)):
         values = {name: factor(i) for name, factor in factors.items()}
-        found.append(weights.importance(values, marked=weights.marker != 1.0 and is_marked(known.texts[i])))
+        marked = weights.marker != 1.0 and has_importance_marker(known.texts[i])
+        found.append(weights.importance(values, marked=marked))
     return found
 
 
