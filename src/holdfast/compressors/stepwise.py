@@ -15,6 +15,8 @@ from holdfast.kernel.errors import IntegrityError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
 
+_ROUNDS = 8  # each saves tokens, so that there would be an end without it: this bounds the time
+
 
 @dataclass(frozen=True, slots=True)
 class Stepwise:
@@ -43,12 +45,30 @@ class Stepwise:
         return {**described(self.strategy), "step": self.step}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """The plan for the settled part, made to leave room for the rest; else the plan for the whole."""
+        """The plan for the settled part, made to leave room for the rest; else the plan for the whole.
+
+        What misses the target is decided again, since a smaller conversation has another settled part: a result
+        that is compressed again stays as it is.
+        """
+        records: list[tuple[str, Plan]] = []
+        now = transcript
+        for _ in range(_ROUNDS):
+            plan = yield from self._decided(now, allowance)
+            after = _after(now, self.name, plan)
+            if after is not now or not records:
+                records.append((self.name, plan))
+            if after is now or allowance.meter.total(after) <= allowance.target:
+                break
+            now = after
+        return Plan(steps=tuple(records)) if len(records) > 1 else records[0][1]
+
+    def _decided(self, transcript: Transcript, allowance: Allowance) -> Flow:
         stop, target = self._settled(transcript, allowance)
         if stop and target > 0:
             inner = replace(allowance, limit=target, target=target)
             plan = yield from ask(Attempt(self.strategy, transcript.head(stop), inner))
-            if _fits(transcript, self.name, plan, allowance):
+            after = _after(transcript, self.name, plan)
+            if after is not transcript and allowance.meter.total(after) <= allowance.target:
                 return plan
         return (yield from ask(Attempt(self.strategy, transcript, allowance)))
 
@@ -66,11 +86,12 @@ class Stepwise:
         return stop, allowance.target - (multiple + step - reached[stop])
 
 
-def _fits(transcript: Transcript, name: str, plan: Plan, allowance: Allowance) -> bool:
+def _after(transcript: Transcript, name: str, plan: Plan) -> Transcript:
+    """The transcript after the plan; the same where the plan breaks a rule."""
     now = transcript
     try:
         for _, _, applied in played(transcript, name, plan):
             now = applied.transcript
     except IntegrityError:
-        return False
-    return now is not transcript and allowance.meter.total(now) <= allowance.target
+        return transcript
+    return now
