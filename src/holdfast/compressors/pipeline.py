@@ -14,7 +14,7 @@ from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
 
-_ROUNDS = 8  # each saves tokens, so that there would be an end without it: this bounds the time
+_ROUNDS = 32  # each saves tokens, so that there would be an end without it: this bounds the time
 
 
 @dataclass(frozen=True, slots=True)
