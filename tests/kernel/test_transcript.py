@@ -137,3 +137,10 @@ def test_a_summary_in_a_users_place_is_neither_the_task_nor_the_question():
     assert transcript.question == "Find it."
     assert read(messages[:1], prefers=("task",)).preferred == frozenset()
     assert read(messages[:1]).question == ""
+
+
+def test_a_summary_whose_text_is_a_part_is_one_too():
+    messages = [user(text("Find it.")), user(text("[HISTORY_SUMMARY 1]\nOlder.")), assistant(text("I looked."))]
+    transcript = named("anthropic").read(messages)
+    assert transcript.question == "Find it."
+    assert replace(transcript, prefers=("newest_user",)).preferred == {0}

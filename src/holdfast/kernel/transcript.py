@@ -92,7 +92,7 @@ class Transcript:
     def _asked(self, places: Iterable[int]) -> int | None:
         """The first of the places at which a user speaks, and no summary of older messages in a user's place."""
         users = (i for i in places if speaks(self.messages[i]))
-        return next((i for i in users if not (self.messages[i].plain or "").startswith(SUMMARY)), None)
+        return next((i for i in users if not (self.messages[i].content_text or "").startswith(SUMMARY)), None)
 
     @cached_property
     def turns(self) -> tuple[range, ...]:
