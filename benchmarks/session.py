@@ -81,7 +81,7 @@ def growing_loop(data: str | None) -> Iterator[Row]:
     """The loop of 520 calls of ``benchmarks.speed`` through a session, against a plain recount of all there is."""
     found, _ = recorded(data)
     encode = encoder()
-    ours = plain = 0.0
+    appending = fitting = plain = 0.0
     with Session("warm", budget=LOOP_BUDGET) as warm:  # loads the vocabulary and the vectors
         warm.append(*found[:400])
         warm.fit()
@@ -92,9 +92,12 @@ def growing_loop(data: str | None) -> Iterator[Row]:
         done = 0
         for stop in stops(len(found)):
             plain += spent(lambda: sum(len(encode(m["content"] or "")) for m in found[:stop]))  # noqa: B023
-            ours += spent(lambda: (session.append(*found[done:stop]), session.fit()))  # noqa: B023
+            appending += spent(lambda: session.append(*found[done:stop]))  # noqa: B023
+            fitting += spent(session.fit)
             done = stop
-    yield "growing loop through a session / plain recount", f"{ours / plain:.3f}", "at most 0.10"
+    yield "growing loop through a session / plain recount", f"{(appending + fitting) / plain:.3f}", "at most 0.10"
+    yield "  of it appending: durable, found by its words, tiers tended", f"{appending / plain:.3f}", ""
+    yield "  of it fitting", f"{fitting / plain:.3f}", ""
 
 
 def main() -> int:

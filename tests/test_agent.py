@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from openai.types.chat import ChatCompletionMessage
 
 import holdfast
 from holdfast.agent import AgentLoop, FunctionTool, remember_tool
@@ -196,3 +197,27 @@ def test_models_and_tools_may_be_awaited(session):
     assert asyncio.run(loop.arun("go")) == {"role": "assistant", "content": "done"}
     assert loop.run("again") == {"role": "assistant", "content": "done"}
     assert len(session.messages()) == 8
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        (
+            {"tools": [print]},
+            r"tools\[0\]: a builtin_function_or_method is no tool; give holdfast.agent.FunctionTool",
+        ),
+        ({"tools": [SCHEMA]}, r"tools\[0\]: a dict is no tool; give holdfast.agent.FunctionTool"),
+        ({"tools": reading("x")}, "tools: a FunctionTool is no list of tools; give a list"),
+        ({"model": "gpt-4o"}, "model: a str is no model; give a function of the messages"),
+        ({"rounds": 0}, "rounds: 0 is no number of model calls; give 1 or more"),
+    ],
+)
+def test_what_no_loop_can_run_with_is_one_clear_line(session, wrong, line):
+    with pytest.raises(ConfigError, match=f"^{line}"):
+        AgentLoop(**{"model": Model(), "session": session} | wrong)
+
+
+def test_a_model_may_answer_with_the_object_of_its_package(session):
+    reply = ChatCompletionMessage(role="assistant", content="done")
+    assert AgentLoop(Model(reply), session).run("go") == {"role": "assistant", "content": "done"}
+    assert session.restore()[1] == {"role": "assistant", "content": "done"}

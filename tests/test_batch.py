@@ -171,3 +171,9 @@ def test_asks_of_every_kind_are_answered(door):
 
 def test_the_options_of_a_batch_are_those_of_a_compression():
     assert set(Options.__annotations__) == set(Settings.__dataclass_fields__)
+
+
+@both_doors
+def test_the_messages_of_one_conversation_are_no_conversations(door):
+    with pytest.raises(holdfast.ConfigError, match="^conversations: these are the messages of one conversation"):
+        door(talks(1)[0], 200)

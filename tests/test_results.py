@@ -130,8 +130,12 @@ def test_messages_that_json_cannot_hold_are_refused():
 
 @pytest.mark.parametrize("thing", [None, 5, [], {"messages": []}, "result.json"])
 def test_only_a_result_is_restored(thing):
-    with pytest.raises(InputError, match="is no result; give what compress returned"):
+    with pytest.raises(InputError, match=f"^{type(thing).__name__} is no result; give what compress returned"):
         holdfast.restore(thing)
+    with pytest.raises(
+        InputError, match=r"^this is not the JSON of a result \(it has no 'holdfast'\); give a file"
+    ):
+        CompressionResult.from_json("{}")
 
 
 # metrics

@@ -11,8 +11,11 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, cast, get_args
 
+from holdfast.formats.payloads import named
+from holdfast.formats.sdk_objects import as_sent
+from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
@@ -70,7 +73,14 @@ class FunctionTool:
 
 
 def remember_tool(session: Session, format: Literal["openai", "anthropic"] = "openai") -> FunctionTool:  # noqa: A002 - the name that users know for it
-    """The tool by which a model keeps something in mind: it stands in every view from then on."""
+    """The tool by which a model keeps something in mind: it stands in every view from then on.
+
+    Raises ConfigError for a format that has no tools.
+    """
+    if format not in ("openai", "anthropic"):
+        raise ConfigError(
+            f"{format!r} has no form of tools here", place="format", advice="known are openai, anthropic"
+        )
 
     def run(arguments: str) -> str:
         try:
@@ -109,9 +119,14 @@ class AgentLoop:
         if trigger not in get_args(Trigger):
             advice = f"known are {', '.join(get_args(Trigger))}"
             raise ConfigError(f"{trigger!r} is no trigger", place="trigger", advice=advice)
+        if not callable(cast("object", model)):
+            advice = "give a function of the messages and the tools' schemas that returns the model's message"
+            raise ConfigError(f"{named(model)} is no model", place="model", advice=advice)
+        if rounds < 1:
+            raise ConfigError(f"{rounds!r} is no number of model calls", place="rounds", advice="give 1 or more")
         self.model, self.session, self.trigger, self.rounds = model, session, trigger, rounds
-        self._tools = {_name(tool.schema): tool for tool in tools}
-        self._schemas = [tool.schema for tool in tools]
+        self._tools = _by_name(tools)
+        self._schemas = [tool.schema for tool in self._tools.values()]
         self._view: list[Any] | None = None
         """What the model is sent; None until something is fitted."""
 
@@ -179,7 +194,7 @@ class AgentLoop:
                 if still is None:
                     raise
                 raise _given_up(view, still) from again
-        return {"role": "assistant", "content": reply} if isinstance(reply, str) else reply
+        return {"role": "assistant", "content": reply} if isinstance(reply, str) else as_sent([reply])[0]
 
     def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:
         """A view that is so much smaller that the model should take it, by its own figures where it gives them."""
@@ -215,6 +230,17 @@ def overflow(fault: Exception) -> ContextOverflowError | None:
         return fault
     seen = refusal("the model", 400, str(fault), {})
     return seen if isinstance(seen, ContextOverflowError) else None
+
+
+def _by_name(tools: object) -> dict[str, Tool]:
+    """The tools by the names in their schemas. Raises ConfigError for what is none."""
+    if not is_list(tools):
+        raise ConfigError(f"{named(tools)} is no list of tools", place="tools", advice="give a list")
+    for n, tool in enumerate(tools):
+        if not callable(tool) or not is_object(getattr(tool, "schema", None)):
+            advice = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
+            raise ConfigError(f"{named(tool)} is no tool", place=f"tools[{n}]", advice=advice)
+    return {_name(tool.schema): tool for tool in tools}
 
 
 def _given_up(view: View, refused: ContextOverflowError) -> ContextOverflowError:

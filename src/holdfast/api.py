@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.calling.limits import CallLimits
 from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
-from holdfast.formats import detect
+from holdfast.formats import read
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Accuracy, KeyValueStore
@@ -47,7 +47,8 @@ def compress(
 ) -> CompressionResult:
     """Fit a conversation to a budget of tokens; the same kind of messages comes back, untouched ones as they are.
 
-    ``messages``: a list, or a request body with its system prompt and tools, which are counted too. ``model``
+    ``messages``: a list, or a request body with its system prompt and tools, which are counted too. Messages,
+    blocks and calls may be the objects of a vendor's package: they come back as what it would send. ``model``
     names the vocabulary to count with, ``counter`` another one (a preset, an object or a callable), ``format``
     the wire where it cannot be seen, ``tools`` schemas to count. ``strategy`` (a name, an object, or a list of
     them) stands in the place of the ``profile``. ``query`` is the question in view, by default the newest user
@@ -148,8 +149,7 @@ def count(
 ) -> TokenBreakdown:
     """Count the tokens of a conversation, message by message. Raises InputError for what cannot be read."""
     meter = meter_for(model, counter)
-    payload = bare(messages)
-    transcript = detect(payload, format).read(payload, tools)
+    _, _, transcript = read(bare(messages), format, tools)
     sizes = meter.sizes(transcript)
     overhead = meter.overhead(transcript.envelope)
     rows = tuple(

@@ -12,7 +12,7 @@ from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.stepwise import Stepwise
 from holdfast.conversation import Conversation
-from holdfast.formats import detect
+from holdfast.formats import read
 from holdfast.kernel.budget import Allowance, Budget, Meter, tokens_of
 from holdfast.kernel.compressor import Attempt, Compressor
 from holdfast.kernel.errors import ConfigError
@@ -142,9 +142,7 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
     choice = chosen(settings)
     allowed, trigger, target = _spend(choice.shared(stated), settings.model)
     conversation = messages if isinstance(messages, Conversation) else None
-    payload = bare(messages)
-    form = detect(payload, settings.format)
-    transcript = form.read(payload, settings.tools)
+    payload, form, transcript = read(bare(messages), settings.format, settings.tools)
     transcript = replace(transcript, pinned=_pinned(transcript, settings.pin), prefers=choice.prefers)
     tokens = meter.total(transcript)
     lineup = _lineup(settings, meter, opens=tokens > trigger)
@@ -190,7 +188,11 @@ def _lineup(settings: Settings, meter: Meter, *, opens: bool) -> Lineup:
 
 def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
     """What the conversation may take, what starts a compression, and what one aims at; all in tokens."""
-    allowed = budget.tokens(window_of(model) if model else None)
+    window = window_of(model)
+    if model and window is None and budget.limit is None and budget.window is None:
+        advice = "check the name, or give limit= or window="
+        raise ConfigError(f"the window of {model!r} is not known", place="model", advice=advice)
+    allowed = budget.tokens(window)
     trigger = min(allowed, allowed if budget.trigger is None else tokens_of(budget.trigger, allowed))
     return allowed, trigger, min(trigger, trigger if budget.target is None else tokens_of(budget.target, allowed))
 
@@ -242,8 +244,13 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
             ) from fault
     if not callable(getattr(found, "plan", None)) or not isinstance(getattr(found, "name", None), str):
         advice = "give a name, an object with name and plan(transcript, allowance), or a list of them"
-        raise ConfigError(f"{found!r} is no strategy", place="strategy", advice=advice)
+        raise ConfigError(f"{_shown(found)} is no strategy", place="strategy", advice=advice)
     return cast("Compressor", found)
+
+
+def _shown(given: object) -> str:
+    """A value as it was written; of an object that does not show itself, what it is."""
+    return f"a {type(given).__name__}" if type(given).__repr__ is object.__repr__ else f"{given!r:.60}"
 
 
 def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:

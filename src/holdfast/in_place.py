@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from holdfast.compressors.prune import Prune, tunacode
-from holdfast.formats import detect
+from holdfast.formats import read
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Plan
@@ -67,7 +67,7 @@ def prune_old_tool_outputs(
         return Pruned(messages, 0)
     meter = meter_for(model, counter)
     objects = all(isinstance(getattr(message, "parts", None), Sequence) for message in messages)
-    transcript = _read_objects(messages) if objects else detect(messages).read(messages)
+    transcript = _read_objects(messages) if objects else read(messages)[2]
     window = (window_of(model) if model else None) or _WINDOW
     plan = (prune or tunacode()).plan(transcript, Allowance(window, window, window, meter))
     edits = plan.edits if isinstance(plan, Plan) else ()  # without a model it is one

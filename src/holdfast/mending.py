@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.formats import detect
+from holdfast.formats import read
 from holdfast.kernel.apply import Applied, mend
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.integrity import Violation, violations
@@ -22,7 +22,7 @@ def validate(messages: Any, provider: str | None = None) -> list[Violation]:
 
     ``provider`` is a name of ``formats/``, by default the format that the messages show.
     """
-    transcript = detect(messages, provider).read(messages)
+    _, _, transcript = read(messages, provider)
     return violations(transcript.rules, transcript.messages)
 
 
@@ -34,16 +34,15 @@ def repair(
     Each rule that had to be mended is a step of the result. Nothing that was said is reworded; what could not
     be mended stays, is named in ``detail``, and ``validate`` finds it in the result.
     """
-    form = detect(messages, provider)
-    transcript = form.read(messages)
+    payload, form, transcript = read(messages, provider)
     meter = meter_for(model, counter)
     mended = list(_mended(transcript))
     after = mended[-1][1].transcript if mended else transcript
     left = violations(after.rules, after.messages)
     before, now = meter.total(transcript), meter.total(after)
-    key = form.key(messages)
+    key = form.key(payload)
     return CompressionResult(
-        messages=wrapped(messages, key, after) if mended else messages,
+        messages=wrapped(payload, key, after) if mended else payload,
         metrics=CompressionMetrics(before, now, len(transcript), len(after)),
         usage=TokenUsage(now, now),
         strategy_name="repair",

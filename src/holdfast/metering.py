@@ -10,7 +10,7 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.text.memo import Memo
-from holdfast.tokens import MediaCounter, counter_for
+from holdfast.tokens import COUNTERS, MediaCounter, counter_for
 
 Counter = str | TokenCounter | Callable[[str], int] | None
 
@@ -19,8 +19,11 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     """The meter of a model, or of a counter that is named, given as an object or as a callable.
 
     Counters of one name are one object, and each has one memo, so that a text is counted once in a process.
+    Raises ConfigError for the name of a counter that is neither one's nor that of a model that is known.
     """
     chosen = counter_for(model if counter is None else counter)
+    if isinstance(counter, str) and chosen.accuracy.kind == "unknown" and not counter.startswith("fixed:"):
+        COUNTERS.load(counter)
     try:
         memo = _memo(cast("Hashable", chosen))
     except TypeError:  # a caller's counter that cannot be hashed is counted with for this call alone

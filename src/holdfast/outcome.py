@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,21 +11,28 @@ from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.playing import played
 from holdfast.compressors.stepwise import Stepwise
 from holdfast.fitting import Job
-from holdfast.kernel.apply import Applied
 from holdfast.kernel.compressor import Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, StrategyError
 from holdfast.kernel.transcript import Transcript
-from holdfast.redacting import Redaction, concealed, departed, left
+from holdfast.redacting import Masking, left
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
 
 
 def finished(job: Job, plan: Plan | None) -> CompressionResult:
     """The result of a plan, each step applied in turn and measured; no plan where the conversation fits."""
-    ledger = _Ledger(job)
+    record, masking = _Record(job), None
+    if job.redaction:
+        masking = Masking(job.redaction)
+        if job.redaction.edits:
+            masked = Plan(job.redaction.edits, reason="redacted", detail=job.redaction.told)
+            record.enter("redact", masked, job.redaction.taken, job.redaction.transcript)
     for name, inner, applied in played(job.start, job.compressor.name, plan or _idle(job.compressor)):
-        ledger.enter(name, inner, applied)
-    ledger.close()
-    return _result(job, ledger)
+        taken = masking.taken(applied) if masking else applied.taken
+        record.enter(name, inner, taken, applied.transcript)
+    if masking:
+        kept = masking.departed([step.taken for step in record.steps])
+        record.steps = [replace(step, taken=taken) for step, taken in zip(record.steps, kept, strict=True)]
+    return _result(job, record, masking)
 
 
 def _idle(compressor: Compressor) -> Plan:
@@ -36,69 +42,20 @@ def _idle(compressor: Compressor) -> Plan:
     return Plan(steps=tuple((step.name, Plan.skip("within_budget", "it fits already")) for step in steps))
 
 
-class _Ledger:
-    """The steps so far, how the conversation stands after them, and what is masked in what they took out."""
+class _Record:
+    """The steps so far, and how the conversation stands after them."""
 
     def __init__(self, job: Job) -> None:
-        self.job, self.now, self.tokens = job, job.transcript, job.tokens
+        self.now, self.tokens, self._meter = job.transcript, job.tokens, job.allowance.meter
         self.steps: list[Step] = []
-        self.masked: set[int] = set()
-        self.counts: Counter[str] = Counter()
-        self.left = ""
-        self._origins: list[int | None] = list(range(len(job.transcript)))
-        self._before: list[list[int | None]] = []
-        if job.redaction:
-            self._mask(job.redaction)
 
-    def enter(self, name: str, plan: Plan, applied: Applied) -> None:
-        """One more step."""
-        taken: Mapping[int, object] = applied.taken
-        origins = self._origins
-        if self.job.redaction:
-            taken, found, places = concealed(applied.before, taken)
-            self.counts += found
-            self.masked.update(origin for i in places if (origin := self._origins[i]) is not None)
-            self._origins = [None if i is None else self._origins[i] for i in applied.origins]
-        self._record(name, plan, taken, applied.transcript, origins)
-
-    def close(self) -> None:
-        """What has left the view is masked in every part, in whichever step it was taken out."""
-        if not self.job.redaction:
-            return
-        seen, counted = set(self._origins), set[int | None]((None,))
-        for n in reversed(range(len(self.steps))):
-            step, origins = self.steps[n], self._before[n]
-            gone = [i for i in step.taken if origins[i] is None or origins[i] not in seen]
-            taken, found = departed(step.taken, gone)
-            if found:
-                self.steps[n] = replace(step, taken=taken)
-            for i in gone:  # what was changed before it left is counted as it left
-                if origins[i] not in counted:
-                    self.counts.update(found.get(i, {}))
-            self.masked.update(origin for i in found if (origin := origins[i]) is not None)
-            counted.update(origins[i] for i in gone)
-        self.left = left(self.now)
-
-    def _mask(self, redaction: Redaction) -> None:
-        self.masked, self.counts = set(redaction.positions), Counter(redaction.counts)
-        if redaction.edits:
-            plan = Plan(redaction.edits, reason="redacted", detail=redaction.told)
-            self._record("redact", plan, redaction.taken, redaction.transcript, self._origins)
-
-    def _record(
-        self,
-        name: str,
-        plan: Plan,
-        taken: Mapping[int, object],
-        after: Transcript,
-        origins: list[int | None],
-    ) -> None:
-        self._before.append(origins)
+    def enter(self, name: str, plan: Plan, taken: Mapping[int, object], after: Transcript) -> None:
+        """One more step: its plan, the originals that it took out, and the conversation after it."""
         if self.steps and after is self.now:  # an idle step shows what the one before it showed
             messages = self.steps[-1].messages
         else:
             messages = tuple([message.original for message in after.messages])
-        before, self.now, self.tokens = self.tokens, after, self.job.allowance.meter.total(after)
+        before, self.now, self.tokens = self.tokens, after, self._meter.total(after)
         self.steps.append(
             Step(
                 name=name,
@@ -138,8 +95,8 @@ def _leaves(name: str, plan: Plan) -> Iterator[tuple[str, Plan]]:
         yield from _leaves(step, inner)
 
 
-def _result(job: Job, ledger: _Ledger) -> CompressionResult:
-    now, tokens, steps = ledger.now, ledger.tokens, tuple(ledger.steps)
+def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionResult:
+    now, tokens, steps = record.now, record.tokens, tuple(record.steps)
     met = tokens <= job.allowance.limit
     status, reason = _verdict(job, steps, met=met)
     key = job.format.key(job.payload)
@@ -153,15 +110,15 @@ def _result(job: Job, ledger: _Ledger) -> CompressionResult:
         steps=steps,
         status=status,
         reason=reason,
-        detail=_detail(steps, tokens, ledger.left, met=met),
+        detail=_detail(steps, tokens, left(now) if masking else "", met=met),
         degraded=any(step.status == "failed" for step in steps),
         smallest=None if met else tokens,
         accuracy=job.allowance.meter.counter.accuracy,
         counter=job.allowance.meter.counter.name,
         strategy=described(job.compressor),
         key=key,
-        masked=tuple(sorted(ledger.masked)),
-        redacted=dict(sorted(ledger.counts.items())),
+        masked=tuple(sorted(masking.positions)) if masking else (),
+        redacted=dict(sorted(masking.counts.items())) if masking else {},
         model_usage=job.runtime.usage(),
     )
 
@@ -177,12 +134,12 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
     return "compacted", "compacted" if met else "budget_not_met"
 
 
-def _detail(steps: tuple[Step, ...], tokens: int, left: str, *, met: bool) -> str:
+def _detail(steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
     """What a person should know: which steps failed, what remains of a budget not met, which secrets are left."""
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
     if not met:
         told.append(f"{tokens:,} tokens remain" + ("" if told else ", and nothing else may go"))
-    return "; ".join([*told, left] if left else told)
+    return "; ".join([*told, secrets] if secrets else told)
 
 
 def wrapped(payload: Any, key: str, now: Transcript) -> Any:

@@ -9,13 +9,17 @@ the result tells that they hold a secret.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from holdfast.kernel.apply import Applied
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.ports import Ask, Complete, Embed, Save, Write
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.concealed import Counts, masked_parts, masked_values, redacted_text, unmasked
+
+Origins = Sequence[int | None]
+"""Where each message stood at first, None for one that was inserted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,35 +60,52 @@ def redacted(transcript: Transcript) -> Redaction:
     return Redaction(transcript.reworded(tuple(messages)), tuple(edits), counts)
 
 
-def concealed(
-    transcript: Transcript, taken: Mapping[int, object]
-) -> tuple[dict[int, object], Counter[str], list[int]]:
-    """What a step took out of the transcript, every secret masked whoever said it; how many, and where."""
-    kept = dict(taken)
-    counts: Counter[str] = Counter()
-    places: list[int] = []
-    for i in taken:
-        texts, found = masked_parts(transcript.messages[i], everyone=True)
-        if texts:
-            kept[i] = transcript.messages[i].saying(texts).original
-            counts.update(found)
-            places.append(i)
-    return kept, counts, places
+class Masking:
+    """What the steps of a compression take out, without its secrets; and what was masked, where and how often.
 
-
-def departed(
-    taken: Mapping[int, object], gone: Collection[int]
-) -> tuple[dict[int, object], dict[int, Counter[str]]]:
-    """What was taken out, with those that have left the view masked in every part; and how many more, by place.
-
-    There even signed thinking and parts of unknown type are masked: nobody checks a signature any more.
+    Steps speak of positions as they find them; what is masked is told by positions as they were at first.
     """
-    kept, counts = dict(taken), dict[int, Counter[str]]()
-    for i in gone:
-        kept[i], found = masked_values(taken[i])
-        if found:
-            counts[i] = found
-    return kept, counts
+
+    def __init__(self, redaction: Redaction) -> None:
+        self.positions: set[int] = set(redaction.positions)
+        self.counts: Counter[str] = Counter(redaction.counts)
+        self._now: Origins = range(len(redaction.transcript))
+        self._places: list[Origins] = [self._now] if redaction.edits else []
+
+    def taken(self, applied: Applied) -> dict[int, object]:
+        """What one more step took out, every secret masked whoever said it."""
+        before, kept = self._now, dict(applied.taken)
+        for i in applied.taken:
+            message = applied.before.messages[i]
+            texts, found = masked_parts(message, everyone=True)
+            if texts:
+                kept[i] = message.saying(texts).original
+                self._count(before[i], found)
+        self._places.append(before)
+        self._now = [None if i is None else before[i] for i in applied.origins]
+        return kept
+
+    def departed(self, steps: Sequence[Mapping[int, object]]) -> list[Mapping[int, object]]:
+        """What each step took out, with all that has left the view masked in every part, whichever step took it.
+
+        There even signed thinking and parts of unknown type are masked: nobody checks a signature any more.
+        """
+        seen, counted = set(self._now), set[int | None]((None,))
+        kept: list[Mapping[int, object]] = []
+        for taken, places in zip(reversed(steps), reversed(self._places), strict=True):
+            gone = {i: origin for i in taken if (origin := places[i]) is None or origin not in seen}
+            masked = {i: masked_values(taken[i]) for i in gone}
+            for i, (_, counts) in masked.items():
+                if counts:  # what was changed before it left is counted as it left
+                    self._count(gone[i], {} if gone[i] in counted else counts)
+            counted.update(gone.values())
+            kept.append({i: masked[i][0] if i in masked else value for i, value in taken.items()})
+        return kept[::-1]
+
+    def _count(self, origin: int | None, found: Counts) -> None:
+        self.counts.update(found)
+        if origin is not None:
+            self.positions.add(origin)
 
 
 def left(transcript: Transcript) -> str:

@@ -181,7 +181,8 @@ class CompressionResult:
             return cls._from_dict(json.loads(text))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
             advice = "give a file that --result or CompressionResult.to_json wrote"
-            raise InputError(f"this is not the JSON of a result ({fault})", advice=advice) from fault
+            said = f"it has no {fault}" if isinstance(fault, KeyError) else fault
+            raise InputError(f"this is not the JSON of a result ({said})", advice=advice) from fault
 
     @classmethod
     def _from_dict(cls, data: dict[str, Any]) -> CompressionResult:
@@ -237,7 +238,7 @@ def message_list(result: CompressionResult) -> list[object]:
 def restore(result: CompressionResult) -> Any:
     """The original messages in the form in which they came: every step undone, last one first."""
     if not isinstance(cast("object", result), CompressionResult):
-        raise InputError(f"{result!r:.40} is no result", advice="give what compress returned")
+        raise InputError(f"{type(result).__name__} is no result", advice="give what compress returned")
     messages = message_list(result)
     for step in reversed(result.steps):
         messages = step.undone(messages)

@@ -73,7 +73,9 @@ def test_standard_input_is_named_as_such(run):
 ARGUMENTS = [
     (["--budget", "lots"], "--budget: 'lots' is not a positive number of tokens; give one such as 8000"),
     (["--budget", "-5"], "--budget: '-5' is not a positive number of tokens"),
-    (["--budget", "0"], "--budget: 0 is not a positive number of tokens"),
+    (["--budget", "0"], "--budget: '0' is not a positive number of tokens; give one such as 8000 or 8k"),
+    (["--budget", "8.5"], "--budget: '8.5' is not a positive number of tokens; give one such as 8000 or 8k"),
+    (["--budget", "0.0k"], "--budget: '0.0k' is not a positive number of tokens"),
     (["--budget", "9" * 5000], "is not a positive number of tokens"),
     ([], "--budget: neither a limit nor a window is given; give --budget or --window"),
     (["--window", "100", "--reserve", "100"], "reserve and headroom leave nothing"),
@@ -87,7 +89,13 @@ ARGUMENTS = [
     (["--budget", "9", "--profile", "fast", "--strategy", "trim"], "--profile: a profile and strategies exclude each other"),
     (["--budget", "9", "--format", "openia"], "--format: there is no format named 'openia'"),
     (["--budget", "9", "--counter", "floor5"], "--counter: there is no token counter named 'floor5'"),
-    (["--budget", "9", "--tools", "none.json"], "none.json: there is no such file"),
+    (["--model", "gtp-4o"], "--model: the window of 'gtp-4o' is not known; check the name, or give --budget or --window"),
+    (["--budget", "9", "--llm", "opnai:mini"], "--llm: 'opnai:mini' names no model vendor; did you mean 'openai:mini'? known"),
+    (["--budget", "9", "--llm", "gpt-4o"], "--llm: 'gpt-4o' names no model vendor; write 'vendor:name'; known are"),
+    (["--budget", "9", "--store", "memory://"], "--store memory://: what is kept in memory ends with the command; name a file"),
+    (["--budget", "9", "--store", "sqlite:///no/a.db"], "--store sqlite:///no/a.db: there is no directory no; make it first"),
+    (["--budget", "9", "--store", "redis://a"], "--store: there is no store named 'redis'"),
+    (["--budget", "9", "--profile", "fst"], "--profile: there is no profile named 'fst'; did you mean 'fast'? known are"),
     (["--budget", "9", "--report", "why.pdf"], "--report why.pdf: the name says no form of report; let its name end in .html"),
     (["--budgt", "9"], "--budgt: there is no such option; did you mean --budget"),
     (["--budget"], "--budget"),
@@ -112,6 +120,19 @@ def test_tools_that_are_no_list_of_schemas_are_named_by_their_file(run, talk, fo
     (folder / "tools.json").write_text('{"tool": 1}')
     line = run("count", "chat.json", "--tools", "tools.json").complaint
     assert line == 'tools.json: there is no list of schemas in it; give a list, or an object with "tools"'
+
+
+def test_a_file_of_tools_that_is_not_there_is_named_once(run, talk):
+    line = run("count", "chat.json", "--tools", "none.json").complaint
+    assert line == "none.json: there is no such file; check the path"
+
+
+def test_what_python_says_of_a_text_without_an_end_is_said_in_whole_words(run, folder):
+    (folder / "chat.json").write_text('[{"role": "user')
+    line = run("count", "chat.json").complaint
+    assert line.startswith(
+        "chat.json: line 1, column 11: this is not JSON (unterminated string starting at '\"user')"
+    )
 
 
 def test_a_file_name_cannot_act_on_the_terminal(run):

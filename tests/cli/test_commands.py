@@ -68,7 +68,7 @@ def test_explain_shows_a_budget_that_cannot_be_met_and_fails_as_compress_would(r
 
 def test_explain_can_write_the_page_instead(run, talk, folder):
     ran = run("explain", "chat.json", "--budget", "500", "--report", "why.html")
-    assert (ran.code, ran.out) == (0, "")
+    assert (ran.code, ran.out, ran.err) == (0, "", "The report is in why.html.\n")
     assert (folder / "why.html").read_text() == holdfast.report(holdfast.compress(talk, 500), "html")
 
 

@@ -131,7 +131,7 @@ def test_schemas_of_tools_are_counted(run, talk, folder):
 
 
 def test_a_report_takes_its_form_from_its_name(run, talk, folder):
-    run("compress", "chat.json", "--budget", "500", "--report", "why.html", "-q")
+    assert "The report is in why.html." in run("compress", "chat.json", "-b", "500", "--report", "why.html").err
     run("compress", "chat.json", "--budget", "500", "--report", "why.txt", "-q")
     assert (folder / "why.html").read_text().startswith("<!doctype html>")
     assert "dropped" in (folder / "why.txt").read_text() or "changed" in (folder / "why.txt").read_text()
@@ -200,3 +200,14 @@ def test_a_message_of_20_megabytes_is_read_and_written(run, folder):
     big = [{"role": "user", "content": "word " * 4_000_000}, {"role": "user", "content": "and?"}]
     (folder / "chat.json").write_text(json.dumps(big))
     assert run("compress", "chat.json", "--budget", "100", "-q").json[-1:] == big[1:]
+
+
+@pytest.mark.parametrize("budget", ["1500", "1_500", "1,500", "1.5k", "1.5K", "0.0015m"])
+def test_a_number_of_tokens_is_read_as_people_write_it(run, talk, budget):
+    assert run("compress", "chat.json", "--budget", budget, "--json").json["usage"]["limit"] == 1_500
+
+
+def test_one_strategy_is_called_by_its_name_and_several_are_a_hybrid(run, talk):
+    one, two = ("--strategy", "sliding_window"), ("--strategy", "prune", "--strategy", "sliding_window")
+    assert run("compress", "chat.json", "-b", "500", "--json", *one).json["strategy"] == "sliding_window"
+    assert run("compress", "chat.json", "-b", "500", "--json", *two).json["strategy"] == "hybrid"

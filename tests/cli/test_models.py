@@ -11,7 +11,7 @@ def test_a_model_writes_the_summary_and_what_it_took_is_told(run, talk):
               "--llm", f"scripted:{text}", "-o", "-")  # fmt: skip
     assert ran.code == 0, ran.err
     assert text in json.dumps(ran.json)
-    assert "Models: 1 requests" in ran.err
+    assert "Models: 1 request," in ran.err
 
 
 def test_the_facts_for_programs_hold_every_call(run, talk):

@@ -84,7 +84,7 @@ def test_a_text_of_any_characters_comes_back_byte_by_byte(run, folder):
         (["--store", URL, "--field", "a"], "field 'a': the text is not JSON"),
         (["--store", "sqlite:///other.db"], "--store sqlite:///other.db: there is no such file; check the path"),
         (["--store", "kept.db"], "--store: 'kept.db' is not a URL; a file is written 'sqlite:///kept.db'"),
-        (["--store", "mongo://x"], "there is no store named 'mongo'"),
+        (["--store", "mongo://x"], "--store: there is no store named 'mongo'"),
         ([], "--store: it is missing; give the one that compress or shrink had"),
         (["--store-key", "key"], "--store-key: there is no store to open with it; give --store too"),
     ],

@@ -85,7 +85,7 @@ def test_any_bytes_go_through(run, content):
     ("arguments", "content", "complaint"),
     [
         (["-"], b"", "--tokens: it is missing"),
-        (["-", "--tokens", "0"], b"text", "--tokens: 0 is not a positive number of tokens"),
+        (["-", "--tokens", "0"], b"text", "--tokens: '0' is not a positive number of tokens"),
         (["-", "--tokens", "few"], b"text", "--tokens: 'few' is not a positive number of tokens"),
         (["absent.txt", "--tokens", "5"], b"", "absent.txt: there is no such file"),
         (["-", "--tokens", "5", "--kind", "jsn"], b"text", "--kind: there is no content kind named 'jsn'"),
@@ -96,7 +96,11 @@ def test_any_bytes_go_through(run, content):
             "é".encode("utf-16"),
             "standard input: byte 0 (0xff) is not UTF-8; save it as UTF-8",
         ),
-        (["-", "--tokens", "1", "--store", "sqlite:///no/kept.db"], b"text " * 90, "sqlite store no/kept.db: "),
+        (
+            ["-", "--tokens", "1", "--store", "sqlite:///no/kept.db"],
+            b"text " * 90,
+            "--store sqlite:///no/kept.db: there is no directory no; make it first",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(run, arguments, content, complaint):

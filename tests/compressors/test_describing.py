@@ -90,5 +90,5 @@ def test_a_pipeline_of_one_under_its_own_name_is_described_as_that_one():
 @pytest.mark.parametrize("name", [name for name in COMPRESSORS.table if name != "stepwise"])
 def test_every_strategy_that_can_be_named_can_be_described(name):
     description = described(COMPRESSORS.load(name)())
-    presets = {"tunacode": "prune", "llm4s_history": "digest"}
+    presets = {"tunacode": "prune", "tunacode_history": "summarizing", "llm4s_history": "digest"}
     assert json.loads(json.dumps(description))["strategy"] == presets.get(name, name)

@@ -4,9 +4,9 @@ import pytest
 
 from holdfast.compressors.message_summaries import Single, message_summary
 from holdfast.kernel.compressor import Attempt, Plan
-from holdfast.kernel.errors import ModelError
+from holdfast.kernel.errors import ModelError, StoreError
 from holdfast.kernel.flow import run
-from holdfast.kernel.ports import Complete, Read
+from holdfast.kernel.ports import Complete, Read, Write
 from tests.talks import settled
 
 OUTPUT = "Connected to db-7.example.org. " + "Nothing to report here. " * 30 + "Job 8812 failed."
@@ -23,14 +23,15 @@ class Alone:
 
     def plan(self, transcript, allowance):
         single = Single(self.text, "tool", 4, "output of run_job")
-        return Plan(detail=(yield from message_summary(single, self.tokens, allowance, self.question)))
+        told = yield from message_summary(single, self.tokens, allowance, self.question)
+        return Plan(detail=told.text, reason=told.trouble)
 
 
 class World:
     """A dictionary for a store, and replies in order."""
 
-    def __init__(self, *replies, thread="t"):
-        self.kept, self.replies, self.calls = {}, list(replies), []
+    def __init__(self, *replies, thread="t", broken=()):
+        self.kept, self.replies, self.calls, self.broken = {}, list(replies), [], broken
         transcript, allowance = settled([{"role": "user", "content": "hi"}], 10)
         self.given = transcript, replace(allowance, stored=True, thread=thread, writer="scripted")
 
@@ -41,6 +42,8 @@ class World:
         if isinstance(request, Complete):
             self.calls.append(request)
             return self.replies.pop(0)
+        if isinstance(request, self.broken):
+            return StoreError("the disk is full")
         if isinstance(request, Read):
             return self.kept.get(request.key)
         self.kept[request.key] = request.value
@@ -73,4 +76,17 @@ def test_a_reply_that_cannot_stand_for_the_text_is_refused_and_nothing_is_kept(r
     world = World(reply)
     plan = world.plan(Alone(OUTPUT))
     assert isinstance(plan.fault, ModelError)
+    assert not world.kept
+
+
+@pytest.mark.parametrize("broken", [Read, Write])
+def test_a_store_that_fails_is_told_and_the_summary_stands(broken):
+    plan = World(GOOD, broken=broken).plan(Alone(OUTPUT))
+    assert plan.detail.startswith(GOOD)
+    assert plan.reason == "summaries are not kept: the disk is full"
+
+
+def test_after_a_read_that_failed_nothing_is_written():
+    world = World(GOOD, broken=Read)
+    world.plan(Alone(OUTPUT))
     assert not world.kept

@@ -101,3 +101,4 @@ def test_a_store_that_fails_costs_the_references_and_is_told(strategy):
     assert told(result)
     assert "original:" not in str(result.messages)
     assert result.steps[0].detail.count("no original was saved from then on: the store failed: OSError: full") == 1
+    assert result.steps[0].detail.count("summaries are not kept: the store failed: OSError: full") == 1

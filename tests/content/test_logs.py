@@ -65,6 +65,12 @@ def test_each_kind_has_its_count_and_a_real_line():
     assert "all 12 kinds of line" in text
 
 
+def test_the_line_that_stands_for_a_kind_is_not_told_as_if_all_were_equal_to_it():
+    text = shrunk([f"2026-03-01 10:00:00 INFO a: job {n} done in {n % 90} ms" for n in range(300)], 120)
+    assert "1 kind of line: ×n n such lines, … differs" in text
+    assert "×300" in text
+
+
 def test_rare_kinds_stand_before_frequent_ones():
     lines = [f"2026-03-01 10:00:00 INFO a: request {n} served" for n in range(300)]
     lines[200] = "2026-03-01 10:00:00 INFO a: schema migrated to version 12"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from holdfast.content.testrun import TestRun
@@ -125,3 +127,25 @@ def test_the_outcome_is_told_in_the_smallest_reading():
         text = real_texts("testrun")[name].text
         last = [line for line in text.split("\n") if "passed" in line or "FAILED (" in line][-1].strip("= ")
         assert last in shrunk(text, 60)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_text_without_a_decisive_line_is_no_run_however_long_one_looks(seed, monkeypatch):
+    chance = random.Random(seed)
+    lines = [
+        "tests/test_cart.py::test_price PASSED",
+        "FAILED tests/test_cart.py::test_tax",
+        "src/cart.py:12:4: error: Incompatible types",
+        "src/cart.py:12: note: See the docs",
+        "warning: unused variable",
+        "=== 2 failed, 4 passed in 1.20s ===",
+        "Found 3 errors",
+        "def price(): return 1",
+        "The cart was empty.",
+        "",
+    ]
+    kinds = chance.sample(lines, 3)
+    text = "\n".join(chance.choices(kinds, k=chance.randrange(1, 12)))
+    quick = TestRun().recognises(text)
+    monkeypatch.setattr("holdfast.content.testrun.kind.is_decisive", lambda _: True)
+    assert TestRun().recognises(text) == quick

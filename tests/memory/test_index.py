@@ -1,8 +1,11 @@
+import heapq
 import random
 
 import pytest
 
 from holdfast.memory import Index, remembered
+from holdfast.memory.index import Answers
+from holdfast.memory.neighbours import scenes
 from holdfast.memory.times import moment
 from tests.memory.talks import index_of, talk
 
@@ -126,3 +129,59 @@ def test_clocks_that_go_backwards_do_no_harm():
         for at in range(60)
     ]
     assert len(index_of(jumping).search("What about the harbour last week?", 60, now=0.0)) == 60
+
+
+def some_messages(chance, count=60):
+    pause = [0.0, 60.0, 90_000.0]
+    said, messages = 0.0, {}
+    for place in sorted(chance.sample(range(200), count)):
+        said += chance.choice(pause)
+        messages[place] = remembered(place, "user", f"note {place}", said=chance.choice([said, None]))
+    return messages
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_answers_are_ranked_by_the_sum_of_what_speaks_for_them(seed):
+    chance = random.Random(seed)
+    messages = some_messages(chance)
+    weighed = [
+        (name, share, {place: chance.choice([0.0, 0.25, 0.5, 1.0]) for place in chance.sample(range(220), 80)})
+        for name, share in (("words", 0.5), ("scene", 0.25), ("time", 0.25))
+    ]
+    answers = Answers(messages, weighed)
+    scores = {place: sum(share * factor.get(place, 0.0) for _, share, factor in weighed) for place in messages}
+    best = heapq.nsmallest(len(scores), scores, key=lambda place: (-scores[place], place))
+    assert [(hit.position, hit.score) for hit in answers.ranked()] == [(place, scores[place]) for place in best]
+    assert all(sum(answers.why(place).values()) == scores[place] for place in messages)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_scene_is_worth_its_three_best_messages(seed):
+    chance = random.Random(seed)
+    messages = some_messages(chance)
+    scores = {place: chance.random() for place in chance.sample(range(200), 40)}
+    found = scenes(scores, messages)
+    cuts, before = [[]], None
+    for place, message in messages.items():
+        known = before is not None and before.said is not None and message.said is not None
+        apart = before is not None and (
+            abs(message.said - before.said) > 3_600 if known else message.position - before.position > 12
+        )
+        cuts += [[]] if apart else []
+        cuts[-1].append(place)
+        before = message
+    worth = {
+        place: sum(heapq.nlargest(3, (scores.get(each, 0.0) for each in cut))) for cut in cuts for place in cut
+    }
+    assert {place: found.get(place, 0.0) for place in messages} == pytest.approx(worth)
+
+
+def test_a_context_lends_its_words_and_asks_for_nothing():
+    chat = [
+        remembered(0, "user", "Ben: The valve leaks."),
+        remembered(1, "assistant", "Nora: The pump hums."),
+    ]
+    retrieval = index_of(chat)._retrieval
+    assert next(retrieval.answers("What about it?", None, "the valve").ranked()).position == 0
+    named = [name for name, *_ in retrieval.answers("What about the pump?", None, "Nora, you said so").weighed]
+    assert "speaker" not in named

@@ -62,3 +62,26 @@ def test_what_is_kept_as_bytes_finds_the_same_and_goes_on_growing():
 def test_an_empty_memory_is_kept_too():
     kept = WordVectors.from_bytes(Groups(), WordVectors(Groups()).to_bytes())
     assert kept.nearest("dog", 4) == {}
+
+
+def test_many_are_added_as_one_after_another():
+    messages = [remembered(at, "user", text) for at, text in enumerate(SAID * 90)]
+    together = WordVectors(Groups())
+    together.add(*messages)
+    apart = WordVectors(Groups())
+    for message in messages:
+        apart.add(message)
+    assert together.to_bytes() == apart.to_bytes()
+    assert together.nearest("dog", 400) == apart.nearest("dog", 400)
+
+
+def test_words_of_several_messages_are_embedded_in_one_go():
+    calls = []
+
+    class Counting(Groups):
+        def embed(self, texts):
+            calls.append(list(texts))
+            return super().embed(texts)
+
+    WordVectors(Counting()).add(*(remembered(at, "user", text) for at, text in enumerate(SAID)))
+    assert calls == [["bought", "hound", "vessel", "sank", "coffee", "ready"]]

@@ -146,9 +146,13 @@ def _hierarchical(rng: Random, _: int) -> Compressor:
 
 
 def _summarize(rng: Random, _: int) -> Compressor:
+    keep_recent, keep_at_least = rng.choice(
+        ((None, None), (None, None), (0, None), (3, None), (None, 0.1), (None, 0))
+    )
     return Summarize(
-        keep_recent=rng.choice((None, None, 0, 3)),
+        keep_recent=keep_recent,
         keep_tokens=rng.choice((0.0, 0.2)),
+        keep_at_least=keep_at_least,
         summary_max_tokens=rng.choice((0.15, 0.5, 200)),
         combine=rng.choice(("concat", "model", "hybrid")),
         min_new=rng.choice((0, 1.0)),

@@ -33,7 +33,7 @@ def sample() -> CompressionResult:
 def test_it_begins_with_tokens_messages_and_the_budget():
     first, second, third, *_ = lines_of(sample())
     assert first.startswith("by_hand: 130 -> 12 tokens (9% left), 5 -> 5 messages")
-    assert second == "budget 10,000 tokens: met, 0 % of it used"
+    assert second == "budget 10,000 tokens: met, 0% of it used"
     assert third == "tokens are approximate, usually within 20%"
 
 
@@ -129,8 +129,7 @@ def test_the_verdict_names_the_smallest_budget_that_would_do():
     result = replace(result_of([user("a" * 99)], limit=5), detail="38 tokens remain", smallest=38)
     assert verdict(result) == "NOT met, 38 tokens remain; 38 would do"
     assert (
-        verdict(replace(result_of([user("a")]), reason="within_budget"))
-        == "met, nothing had to go, 0 % of it used"
+        verdict(replace(result_of([user("a")]), reason="within_budget")) == "met, nothing had to go, 0% of it used"
     )
     assert "a step failed" in verdict(replace(result_of([user("a")]), degraded=True))
 

@@ -43,3 +43,22 @@ def call(number: int, output: str) -> list[dict[str, Any]]:
         },
         {"role": "tool", "tool_call_id": name, "content": output},
     ]
+
+
+def turn(number: int) -> list[dict[str, Any]]:
+    """A turn long enough to be worth a request."""
+    asked = (
+        f"What became of order ORD-{number:04}, which Dana Reyes sent to Lisbon with the truck of depot {number}?"
+    )
+    told = (
+        f"Order ORD-{number:04} left depot {number} in the morning and reached the customs office of Lisbon, where "
+        "the papers were incomplete because a stamp was missing, so that the driver had to wait for the officer, "
+        "who came back from lunch rather late, looked at the boxes one after another, asked for the invoice, and "
+        "let the truck go on its way only when Dana Reyes had sent a copy of it by mail from the other office."
+    )
+    return [{"role": "user", "content": asked}, {"role": "assistant", "content": told}]
+
+
+def turns(count: int, start: int = 0) -> list[dict[str, Any]]:
+    """So many of them, each about another order."""
+    return [message for number in range(start, start + count) for message in turn(number)]

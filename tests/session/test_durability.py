@@ -32,7 +32,8 @@ def test_a_session_killed_at_any_moment_opens_again_with_all_that_it_acknowledge
     assert run.returncode == 0, errors
     seen = json.loads(output)
     assert seen["wrong"] == []
-    assert (seen["kills"], seen["sound"]) == (KILLS, "ok")
+    assert seen["kills"] == KILLS
+    assert seen["references"]
     assert seen["told"] > KILLS
 
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
-from holdfast.memory.tiers import TierSizes
+from holdfast.kernel.errors import StoreError
+from holdfast.memory.tiers import Tiers, TierSizes
 from holdfast.session import Session
 from holdfast.stores.in_process import InProcessStore
-from tests.session.talks import TOPICS, chatter, talk
+from tests.session.talks import TOPICS, call, chatter, talk
 
 SIZES = TierSizes(hot=400, warm=300, cold=200)
 
@@ -46,11 +50,57 @@ def test_the_tiers_are_tended_after_appends_without_being_asked(session):
     assert ("hot", "warm") in moves(session)
 
 
-def test_what_fell_out_of_every_tier_can_still_be_found_and_recalled(session):
+@pytest.fixture
+def evicted(session):
+    """A session whose message 4 fell out of every tier."""
     session.append(*talk(300))
     session.stats()
-    assert session.search("five retries", 1)[0].position == 4
-    assert TOPICS[3] in "\n".join(message["content"] for message in session.fit("How many retries?").messages)
+    spans = [span for event in session.history() for span in event.facts.get("evicted", ())]
+    assert any(first <= 4 <= last for first, last in spans)
+    return session
+
+
+def recalled(session, query="How many retries?"):
+    return "\n".join(message["content"] for message in session.fit(query).messages)
+
+
+def test_what_fell_out_of_every_tier_is_no_candidate_of_a_fit(evicted):
+    assert TOPICS[3] not in recalled(evicted)
+    assert TOPICS[3] not in recalled(evicted, "five retries with a pause of two seconds")
+    held = [segment.origin for tier in ("hot", "warm", "cold") for segment in evicted.tiers().of(tier)]
+    assert not any(int(origin.split("-")[0]) <= 4 <= int(origin.split("-")[1]) for origin in held)
+
+
+@pytest.mark.parametrize(
+    "find", [lambda session: session.search("five retries", 1), lambda session: session.recall(4)]
+)
+def test_what_is_found_or_recalled_comes_back_to_warm_and_is_a_candidate_again(evicted, find):
+    assert find(evicted)
+    assert (None, "warm") in moves(evicted, "readmitted")
+    assert "3-4" in [segment.id for segment in evicted.tiers().warm]
+    assert TOPICS[3] in recalled(evicted)
+    assert all(tier.size <= tier.capacity for tier in evicted.stats().tiers.values())
+
+
+def test_what_was_evicted_stays_so_for_whoever_opens_the_thread_next(evicted, store):
+    evicted.close()
+    again = Session("t", store=store, budget=900, tiers=SIZES)
+    assert TOPICS[3] not in recalled(again)
+    assert TOPICS[3] in again.fork("t2").recall(4)
+
+
+def test_tiers_made_anew_do_not_bring_back_what_was_evicted(evicted, store):
+    evicted.close()
+    for tier in ("hot", "warm", "cold"):
+        store.delete(f"tier:{tier}:t")
+    again = Session("t", store=store, budget=900, tiers=SIZES)
+    again.stats()
+    assert TOPICS[3] not in recalled(again)
+
+
+def test_what_was_evicted_and_is_edited_comes_back(evicted):
+    evicted.edit(4, {"role": "assistant", "content": "We agreed on nine retries."})
+    assert "nine retries" in recalled(evicted)
 
 
 def test_what_was_recalled_comes_one_tier_up(session):
@@ -122,3 +172,42 @@ def test_a_message_longer_than_hot_is_cut_and_the_sizes_hold(session):
     )
     tiers = session.stats().tiers
     assert all(tier.size <= tier.capacity for tier in tiers.values())
+
+
+def test_tiers_that_cannot_be_kept_are_told_and_tended_again_when_they_can(tmp_path):
+    path = tmp_path / "a.db"
+    session = Session("t", store=f"sqlite:///{path}", budget=900, tiers=SIZES)
+    session.append(*talk(4))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON entries WHEN instr(CAST(NEW.key AS TEXT), 'tier:') "
+            "BEGIN SELECT RAISE(ABORT, 'no room for tiers'); END"
+        )
+    for message in chatter(40, 10):
+        session.append(message)
+    assert "no room for tiers" in session.faults[-1]
+    assert "fault" in session.stats().events
+    with pytest.raises(StoreError, match="no room for tiers"):
+        session.tend()
+    assert session.restore() == talk(4) + chatter(40, 10)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TRIGGER full")
+    assert session.tend()["warm"].segment_count
+    assert moves(session)[0] == ("hot", "warm")
+
+
+def test_small_appends_of_many_processes_are_tended_too(tmp_path):
+    for message in talk(120):
+        with Session("t", store=f"sqlite:///{tmp_path / 'a.db'}", tiers=SIZES) as session:
+            session.append(message)
+    assert ("hot", "warm") in moves(session)
+
+
+def test_the_run_of_an_agent_that_is_still_going_on_stays_in_view_and_out_of_the_tiers(session):
+    session.append({"role": "user", "content": "Find the fault."})
+    for number in range(20):
+        session.append(*call(number, f"line of file {number}\n" * 30))
+    assert session.tiers() == Tiers()
+    session.append({"role": "user", "content": "Thanks."}, {"role": "assistant", "content": "Gladly."})
+    assert session.stats().tiers["warm"].segment_count
+    assert all(tier.size <= tier.capacity for tier in session.stats().tiers.values())

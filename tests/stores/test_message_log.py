@@ -62,3 +62,13 @@ class TestSqliteLog(LogContract):
 
 def test_a_wrapper_that_changes_keys_does_not_pretend_to_keep_logs():
     assert not isinstance(PrefixStore(InProcessStore(), "a"), KeepsLogs)
+
+    def test_of_a_question_of_many_words_the_rarest_are_weighed(self, log):
+        words = [f"word{number}" for number in range(60)]
+        log.append([Line("x", words=" ".join(words[: 60 - n])) for n in range(60)])
+        assert set(log.search(words, 99)) == set(range(24))
+
+    def test_of_a_question_of_some_words_all_are_weighed(self, log):
+        words = [f"word{number}" for number in range(20)]
+        log.append([Line("x", words=word) for word in words])
+        assert set(log.search(words, 99)) == set(range(20))

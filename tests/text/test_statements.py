@@ -21,6 +21,7 @@ def _one(sentence):
         ("My phone number is 555-0100.", "My phone number is 555-0199."),
         ("The budget is $500.", "Raise the budget to $700, please."),
         ("Order ORD-17 is 20 minutes late.", "Order ORD-17 is 45 minutes late."),
+        ("server.port = 8080", "server.port = 9090"),
     ],
 )
 def test_a_later_statement_of_the_same_subject_takes_its_place(older, newer):
@@ -37,6 +38,10 @@ def test_a_later_statement_of_the_same_subject_takes_its_place(older, newer):
         ("The deadline is Friday.", "The deadline is now 17:00."),
         ("My email is ana@example.org.", "Her email is now eva@example.org."),
         ("The total price is $500.", "The total price is $350."),
+        ("deadline: Friday", "deadline: Monday"),  # of the next task, maybe
+        ("port = 8080", "port = 9090"),
+        ("order_id: 17", "order_id: 18"),  # the next record
+        ("server.port = 8080", "client.port = 9090"),
         ("Our port is 8080.", "Our port is 8080, as I said."),
         ("My outward flight is UA-123.", "My return flight is UA-456."),
     ],

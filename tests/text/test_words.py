@@ -55,3 +55,10 @@ def test_terms_leave_out_what_carries_no_meaning():
 @pytest.mark.parametrize("word", ["the", "und", "les", "para", "não", "della", "het"])
 def test_stop_words_of_several_languages_are_known(word):
     assert word in STOP_WORDS
+
+
+@given(st.text(alphabet="abcXYZ019_ .,-'…éÅß了解カタไทย", max_size=40))
+@settings(deadline=None)
+def test_the_quick_ways_find_the_same_words_as_the_thorough_one(text):
+    assert words(text) == words(f"{text} é")[:-1]
+    assert words(text) == words(f"{text} 了")[:-1]

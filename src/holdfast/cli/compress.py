@@ -60,7 +60,7 @@ def command(
         files[told] = text_bytes(request.report(result, form))
     write_all(files)
     if not quiet:
-        told_last = [*calls_told(result.model_usage), *_whereabouts(result, request.file, output, kept)]
+        told_last = [*calls_told(result.model_usage), *_whereabouts(result, request.file, output, kept, told)]
         mention("\n".join([*overview(result), "", *told_last, ""]))
     if as_json:
         say(printed(summary(result)))
@@ -69,8 +69,10 @@ def command(
     return 0
 
 
-def _whereabouts(result: CompressionResult, source: str, output: str | None, kept: str | None) -> Iterator[str]:
-    """Where the messages are, and where what was taken out of them is."""
+def _whereabouts(
+    result: CompressionResult, source: str, output: str | None, kept: str | None, told: str | None
+) -> Iterator[str]:
+    """Where the messages are, what was taken out of them, and the report."""
     if output is not None and output != STDOUT:
         yield f"The messages are in {output}."
     elif output is None and sys.stdout.isatty():
@@ -83,3 +85,5 @@ def _whereabouts(result: CompressionResult, source: str, output: str | None, kep
         yield "What was taken out is not kept: give --result FILE to be able to restore it."
     else:
         yield f"The original is in {source}, as it was."
+    if told is not None:
+        yield f"The report is in {told}."

@@ -61,8 +61,8 @@ def read_tools(file: str | None) -> object:
     """The schemas in the file: a list, or the field ``tools`` of a request body."""
     if file is None:
         return None
+    document = read_json(file)
     with within(file):
-        document = read_json(file)
         found = object_in(document).get("tools", document.payload)
         if not isinstance(found, list):
             raise InputError("there is no list of schemas in it", advice='give a list, or an object with "tools"')

@@ -8,7 +8,7 @@ from holdfast.reports.text import text_report
 
 from .request import Request, report_form, request_options
 from .summary import fate, printed, summary
-from .terminal import say, show, width
+from .terminal import mention, say, show, width
 from .writing import check_targets, text_bytes, write_all
 
 
@@ -31,6 +31,7 @@ def command(request: Request, told: str | None, *, as_json: bool) -> int:
     _, result = request.run(rehearsal=True)
     if told is not None:
         write_all({told: text_bytes(request.report(result, form))})
+        mention(f"The report is in {told}.\n")
     if as_json:
         messages = [fate(entry) for entry in request.account(result).entries]
         say(printed(summary(result) | {"messages": messages}))

@@ -13,6 +13,8 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry
 from holdfast.stores import open_store
 
+from .writing import obstacle
+
 _LOCKS = Registry("lock", "locks", {"encrypted": "holdfast.stores.encrypt:EncryptedStore"})
 """What needs cryptography is loaded where a key is given."""
 
@@ -41,9 +43,21 @@ def kept_in(url: str | None, key_file: str | None, *, reading: bool = False) -> 
         return None
     if reading and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():
         raise ConfigError("there is no such file", place=f"--store {url}", advice="check the path")
+    check_place(url)
     if key_file is None:
         return url
     return cast("_Unlocks", _LOCKS.load("encrypted")).unlock(open_store(url), _key_in(key_file))
+
+
+def check_place(url: str) -> None:
+    """Refuse, before any work is done, a store that could keep nothing beyond this command."""
+    problem, advice = "", ""
+    if url.startswith("memory:"):
+        problem, advice = "what is kept in memory ends with the command", f"name a file, as {_FILE}originals.db"
+    elif url.startswith(_FILE) and url != _FILE:
+        problem, advice = obstacle(Path(url.removeprefix(_FILE)))
+    if problem:
+        raise ConfigError(problem, place=f"--store {url}", advice=advice)
 
 
 def _key_in(file: str) -> bytes | str:

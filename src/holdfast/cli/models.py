@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import click
 
 from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
+from holdfast.reports.visible import amount
 from holdfast.usage import ModelUsage
 
 from .values import known
@@ -41,8 +42,6 @@ def calls_told(usage: ModelUsage) -> Iterator[str]:
     if not usage.calls:
         return
     cost = "" if not usage.cost else f", about ${usage.cost:.4f}"
-    failed = f", {usage.failures:,} without an answer" if usage.failures else ""
-    yield (
-        f"Models: {usage.requests:,} requests, {usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
-        f"{cost}{failed}."
-    )
+    failed = f", {amount(usage.failures, 'call')} without an answer" if usage.failures else ""
+    tokens = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
+    yield f"Models: {amount(usage.requests, 'request')}, {tokens}{cost}{failed}."

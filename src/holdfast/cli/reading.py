@@ -142,9 +142,8 @@ def _not_json(text: str, fault: json.JSONDecodeError, line: int) -> InputError:
         advice = "take away the comma before it"
     found = f" at {near!r}" if near.strip() else ""
     place = f"line {line:,}, column {fault.colno:,}"
-    return InputError(
-        f"this is not JSON ({fault.msg[0].lower()}{fault.msg[1:]}{found})", place=place, advice=advice
-    )
+    said = fault.msg[0].lower() + fault.msg[1:].removesuffix(" at")
+    return InputError(f"this is not JSON ({said}{found})", place=place, advice=advice)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class Request:
                 counter=self.counter,
                 format=self.form,
                 profile=self.profile or "balanced",
-                strategy=self.strategy or None,
+                strategy=self.strategy[0] if len(self.strategy) == 1 else self.strategy or None,
                 query=self.query,
                 tools=tools,
                 pin=self.pin,
@@ -131,7 +131,13 @@ def report_form(file: str | None) -> str:
 
 _OPTIONS = (
     click.argument("file", metavar="FILE|-"),
-    click.option("-b", "--budget", callback=tokens, metavar="N", help="Tokens that the conversation may take."),
+    click.option(
+        "-b",
+        "--budget",
+        callback=tokens,
+        metavar="N",
+        help="Tokens that the conversation may take, such as 8000 or 8k.",
+    ),
     click.option(
         "--window", callback=tokens, metavar="N", help="The model's context window, instead of --budget."
     ),

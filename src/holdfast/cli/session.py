@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -12,9 +13,12 @@ import click
 
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
+from holdfast.providers import check_model
+from holdfast.reports.visible import amount, one_line
 from holdfast.session import Session
 from holdfast.tokens import counter_for
 
+from .keeping import check_place
 from .reading import STDIN, object_in, read_json, within
 from .summary import printed
 from .terminal import mention, pour, say
@@ -23,10 +27,28 @@ from .writing import STDOUT, check_targets, json_bytes, text_bytes, write_all
 
 F = TypeVar("F", bound=Callable[..., int])
 _FILE = "sqlite:///"
+_PREVIEW = 300  # cells of a message that was found
+
+
+class _Commands(click.Group):
+    """The commands of a session."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Raises ConfigError, naming the known ones, for an unknown command."""
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
+            near = get_close_matches(cmd_name, self.commands, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            advice = f"{hint}known are {', '.join(self.list_commands(ctx))}"
+            raise ConfigError(f"there is no command named {cmd_name!r}", place="session", advice=advice)
+        return command
 
 
 @click.group(
-    "session", short_help="Keep a conversation in a store, and fit it from there.", invoke_without_command=True
+    "session",
+    cls=_Commands,
+    short_help="Keep a conversation in a store, and fit it from there.",
+    invoke_without_command=True,
 )
 @click.pass_context
 def command(ctx: click.Context) -> None:
@@ -51,12 +73,15 @@ def _thread_options(command: F) -> F:
     return store(thread(command))
 
 
-def _opened(store: str, thread: str, *, reading: bool = True, model: str | None = None) -> Session:
+def _opened(
+    store: str, thread: str, *, reading: bool = True, model: str | None = None, llm: str | None = None
+) -> Session:
     """The session; one that is only read has to be there already."""
     url = store if "://" in store else f"{_FILE}{store}"
     if reading and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():
         raise ConfigError("there is no such file", place=f"--store {store}", advice="append something first")
-    session = Session(thread, store=url, model=model)
+    check_place(url)
+    session = Session(thread, store=url, model=model, llm=llm)
     if reading and not session.appended:
         session.close()
         raise ConfigError(
@@ -71,16 +96,24 @@ def _opened(store: str, thread: str, *, reading: bool = True, model: str | None 
 @click.option(
     "--id", "ids", multiple=True, help="The name of a message, one for each: a known one is not kept again."
 )
-def append(file: str, store: str, thread: str, ids: Sequence[str]) -> int:
+@click.option(
+    "--llm",
+    callback=known(check_model),
+    metavar="V:NAME",
+    help="The model that writes the short forms of what was said long ago.  [default: none, by rule]",
+)
+def append(file: str, store: str, thread: str, ids: Sequence[str], llm: str | None) -> int:
     """Keep the messages in FILE (- is standard input): one, a list, or one a line.
 
-    They are on the disk when it ends. Prints their positions as JSON.
+    They are on the disk when it ends, whatever becomes of the model. Prints their positions as JSON.
     """
     document = read_json(file)
     payload: object = object_in(document).get("messages", document.payload)
     given = cast("list[object]", payload) if isinstance(payload, list) else [payload]
-    with within(file), _opened(store, thread, reading=False) as session:
+    with within(file), _opened(store, thread, reading=False, llm=llm) as session:
         say(f"{json.dumps(session.append(*given, ids=ids))}\n")
+        for fault in session.faults:
+            mention(f"The messages are kept; their tiers are not up to date: {fault}\n")
     return 0
 
 
@@ -113,11 +146,10 @@ def fit(
     else:
         write_all({output: content})
     if not quiet:
-        kept = f"{len(view.messages):,} messages, {view.tokens:,} of {view.limit:,} tokens"
-        mention(
-            f"{kept}; {view.reason.replace('_', ' ')}; {len(view.recalled):,} messages of the past came back\n"
-        )
-    return 0 if view.budget_met else 1
+        kept = f"{amount(len(view.messages), 'message')}, {view.tokens:,} of {view.limit:,} tokens"
+        past = f"{amount(len(view.recalled), 'message')} of the past came back"
+        mention(f"{kept}; {'everything fits' if view.reason == 'everything_fits' else past}\n")
+    return 0
 
 
 @command.command("search", short_help="The messages that answer a question best.")
@@ -134,7 +166,7 @@ def search(query: str, store: str, thread: str, limit: int, *, as_json: bool) ->
         return 0
     if not found:
         mention("Nothing answers it.\n")
-    pour("".join(f"{each.position}\t{each.score:.2f}\t{' '.join(each.text.split())}\n" for each in found))
+    pour("".join(f"{each.position}\t{each.score:.2f}\t{one_line(each.text, _PREVIEW)}\n" for each in found))
     return 0
 
 
@@ -168,6 +200,7 @@ def stats(store: str, thread: str, told: str | None, *, as_json: bool) -> int:
         if told is not None:
             page = session.report("html" if told.endswith((".html", ".htm")) else "text")
             write_all({told: text_bytes(page)})
+            mention(f"The report is in {told}.\n")
         say(printed(session.stats().to_dict()) if as_json else session.report())
     return 0
 

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 import click
 
 from holdfast.kernel.errors import ConfigError
 
-_TOKENS = re.compile(r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15})(k|m)?", re.ASCII | re.IGNORECASE)
+_TOKENS = re.compile(r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))(k|m)?", re.ASCII | re.IGNORECASE)
 _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
 
 Named = str | tuple[str, ...] | None
 
 
 def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """A number of tokens: ``8000``, ``8_000``, ``8,000`` or ``8k``."""
+    """A number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``; 0 only where it is the default."""
     del ctx
     if value is None:
         return None
     found = _TOKENS.fullmatch(value.strip())
-    if not found:
-        advice = "give one such as 8000"
+    number = int(Decimal(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()]) if found else 0
+    if not found or (number == 0 and param.default != "0"):
+        advice = "give one such as 8000 or 8k"
         raise ConfigError(f"{value!r} is not a positive number of tokens", place=param.opts[-1], advice=advice)
-    return int(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()]
+    return number
 
 
 def share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:

@@ -44,7 +44,7 @@ def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source
         if file is None or file == STDOUT:
             continue
         path = _followed(file)
-        problem, advice = _obstacle(path)
+        problem, advice = obstacle(path)
         if path in taken:
             problem, advice = f"{taken[path]} names the same file", "name another"
         elif path == _followed(source) and option != onto_source:
@@ -54,7 +54,7 @@ def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source
         taken[path] = option
 
 
-def _obstacle(path: Path) -> tuple[str, str]:
+def obstacle(path: Path) -> tuple[str, str]:
     """What stands in the way of writing there, and what to do; nothing if the way is free."""
     if path.is_dir():
         return "this is a directory", "name a file in it"

@@ -18,6 +18,7 @@ COMPRESSORS = Registry(
         "semantic": "holdfast.compressors.dedupe:Semantic",
         "hierarchical": "holdfast.compressors.rank:Hierarchical",
         "summarizing": "holdfast.compressors.summarize:Summarize",
+        "tunacode_history": "holdfast.compressors.summarize:tunacode_history",
         "squeeze": "holdfast.compressors.squeeze:Squeeze",
         "sliding_window": "holdfast.compressors.window:SlidingWindow",
         "hybrid": "holdfast.compressors.pipeline:Pipeline",

@@ -26,7 +26,8 @@ def preferred(transcript: Transcript) -> frozenset[int]:
 
 def _opening(message: Message) -> str:
     """The text with which a message of several parts begins."""
-    return message.parts[0].text if message.parts and isinstance(message.parts[0], Text) else ""
+    parts = message.parts
+    return parts[0].text if parts and isinstance(parts[0], Text) else ""
 
 
 def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]) -> set[int]:
@@ -47,9 +48,14 @@ def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept
     return legal(transcript, going, kept)
 
 
+def unit_number(transcript: Transcript, i: int) -> int:
+    """The number of the unit to which a message belongs."""
+    return bisect_right(transcript.units, i, key=attrgetter("start")) - 1
+
+
 def unit_of(transcript: Transcript, i: int) -> range:
     """The unit to which a message belongs."""
-    return transcript.units[bisect_right(transcript.units, i, key=attrgetter("start")) - 1]
+    return transcript.units[unit_number(transcript, i)]
 
 
 def kept_whole(unit: range, kept: AbstractSet[int]) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.compressors.kept import as_list, as_object
 from holdfast.compressors.prompting import quoted, wording
@@ -21,7 +21,15 @@ from holdfast.kernel.ports import Ask, Read, Write
 
 _OF_THE_MODEL = 0.7  # of the tokens: the rest is for exact things that it leaves out
 
-Summing = Generator[Ask[Any], Any, str]
+
+class Summary(NamedTuple):
+    """A text in a model's words; ``trouble`` says why the store does not keep it, empty if it does."""
+
+    text: str
+    trouble: str = ""
+
+
+Summing = Generator[Ask[Any], Any, Summary]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +46,21 @@ def message_summary(single: Single, tokens: int, allowance: Allowance, question:
     """The text in a model's words, in at most so many tokens, with the exact things that the model left out.
 
     Kept in the store, by thread and position or by content, and found again while neither the text nor the
-    prompts, the model or the question change. Raises ModelError where no model answers or its reply is refused.
+    prompts, the model or the question change. Raises ModelError where no model answers or its reply is refused;
+    a store that fails costs nothing but the keeping, and is told.
     """
     if not allowance.writer:
         raise ModelError("no model was given; pass llm=")
     covers = _hash(single.role, single.text)
     proof = {"covers": covers, "writer": _hash(wording(), allowance.writer, question, single.source)}
     key = message_key(allowance.thread, single.index) if allowance.thread else f"summary:message:{covers}"
-    known = _kept((yield from _read(key, allowance)), proof)
+    shelf = _Shelf(allowance)
+    known = _kept((yield from shelf.read(key)), proof)
     if known is not None and allowance.meter.text(known) <= tokens:
-        return known
+        return Summary(known)
     text = yield from _written(single, tokens, allowance, question)
-    yield from _keep(key, json.dumps({**proof, "text": text}, ensure_ascii=False), single.index, allowance)
-    return text
+    yield from shelf.keep(key, json.dumps({**proof, "text": text}, ensure_ascii=False), single.index)
+    return Summary(text, shelf.trouble)
 
 
 def output_summary(text: str, index: int, tool: str, tokens: int, allowance: Allowance) -> Summing:
@@ -58,7 +68,7 @@ def output_summary(text: str, index: int, tool: str, tokens: int, allowance: All
     return message_summary(Single(text, "tool", index, f"output of {tool or 'a tool'}"), tokens, allowance)
 
 
-def _written(single: Single, tokens: int, allowance: Allowance, question: str) -> Summing:
+def _written(single: Single, tokens: int, allowance: Allowance, question: str) -> Generator[Ask[Any], Any, str]:
     count = allowance.meter.text
     about = f" It should help to answer this:\n\n{quoted(question)}" if question.strip() else ""
     values = {"source": single.source, "question": about}
@@ -82,28 +92,36 @@ def _kept(value: str | None, proof: dict[str, str]) -> str | None:
     return text if isinstance(text, str) and found == {**proof, "text": text} else None
 
 
-def _read(key: str, allowance: Allowance) -> Generator[Ask[Any], Any, str | None]:
-    if not allowance.stored:
-        return None
-    try:
-        return (yield from ask(Read(key)))
-    except StoreError:
-        return None  # the store cannot help: the summary is made anew
+@dataclass(slots=True)
+class _Shelf:
+    """The caller's store, as far as there is one that works: after its first failure it is not asked again."""
 
+    allowance: Allowance
+    trouble: str = field(default="", init=False)
 
-def _keep(key: str, value: str, index: int, allowance: Allowance) -> Generator[Ask[Any], Any, None]:
-    """Keep the summary, and its position in the list by which a thread is forgotten."""
-    if not allowance.stored:
-        return
-    try:
-        yield from ask(Write(key, value))
-        if allowance.thread:
-            listing = messages_key(allowance.thread)
-            known = as_list((yield from ask(Read(listing))))
-            if index not in known:
-                yield from ask(Write(listing, json.dumps([*known, index])))
-    except StoreError:
-        return  # it will be made again
+    def read(self, key: str) -> Generator[Ask[Any], Any, str | None]:
+        """What stands under the key; None where nothing does, or nothing can be read."""
+        if not self.allowance.stored:
+            return None
+        try:
+            return (yield from ask(Read(key)))
+        except StoreError as fault:
+            self.trouble = f"summaries are not kept: {fault}"
+            return None
+
+    def keep(self, key: str, value: str, index: int) -> Generator[Ask[Any], Any, None]:
+        """Keep the summary, and its position in the list by which a thread is forgotten."""
+        if not self.allowance.stored or self.trouble:
+            return
+        try:
+            yield from ask(Write(key, value))
+            if self.allowance.thread:
+                listing = messages_key(self.allowance.thread)
+                known = as_list((yield from ask(Read(listing))))
+                if index not in known:
+                    yield from ask(Write(listing, json.dumps([*known, index])))
+        except StoreError as fault:
+            self.trouble = f"summaries are not kept: {fault}"
 
 
 def _hash(*texts: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 from holdfast.compressors.references import note
@@ -45,19 +45,16 @@ class OutputSummaries:
 
     tokens: int
     allowance: Allowance
+    troubles: list[str] = field(default_factory=list[str], init=False)
+    """What failed, the model or the store; none if nothing did."""
     _asks: bool = field(default=True, init=False)
+    _keeps: bool = field(default=True, init=False)
     _saves: bool = field(default=True, init=False)
-    _troubles: list[str] = field(default_factory=list[str], init=False)
 
     @property
     def may_ask(self) -> bool:
         """Whether summaries are wanted, and there is a model that has not failed."""
         return bool(self.tokens and self.allowance.writer) and self._asks
-
-    @property
-    def trouble(self) -> str:
-        """What failed, the model or the store; empty if nothing did."""
-        return "; ".join(self._troubles)
 
     def of(self, output: OldOutput, room: int) -> Generator[Ask[Any], Any, Told | None]:
         """The output in a model's words, and the reference to it; None where there is no room for that."""
@@ -66,13 +63,17 @@ class OutputSummaries:
         least = self.tokens + self.allowance.meter.text(opening)
         if not self.may_ask or least >= output.tokens:
             return None
-        tell = cast("Callable[..., Generator[Ask[Any], Any, str]]", _TELLERS.load("output"))
+        tell = cast("Callable[..., Generator[Ask[Any], Any, tuple[str, str]]]", _TELLERS.load("output"))
+        allowance = self.allowance if self._keeps else replace(self.allowance, stored=False)
         try:
-            text = yield from tell(output.text, output.position, output.tool, self.tokens, self.allowance)
+            text, trouble = yield from tell(output.text, output.position, output.tool, self.tokens, allowance)
         except ModelError as fault:
             self._asks = False
-            self._troubles.append(f"no more summaries were asked for: {' '.join(str(fault).split())}")
+            self.troubles.append(f"no more summaries were asked for: {' '.join(str(fault).split())}")
             return None
+        if trouble:
+            self._keeps = False
+            self.troubles.append(trouble)
         key = yield from self._saved(output.text)
         tool = self.allowance.recall_tool
         told = f"{opening}\n{text}" + (f"\n{note('text', output.tokens, key, tool=tool)}" if key else "")
@@ -86,7 +87,7 @@ class OutputSummaries:
             return (yield from ask(Save(text)))
         except StoreError as fault:
             self._saves = False
-            self._troubles.append(f"no original was saved from then on: {fault}")
+            self.troubles.append(f"no original was saved from then on: {fault}")
             return ""
 
 

@@ -169,7 +169,7 @@ def _summarized(going: Sequence[tuple[Output, str]], summaries: OutputSummaries)
             edits.append(Offload(output.position, output.part, told.text, told.key, _reason(output)))
         else:
             edits.append(_replaced(output, told.text))
-    return Plan(tuple(edits), reason="outputs_cleared", detail=summaries.trouble)
+    return Plan(tuple(edits), reason="outputs_cleared", detail="; ".join(summaries.troubles))
 
 
 def _replaced(output: Output, text: str) -> Replace:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
+from holdfast.kernel.errors import FormatError
 from holdfast.kernel.registry import Registry
-from holdfast.kernel.transcript import Format
+from holdfast.kernel.transcript import Format, Transcript
+
+from .sdk_objects import as_sent
 
 FORMATS = Registry(
     "format",
@@ -40,6 +43,22 @@ def detect(payload: object, name: str | None = None) -> Format:
     if name is not None:
         return named(name)
     return next((form for form in map(named, _in_order()) if form.recognises(payload)), named("plain"))
+
+
+def read(payload: Any, name: str | None = None, tools: object = None) -> tuple[Any, Format, Transcript]:
+    """The payload, its format, and its messages; where it holds objects of an SDK, as that would send them.
+
+    Raises FormatError for what cannot be read. A format that reads such objects itself is given them.
+    """
+    try:
+        form = detect(payload, name)
+        return payload, form, form.read(payload, tools)
+    except FormatError:
+        sent = as_sent(payload)
+        if sent is payload:
+            raise
+    form = detect(sent, name)
+    return sent, form, form.read(sent, tools)
 
 
 def _in_order() -> Iterator[str]:

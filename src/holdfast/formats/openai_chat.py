@@ -178,6 +178,10 @@ def _result(message: Mapping[str, Any], place: str) -> ToolResult:
 def _content(message: Mapping[str, Any], place: str) -> Located:
     content = message.get("content")
     if content is None:
+        if message.get("parts"):  # as nothing it would be counted as nothing
+            advice = "give what each says as its content"
+            problem = 'the message has "parts", as Gemini\'s have, and no "content"'
+            raise FormatError(problem, place=place, advice=advice)
         return
     if isinstance(content, str):
         yield Text(content), ("content",)

@@ -25,6 +25,10 @@ ROLES: Mapping[str, Role] = {
 """Names of roles, and what they read as. Any other name reads as user; a vendor that refuses it has a rule."""
 
 
+_RESPONSES = ("function_call", "function_call_output", "reasoning")
+_LANGCHAIN = ("human", "ai", "system", "tool", "function")
+
+
 def body_of(payload: object) -> Mapping[str, Any]:
     """The request body, or nothing where the payload is a bare list."""
     return payload if is_object(payload) else {}
@@ -67,7 +71,8 @@ def role_of(original: object, place: str) -> Role:
     role = original.get("role")
     advice = "give a role such as user or assistant"
     if role is None:
-        raise FormatError('the message has no "role"', place=place, advice=advice)
+        problem, cure = _stranger(original)
+        raise FormatError(problem or 'the message has no "role"', place=place, advice=cure or advice)
     if not isinstance(role, str):
         raise FormatError(f"{named(role)} is no role", place=f"{place}.role", advice=advice)
     if not role.strip():
@@ -75,12 +80,29 @@ def role_of(original: object, place: str) -> Role:
     return ROLES.get(role, "user")
 
 
+def _stranger(message: Mapping[str, Any]) -> tuple[str, str]:
+    """Whose a message without a role is, and how it is read all the same; nothing where its type tells nothing."""
+    kind = message.get("type")
+    if kind in _RESPONSES:
+        return "this is an item of OpenAI's Responses API", "give the messages as Chat Completions has them"
+    if kind in _LANGCHAIN:
+        advice = "convert the messages first, with langchain_core.messages.convert_to_openai_messages"
+        return "this is a message of LangChain", advice
+    return "", ""
+
+
 def schemas(tools: object, place: str = "tools") -> tuple[Part, ...]:
-    """Tool schemas as they are counted: the compact JSON of each. Raises FormatError for anything but a list."""
+    """Tool schemas as they are counted: the compact JSON of each. Raises FormatError for what is none."""
     if tools is None:
         return ()
+    advice = "give the list of schemas that the request sends"
     if not is_list(tools):
-        refuse(tools, place, "give the list of schemas that the request sends")
+        refuse(tools, place, advice)
+    for i, schema in enumerate(tools):
+        if not is_object(schema):
+            refuse(schema, f"{place}[{i}]", advice)
+        if "role" in schema:
+            raise FormatError("this is a message, no schema of a tool", place=f"{place}[{i}]", advice=advice)
     return tuple(Opaque(compact(schema, f"{place}[{i}]")) for i, schema in enumerate(tools))
 
 

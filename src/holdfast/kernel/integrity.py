@@ -118,11 +118,13 @@ class ToolExchanges(Rule):
         waiting: dict[str, int] = {}
         unanswered: list[tuple[str, int]] = []
         for i, message in enumerate(messages):
-            results = () if message.is_speech else message.results
+            if message.is_speech and not waiting:
+                continue
+            results = message.results
             for result in results:
                 if waiting.pop(result.call_id, None) is None:
                     yield Violation(self.name, i, f"tool result {result.call_id!r} has no call before it")
-            if not results and (waiting or not message.is_speech) and message.role != "system":
+            if not results and message.role != "system":
                 unanswered += waiting.items()
                 waiting = {} if message.is_speech else {call.id: i for call in message.calls}
         for call_id, index in (*unanswered, *waiting.items()):
@@ -132,16 +134,16 @@ class ToolExchanges(Rule):
         """From a call to the last of its results."""
         joined: list[int] = []
         last = -1
-        waiting: frozenset[str] = frozenset()
+        waiting: set[str] = set()
         for i, message in enumerate(messages):
             if message.is_speech:
-                if message.role != "system":
-                    waiting = frozenset()
+                if waiting and message.role != "system":
+                    waiting = set()
             elif results := message.results:
                 answered = [result.call_id for result in results if result.call_id in waiting]
                 if answered:
                     joined += range(last + 1, i + 1)
                     last, waiting = i, waiting.difference(answered)
             elif message.role != "system":
-                last, waiting = i, frozenset([call.id for call in message.calls])
+                last, waiting = i, {call.id for call in message.calls}
         return joined

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.text.words import STOP_WORDS, words
@@ -46,8 +46,11 @@ class Asked:
     """The words of the event that the question is told from, as in "after the trip"."""
 
     @classmethod
-    def of(cls, question: str, speakers: Sequence[str], now: float | None) -> Asked:
-        """Read the question of someone who talks at ``now`` with those who speak."""
+    def of(cls, question: str, speakers: Sequence[str], now: float | None, context: str = "") -> Asked:
+        """Read the question of someone who talks at ``now`` with those who speak.
+
+        The words of its ``context`` count too.
+        """
         text = question if len(question) <= 2 * _LONGEST else f"{question[:_LONGEST]} {question[-_LONGEST:]}"
         spoken = dict.fromkeys(words(text))
         capitals = {word.lower() for word in _LETTERS.findall(text) if word[0].isupper()}
@@ -57,7 +60,7 @@ class Asked:
         event = _EVENT.search(text)
         after = _EVENTS.get(event["side"].lower(), 0) if event else 0
         return cls(
-            terms=_telling(spoken, names),
+            terms=_telling(dict.fromkeys([*spoken, *words(context[:_LONGEST])]), names),
             speakers=about if len(about) < len(speakers) else frozenset(),
             role=_ROLES[(who["asked"] or who["told"]).lower()] if who and not about else "",
             period=period(text, now),
@@ -65,9 +68,15 @@ class Asked:
             event=_telling(words(event["event"]), names) if event else (),
         )
 
-    def is_by(self, message: Remembered) -> bool:
-        """Whether the message is by one whom the question asks about."""
-        return message.speaker in self.speakers or (bool(self.role) and message.role == self.role)
+    def speaking(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
+        """1.0 at the messages that are by one whom the question asks about."""
+        if not self.speakers and not self.role:
+            return {}
+        return {
+            position: 1.0
+            for position, message in messages.items()
+            if message.speaker in self.speakers or (self.role and message.role == self.role)
+        }
 
 
 def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:

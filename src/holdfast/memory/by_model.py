@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from bisect import bisect_right
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from holdfast.kernel.errors import HoldfastError
+from holdfast.kernel.errors import ModelError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Ask, Complete
+from holdfast.text.identifiers import Identifier, find
+from holdfast.text.words import terms
 
 from .changing import read
-from .condensing import FACTORS, Condenser, RuleCondenser
-from .entities import entities
+from .condensing import FACTORS, Condenser, Count, Form, RuleCondenser, named_in, room_for, with_names
 from .segments import HEAVY, LIGHT, VERBATIM, Segment
 
-Count = Callable[[str], int]
+RECONSTRUCTED = "[reconstructed by a model from a shorter note of it: these are not the original words]"
+"""The first line of what a model wrote out."""
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _NAMES = {LIGHT: "light", HEAVY: "heavy"}
 _KEPT = {LIGHT: 0.95, HEAVY: 0.80}
-"""The share of what is named in the original that a form must keep."""
+"""The share of what the text names that a form must name too."""
 
+_LEAST = 12  # tokens that a form aims at, at least: in fewer a model says no more than the rule
+_OWN_WORDS = 0.4  # share of its words that a form takes from the text: an excuse or another topic has none of them
+_SPELLED_OUT = 2  # digits of a number that the text may have had in words
 _WORDS_A_TOKEN = 0.7  # of English, a little less than the usual three quarters
 _EXPANSION = 4  # times the note's tokens that its expansion may take
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCondenser:
-    """Asks the model for a form, and takes it if it is small enough and keeps what is named.
+    """Asks the model for a form, and takes it if it says what the text says and is small enough.
 
-    ``rule`` makes the form that stands until the model has answered, and where its answer is refused.
+    ``rule`` makes the form that stands until the model has answered, where its answer is refused, and of what is
+    too short to be worth a request.
     """
 
     rule: Condenser = field(default_factory=RuleCondenser)
@@ -42,45 +49,73 @@ class ModelCondenser:
         """The form by rule: at once, and without a model."""
         return self.rule.condense(text, level, count)
 
-    def asking(self, text: str, level: int, count: Count) -> Generator[Ask[object], Any, str]:
-        """The form by the model, or the one by rule; never raises."""
-        aimed, least = FACTORS[level]
-        size = count(text)
-        named = [entity.text for entity in entities(text, None) if entity.kind != "phrase"]
-        request = _request(_NAMES[level], text, named, max(1, int(size / aimed)))
-        try:
-            form = (yield from ask(request)).strip()
-        except HoldfastError:
-            return self.condense(text, level, count)
-        kept = [name for name in named if name in form]
-        if not form or count(form) > size / least or len(kept) < _KEPT[level] * len(named):
-            return self.condense(text, level, count)
-        return form
+    def asking(self, text: str, level: int, count: Count) -> Generator[Ask[object], Any, Form]:
+        """The form by the model, and behind it what the text names and the model left out."""
+        aimed = int(count(text) / FACTORS[level][0])
+        if aimed < _LEAST:
+            return Form(self.condense(text, level, count))
+        named, room = named_in(text), room_for(count(text), level)
+        reply = (yield from ask(_request(_NAMES[level], text, named, aimed))).strip()
+        form = _completed(reply, named, room, count)
+        reason = _unfounded(reply, text)
+        if not reason and count(form) > room:
+            reason = "it is too long"
+        if not reason and sum(name in form for name in named) < _KEPT[level] * len(named):
+            reason = "with all that the text names it is too long"
+        return Form(self.condense(text, level, count), reason) if reason else Form(form)
 
 
 def expanded(segment: Segment, count: Count, now: float) -> Generator[Ask[object], Any, Segment]:
     """The segment written out by the model (V.19), marked as reconstructed; ``recalled`` gives the original.
 
-    Unchanged, where the model fails or leaves out what the note names. Only for those who ask for it.
+    Raises ModelError where the model has no answer, or one that the note does not bear out. Only for those who
+    ask for it.
     """
-    named = [entity.text for entity in entities(segment.content, None) if entity.kind != "phrase"]
-    request = _request("expand", segment.content, named, segment.tokens * _EXPANSION)
-    try:
-        text = (yield from ask(request)).strip()
-    except HoldfastError:
-        return segment
-    if not text or not all(name in text for name in named):
-        return segment
+    named = named_in(segment.content)
+    text = (yield from ask(_request("expand", segment.content, named, segment.tokens * _EXPANSION))).strip()
+    reason = _unfounded(text, segment.content) or _forgotten(text, named)
+    if reason:
+        raise ModelError(f"the reply of the model was refused: {reason}")
     metadata = {
         "was_compressed": True,
         "original_compression_level": segment.level,
         "expansion_timestamp": now,
         "reconstructed": True,
     }
-    return replace(read(segment, now), content=text, tokens=count(text), level=VERBATIM, metadata=metadata)
+    content = f"{RECONSTRUCTED}\n{text}"
+    return replace(read(segment, now), content=content, tokens=count(content), level=VERBATIM, metadata=metadata)
 
 
-def _request(name: str, piece: str, named: list[str], tokens: int) -> Complete:
+def _completed(reply: str, named: Sequence[str], room: int, count: Count) -> str:
+    """The reply, and behind it as much of what it does not name as there is room for."""
+    missing = [name for name in named if name not in reply]
+    sizes = range(len(missing) + 1)
+    fitting = bisect_right(sizes, room, key=lambda size: count(with_names(reply, missing[:size])))
+    return with_names(reply, missing[: max(0, fitting - 1)])
+
+
+def _unfounded(reply: str, text: str) -> str:
+    """Why the reply cannot stand for the text; empty where it can."""
+    said = set(terms(reply))
+    if not said:
+        return "it says nothing"
+    if len(said.intersection(terms(text))) < _OWN_WORDS * len(said):
+        return "it speaks of something else"
+    invented = [one.text for one in find(reply) if one.text not in text and not _may_be_in_words(one)]
+    return f"it names {invented[0]!r}, which the text does not" if invented else ""
+
+
+def _may_be_in_words(one: Identifier) -> bool:
+    """Whether it is a small number, for "twice" may have become "2 times"."""
+    return one.kind in {"number", "quantity"} and sum(map(str.isdigit, one.text)) <= _SPELLED_OUT
+
+
+def _forgotten(reply: str, named: Sequence[str]) -> str:
+    missing = [name for name in named if name not in reply]
+    return f"it leaves out {missing[0]!r}" if missing else ""
+
+
+def _request(name: str, piece: str, named: Sequence[str], tokens: int) -> Complete:
     prompt = _template(name).substitute(
         words=max(1, int(tokens * _WORDS_A_TOKEN)),
         named=", ".join(named) or "(nothing in particular)",

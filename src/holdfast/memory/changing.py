@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .condensing import Condenser, Count
+from .condensing import Condenser, Count, Form
 from .entities import Entity, entities, relations
 from .segments import HEAVY, VERBATIM, Segment, at_topic_shifts
 
@@ -14,7 +14,17 @@ def demoted(
     segment: Segment, original: str, level: int, condenser: Condenser, count: Count, now: float
 ) -> Segment:
     """The segment at the level, made of the original; who it is and how it was used stay (V.10)."""
-    content = condenser.condense(original, level, count)
+    return _formed(segment, original, level, condenser.condense(original, level, count), count, now)
+
+
+def reformed(segment: Segment, original: str, form: Form, writer: str, count: Count, now: float) -> Segment:
+    """The segment with a form that was asked for: ``written_by`` says whose it is, ``refused`` why it is not."""
+    told = {"written_by": writer, **({"refused": form.refused} if form.refused else {})}
+    after = _formed(segment, original, segment.level, form.text, count, now)
+    return replace(after, metadata={**after.metadata, **told})
+
+
+def _formed(segment: Segment, original: str, level: int, content: str, count: Count, now: float) -> Segment:
     tokens = count(content)
     named = entities(original, None)
     metadata: dict[str, object] = {

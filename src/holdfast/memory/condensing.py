@@ -7,12 +7,12 @@ keeps relations, names and what is exact. Both are made of the original, never o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from holdfast.content import recognise
-from holdfast.kernel.ports import Room
+from holdfast.kernel.ports import Ask, Room
 from holdfast.text.fit import choose
 from holdfast.text.question import Question
 from holdfast.text.salience import order
@@ -48,24 +48,59 @@ class Condenser(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """A form that was asked for; where it was refused, why, and the text is that of the rule."""
+
+    text: str
+    refused: str = ""
+
+
+@runtime_checkable
+class AskingCondenser(Condenser, Protocol):
+    """A condenser whose own form has to be asked for; ``condense`` is what stands until then."""
+
+    def asking(self, text: str, level: int, count: Count) -> Generator[Ask[object], Any, Form]:
+        """The form of the level. Raises ModelError where there is no answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class RuleCondenser:
     """Extracts for the warm tier, and lists facts for the cold one; outputs of tools are shrunk by their kind."""
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form of the level; the text itself where a form would not be smaller."""
         size = count(text)
-        aimed, least = FACTORS[level]
+        aimed, _ = FACTORS[level]
         kind = recognise(text)
         if kind.name not in _TALK and size >= _SMALL:
             return kind.shrink(text, Room(int(size / aimed), count)).text
         told = _told(text)
         pieces = told if level == LIGHT else [*_facts(text), *(piece for piece in told if len(piece[1]) <= _BRIEF)]
-        named = [entity.text for entity in entities(text, None) if entity.kind != "phrase"]
-        for room in (int(size / aimed), max(int(size / least), min(_SMALL, size - 1))):
+        named = named_in(text)
+        for room in (int(size / aimed), room_for(size, level)):
             form = _filled(pieces, named, room, count)
             if form:
                 return form
         return _names_alone(named, room, count) or text
+
+
+def named_in(text: str) -> list[str]:
+    """What a form should name: the names of the text and what is exact in it."""
+    return [entity.text for entity in entities(text, None) if entity.kind != "phrase"]
+
+
+def room_for(size: int, level: int) -> int:
+    """The most tokens that a form of a text of this size may take."""
+    return max(int(size / FACTORS[level][1]), min(_SMALL, size - 1))
+
+
+def with_names(form: str, named: Sequence[str]) -> str:
+    """The form, and behind it what it does not name."""
+    missing = [name for name in named if name not in form]
+    if not missing:
+        return form
+    return f"{form}\nAlso: {', '.join(missing)}" if form else ", ".join(missing)
 
 
 _Piece = tuple[str, str]
@@ -76,7 +111,7 @@ def _filled(pieces: Sequence[_Piece], named: Sequence[str], room: int, count: Co
     """As many pieces as fit beside the names that they do not hold; empty if not even the names do."""
 
     def whole(kept: Sequence[int]) -> str:
-        return _with_names(_rendered([pieces[place] for place in kept]), named)
+        return with_names(_rendered([pieces[place] for place in kept]), named)
 
     if count(whole(())) > room:
         return ""
@@ -116,13 +151,6 @@ def _facts(text: str) -> list[_Piece]:
         for found in relations(text, None)
         if found.verb != RELATED
     ]
-
-
-def _with_names(form: str, named: Sequence[str]) -> str:
-    missing = [name for name in named if name not in form]
-    if not missing:
-        return form
-    return f"{form}\nAlso: {', '.join(missing)}" if form else ", ".join(missing)
 
 
 def _names_alone(named: Sequence[str], room: int, count: Count) -> str:

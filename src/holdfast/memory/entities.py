@@ -10,6 +10,7 @@ from itertools import pairwise
 from math import fsum
 
 from holdfast.text.identifiers import find
+from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS
 
@@ -49,25 +50,12 @@ class Relation:
 
 def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
     """What the text is about: names, then what is exact, then phrases that come back; the oftenest first."""
-    named = [name.text for name in names(text)]
-    inside = {word for name in named for word in name.split()}
-    exact = {one.text: one.kind for one in find(text) if one.text not in inside}
-    times = Counter(one.text for one in find(text))
-    found = [Entity(name, "name", often) for name, often in Counter(named).most_common()]
-    found += [Entity(one, exact[one], times[one]) for one in sorted(exact, key=lambda one: -times[one])]
-    found += [Entity(phrase, "phrase", often) for phrase, often in _phrases(text)]
-    return found[:most]
+    return list(_ENTITIES(text)[:most])
 
 
 def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
     """Neighbouring entities of one sentence with the verb that joins them, each relation once."""
-    found: dict[Relation, None] = {}
-    for sentence in sentences(text):
-        for (subject, end), (other, start) in _neighbours(sentence):
-            between = sentence[end:start]
-            if subject != other and len(between) <= _BETWEEN:
-                found.setdefault(Relation(subject, _verb(between), other))
-    return list(found)[:most]
+    return list(_RELATIONS(text)[:most])
 
 
 def importance(
@@ -86,6 +74,41 @@ def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
     """The global importance of each entity: the share of the texts that name it, given the entities of each."""
     holders = Counter(entity for named in texts for entity in set(named))
     return {entity: times / len(texts) for entity, times in holders.items()}
+
+
+def _entities(text: str) -> tuple[Entity, ...]:
+    named = [name.text for name in names(text)]
+    inside = {word for name in named for word in name.split()}
+    found = list(find(text))
+    kinds = {one.text: one.kind for one in found if one.text not in inside}
+    times = Counter(one.text for one in found)
+    return (
+        *(Entity(name, "name", often) for name, often in Counter(named).most_common()),
+        *(Entity(one, kinds[one], times[one]) for one in sorted(kinds, key=lambda one: -times[one])),
+        *(Entity(phrase, "phrase", often) for phrase, often in _phrases(text)),
+    )
+
+
+_ENTITIES: Memo[str, tuple[Entity, ...]] = Memo(
+    _entities, lambda text, found: len(text) + 64 * len(found), 8_000_000
+)
+"""By the text: segments are weighed again at every run, and say what they said."""
+
+
+def _relations(text: str) -> tuple[Relation, ...]:
+    found: dict[Relation, None] = {}
+    for sentence in sentences(text):
+        for (subject, end), (other, start) in _neighbours(sentence):
+            between = sentence[end:start]
+            if subject != other and len(between) <= _BETWEEN:
+                found.setdefault(Relation(subject, _verb(between), other))
+    return tuple(found)
+
+
+_RELATIONS: Memo[str, tuple[Relation, ...]] = Memo(
+    _relations, lambda text, found: len(text) + 128 * len(found), 8_000_000
+)
+"""As above."""
 
 
 def _neighbours(sentence: str) -> Iterable[tuple[tuple[str, int], tuple[str, int]]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import islice
 
 from .asked import Asked
 from .held import MessageList, WordIndex
@@ -43,6 +43,32 @@ _CANDIDATES = 400  # messages that are looked at for their words, their meaning 
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """The messages that may answer, and what speaks for each.
+
+    ``weighed`` are the factors: name, share of the score, and values from 0 to 1 by position.
+    """
+
+    messages: Mapping[int, Remembered]
+    weighed: Sequence[tuple[str, float, Mapping[int, float]]] = ()
+
+    def ranked(self) -> Iterator[Hit]:
+        """The best first, of equals the earlier one; ``why`` is told apart, for most are passed over."""
+        scores = dict.fromkeys(self.messages, 0.0)
+        for _, share, factor in self.weighed:
+            for position, value in factor.items():
+                if position in scores:
+                    scores[position] += share * value
+        best = sorted(scores, key=scores.__getitem__, reverse=True)  # stable: the earlier one stays first
+        for position in best:
+            yield Hit(position, min(1.0, scores[position]))
+
+    def why(self, position: int) -> dict[str, float]:
+        """What each factor gave to the score of the message."""
+        return {name: share * factor[position] for name, share, factor in self.weighed if position in factor}
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieval:
     """Finds messages in sources that may be a store's own."""
 
@@ -57,22 +83,37 @@ class Retrieval:
 
         Where nothing answers, as in a question in another language, the newest messages with a score of 0.
         """
-        asked = Asked.of(question, self.messages.speakers(), now)
+        found = self.answers(question, now)
+        return [replace(hit, why=found.why(hit.position)) for hit in islice(found.ranked(), limit)]
+
+    def answers(self, question: str, now: float | None = None, context: str = "") -> Answers:
+        """As ``search``, for who does not know yet how many it takes.
+
+        The words of a ``context`` in which the question stands count too; it asks for no time and no speaker.
+        """
+        asked = Asked.of(question, self.messages.speakers(), now, context)
         own = self.words.candidates(asked.terms, _CANDIDATES)
-        near: Mapping[int, float] = self.vectors.nearest(question, _CANDIDATES) if self.vectors else {}
+        text = f"{question}\n{context}"
+        near: Mapping[int, float] = self.vectors.nearest(text, _CANDIDATES) if self.vectors else {}
         timely = self._timely(asked.period)
-        around, meant = spread(own), spread(near)
         if not own and not near and not timely:
-            return [Hit(position, 0.0) for position in self.messages.newest(limit)]
+            return Answers(self.messages.read(self.messages.newest(_CANDIDATES)))
+        around, meant = spread(own), spread(near)
         messages = self.messages.read(sorted({*around, *meant, *timely, *beside(own)}))
         factors = {
             "words": _scaled(around),
             "scene": _scaled(scenes(own, messages)),
             "meaning": _scaled(meant),
-            "speaker": {position: 1.0 for position, message in messages.items() if asked.is_by(message)},
+            "speaker": asked.speaking(messages),
             "time": _times(asked, messages, self._place(asked.event)),
         }
-        return self._best(messages, factors, limit)
+        return Answers(messages, self._weighed(factors))
+
+    def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> list[tuple[str, float, Mapping[int, float]]]:
+        weights = self.weights or (Weights() if self.vectors else WORDS_ALONE)
+        told = [(name, getattr(weights, name), factors[name]) for name in _FACTORS if factors[name]]
+        whole = sum(weight for _, weight, _ in told) or 1.0
+        return [(name, weight / whole, factor) for name, weight, factor in told]
 
     def _place(self, event: tuple[str, ...]) -> int | None:
         """Where the event is spoken of that the question is told from."""
@@ -82,31 +123,6 @@ class Retrieval:
         if period is None:
             return []
         return list(self.messages.between(period.first, period.reach, _CANDIDATES))
-
-    def _best(
-        self, messages: Mapping[int, Remembered], factors: Mapping[str, Mapping[int, float]], limit: int
-    ) -> list[Hit]:
-        weights = self.weights or (Weights() if self.vectors else WORDS_ALONE)
-        weighed = [(name, getattr(weights, name), factors[name]) for name in _FACTORS if factors[name]]
-        whole = sum(weight for _, weight, _ in weighed) or 1.0
-        scores = dict.fromkeys(messages, 0.0)
-        for _, weight, factor in weighed:
-            for position, value in factor.items():
-                if position in scores:
-                    scores[position] += weight / whole * value
-        best = heapq.nsmallest(limit, scores, key=lambda position: (-scores[position], position))
-        return [
-            Hit(
-                position,
-                min(1.0, scores[position]),
-                {
-                    name: weight / whole * factor[position]
-                    for name, weight, factor in weighed
-                    if position in factor
-                },
-            )
-            for position in best
-        ]
 
 
 def _scaled(scores: Mapping[int, float]) -> dict[int, float]:

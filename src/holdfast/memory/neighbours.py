@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .remembered import Remembered
 
@@ -33,24 +33,26 @@ def beside(scores: Mapping[int, float]) -> set[int]:
 
 
 def scenes(scores: Mapping[int, float], messages: Mapping[int, Remembered]) -> dict[int, float]:
-    """For each message the summed scores of the best messages of its scene."""
+    """For each message the summed scores of the best messages of its scene, where there are any."""
     found: dict[int, float] = {}
     for scene in _scenes(messages):
-        worth = sum(heapq.nlargest(_TELLING, (scores.get(position, 0.0) for position in scene)))
-        found.update(dict.fromkeys(scene, worth))
+        telling = sorted((scores[position] for position in scene if position in scores), reverse=True)[:_TELLING]
+        if telling:
+            found.update(dict.fromkeys(scene, sum(telling)))
     return found
 
 
-def _scenes(messages: Mapping[int, Remembered]) -> list[Sequence[int]]:
-    cut: list[list[int]] = []
+def _scenes(messages: Mapping[int, Remembered]) -> Iterator[Sequence[int]]:
+    scene: list[int] = []
     before: Remembered | None = None
     for position in sorted(messages):
         message = messages[position]
-        if before is None or _apart(before, message):
-            cut.append([])
-        cut[-1].append(position)
+        if before is not None and _apart(before, message):
+            yield scene
+            scene = []
+        scene.append(position)
         before = message
-    return list(cut)
+    yield scene
 
 
 def _apart(before: Remembered, after: Remembered) -> bool:

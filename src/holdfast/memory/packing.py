@@ -98,19 +98,21 @@ class _Packer:
         room = self._room - (0 if day in self._days or not day else self._count(_heading(day)) + 1)
         name = message.speaker or message.role.capitalize()
         most = self._budget * (_LARGE if self._taken else _LARGEST)
-        share = min(room, max(int(most), _LEAST))
-        excerpt = Excerpt(message.position, name, text, message.said, whole=text == message.body.strip())
-        if not fits(_line(excerpt), share - 1, self._count):
-            cut = self._cut(text, share - self._count(f"{name}: \n"), tool=tool)
-            excerpt = Excerpt(message.position, name, cut, message.said, whole=False)
-            if not cut or not fits(_line(excerpt), share - 1, self._count):
-                return False
-        cost = self._count(_line(excerpt)) + 1
-        self._taken.append(excerpt)
+        head = self._count(f"{name}:") + 1  # the line's end; the space before a word is mostly part of its token
+        left = min(room, max(int(most), _LEAST)) - head
+        said = text if self._fits(text, left) else self._cut(text, left, tool=tool)
+        if not said or not self._fits(said, left):
+            return False
+        whole = said == message.body.strip()
+        self._taken.append(Excerpt(message.position, name, said, message.said, whole=whole))
         self._texts.add(text)
         self._days.add(day)
-        self._room = room - cost
+        self._room = room - head - self._count(said)
         return True
+
+    def _fits(self, text: str, tokens: int) -> bool:
+        """Whether the text has at most so many tokens; whole messages are counted once, wherever they are told."""
+        return self._count(text) <= tokens if len(text) <= _LONG else fits(text, tokens, self._count)
 
     def packed(self, whole: Callable[[str], int]) -> list[Excerpt]:
         """What was taken, without the last ones if together they are more than the sum of them."""

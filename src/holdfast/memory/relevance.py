@@ -160,6 +160,7 @@ def _bag(text: str) -> frozenset[str]:
     return frozenset(word for word in words(text[:_LONGEST_READ]) if word not in STOP_WORDS)
 
 
+@lru_cache(maxsize=1 << 12)
 def _identifiers(text: str) -> frozenset[str]:
     return frozenset(one.text for one in find(text) if not one.text.isdigit())
 

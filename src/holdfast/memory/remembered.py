@@ -76,8 +76,8 @@ class VectorSource(Protocol):
 class GrowingVectors(VectorSource, Protocol):
     """Vectors in memory, to which messages are added."""
 
-    def add(self, message: Remembered) -> None:
-        """Take in one more message."""
+    def add(self, *messages: Remembered) -> None:
+        """Take in more messages."""
         ...
 
 

@@ -33,12 +33,15 @@ class TierSizes:
     """Of hot the newest segments that stay, as long as the size is kept."""
 
     def __post_init__(self) -> None:
-        for name in TIERS:
-            if self.of(name) <= 0:
-                raise ConfigError(f"{self.of(name)!r} is not a positive number of tokens", place=name)
-        if not 0 < self.target <= self.trigger <= 1:
+        for name, least in (("hot", 1), ("warm", 1), ("cold", 1), ("protect_last", 0)):
+            value: object = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                what = "number of segments" if name == "protect_last" else "positive number of tokens"
+                raise ConfigError(f"{value!r} is not a {what}", place=f"TierSizes.{name}")
+        shares: list[object] = [self.target, self.trigger]
+        if not all(isinstance(share, int | float) for share in shares) or not 0 < self.target <= self.trigger <= 1:
             advice = "give 0 < target <= trigger <= 1"
-            raise ConfigError("the tiers cannot be emptied to this target", place="target", advice=advice)
+            raise ConfigError("the tiers cannot be emptied to this", place="TierSizes.target", advice=advice)
 
     def of(self, tier: Tier) -> int:
         """The size of the tier."""
@@ -47,11 +50,11 @@ class TierSizes:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One segment from tier to tier, as it was and as it is now; ``to`` is None for one that was evicted."""
+    """One segment from tier to tier, as it was and as it is now; None stands for out of all tiers."""
 
     before: Segment
     after: Segment | None
-    source: Tier
+    source: Tier | None
     to: Tier | None
     reason: str
 
@@ -83,6 +86,13 @@ class Tiers:
     def without(self, segment_id: str) -> Tiers:
         """Without the segment of this id."""
         return Tiers(*(tuple(each for each in self.of(tier) if each.id != segment_id) for tier in TIERS))
+
+    def placing(self, tier: Tier, segment: Segment) -> Tiers:
+        """With the segment in this tier by its time, and in no other place."""
+        bare = self.without(segment.id)
+        placed = list(bare.of(tier))
+        insort(placed, segment, key=lambda each: each.created)
+        return replace(bare, **{tier: tuple(placed)})
 
     def statistics(self, sizes: TierSizes) -> dict[Tier, TierStatistics]:
         """What V.23 tells of each tier."""
@@ -187,7 +197,9 @@ class Maintenance:
             after = demoted(read(segment, now), whole, LIGHT, self.condenser, self.count, now)
         else:
             to, after = "hot", recalled(segment, whole, self.count, now)
-        placed = list(tiers.without(segment_id).of(to))
-        insort(placed, after, key=lambda each: each.created)
-        moved = replace(tiers.without(segment_id), **{to: tuple(placed)})
-        return Maintained(moved, (Move(segment, after, source, to, "promoted"),))
+        return Maintained(tiers.placing(to, after), (Move(segment, after, source, to, "promoted"),))
+
+    def readmit(self, tiers: Tiers, segment: Segment, now: float) -> Maintained:
+        """To warm, for what was evicted and is wanted again; the segment is verbatim."""
+        after = demoted(read(segment, now), segment.content, LIGHT, self.condenser, self.count, now)
+        return Maintained(tiers.placing("warm", after), (Move(segment, after, None, "warm", "readmitted"),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from mmap import mmap
 from typing import Protocol
 
@@ -30,6 +30,37 @@ class WordEmbedder(Protocol):
         ...
 
 
+class _Rows:
+    """A matrix to which rows are added."""
+
+    def __init__(self, held: np.ndarray | None = None) -> None:
+        self._held = np.zeros((0, 0), dtype=np.float32) if held is None else held
+        self._count = len(self._held)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def filled(self) -> np.ndarray:
+        """The rows so far."""
+        return self._held[: self._count]
+
+    @property
+    def width(self) -> int:
+        """Numbers of a row; 0 until one is known."""
+        return int(self._held.shape[1])
+
+    def add(self, rows: np.ndarray) -> None:
+        """Take in more rows; those that came before the width was known are zeros."""
+        end = self._count + len(rows)
+        if end > len(self._held) or rows.shape[1] > self.width:
+            grown = np.zeros((max(_FIRST_ROWS, 2 * end), rows.shape[1]), dtype=np.float32)
+            grown[: self._count, : self.width] = self.filled
+            self._held = grown
+        self._held[self._count : end] = rows
+        self._count = end
+
+
 class WordVectors:
     """A VectorSource in memory: a message is the sum of the vectors of its words, each weighed by its rarity.
 
@@ -40,39 +71,40 @@ class WordVectors:
 
     def __init__(self, embedder: WordEmbedder) -> None:
         self._embedder = embedder
-        self._words: dict[str, np.ndarray] = {}
+        self._known: dict[str, int] = {}
+        self._words = _Rows()
         self._holders: dict[str, int] = {}
-        self._rows = np.zeros((0, 0), dtype=np.float32)
+        self._rows = _Rows()
         self._positions: list[int] = []
 
-    def add(self, message: Remembered) -> None:
-        """Take in one more message."""
-        spoken = _telling(message.body)
-        for root in {stem(word) for word in spoken}:
-            self._holders[root] = self._holders.get(root, 0) + 1
-        row = self._vector(spoken, len(self._positions) + 1)
-        if len(self._positions) == len(self._rows) or len(row) > self._rows.shape[1]:
-            grown = np.zeros((max(_FIRST_ROWS, 2 * len(self._positions)), len(row)), dtype=np.float32)
-            grown[: len(self._rows), : self._rows.shape[1]] = self._rows
-            self._rows = grown
-        self._rows[len(self._positions)] = row
-        self._positions.append(message.position)
+    def add(self, *messages: Remembered) -> None:
+        """Take in more messages; the words that are new are embedded at once."""
+        told = [_telling(message.body) for message in messages]
+        self._learn([word for spoken in told for word in spoken])
+        for message, spoken in zip(messages, told, strict=True):
+            for root in {stem(word) for word in spoken}:
+                self._holders[root] = self._holders.get(root, 0) + 1
+            self._positions.append(message.position)
+            self._rows.add(self._vector(spoken)[np.newaxis])
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
         """Cosine similarities of the messages that are nearest to the text."""
-        asked = self._vector(_telling(text), len(self._positions))
-        if not self._positions or len(asked) != self._rows.shape[1]:
+        spoken = _telling(text)
+        self._learn(spoken)
+        asked = self._vector(spoken)
+        if not self._positions or len(asked) != self._rows.width:
             return {}
-        near = self._rows[: len(self._positions)] @ asked
+        # Not a product of matrices: the threads that such a one wakes go on spinning long after it is done.
+        near = np.einsum("ij,j->i", self._rows.filled, asked)
         count = min(limit, len(near))
         best = np.argpartition(-near, count - 1)[:count] if count < len(near) else np.arange(count)
         return {self._positions[place]: float(near[place]) for place in best.tolist() if near[place] > 0}
 
     def to_bytes(self) -> bytes:
         """All that was added, to be kept; the words themselves are embedded again when they are needed."""
-        told = json.dumps({"positions": self._positions, "holders": self._holders, "width": self._rows.shape[1]})
+        told = json.dumps({"positions": self._positions, "holders": self._holders, "width": self._rows.width})
         head = told.encode().ljust(-(-len(told.encode()) // _ALIGNED) * _ALIGNED)
-        return len(head).to_bytes(_ALIGNED, "little") + head + self._rows[: len(self._positions)].tobytes()
+        return len(head).to_bytes(_ALIGNED, "little") + head + self._rows.filled.tobytes()
 
     @classmethod
     def from_bytes(cls, embedder: WordEmbedder, kept: bytes | mmap) -> WordVectors:
@@ -82,18 +114,24 @@ class WordVectors:
         told = json.loads(kept[_ALIGNED:start])
         found._positions, found._holders = told["positions"], told["holders"]
         rows = np.frombuffer(kept, dtype=np.float32, offset=start)
-        found._rows = rows.reshape(len(found._positions), told["width"])
+        found._rows = _Rows(rows.reshape(len(found._positions), told["width"]))
         return found
 
-    def _vector(self, spoken: Sequence[str], messages: int) -> np.ndarray:
-        fresh = [word for word in spoken if word not in self._words]
+    def _learn(self, spoken: Iterable[str]) -> None:
+        """Embed the words that are not known yet."""
+        fresh = [word for word in dict.fromkeys(spoken) if word not in self._known]
         if fresh:
-            for word, vector in zip(fresh, self._embedder.embed(fresh), strict=True):
-                self._words[word] = np.asarray(vector, dtype=np.float32)
-        total = np.zeros(len(next(iter(self._words.values()), ())), dtype=np.float32)
-        for word in spoken:
-            holders = self._holders.get(stem(word), 0)
-            total += self._words[word] * math.log1p((messages - holders + 0.5) / (holders + 0.5))
+            start = len(self._words)
+            self._words.add(np.asarray(self._embedder.embed(fresh), dtype=np.float32))
+            self._known.update(zip(fresh, range(start, start + len(fresh)), strict=True))
+
+    def _vector(self, spoken: Sequence[str]) -> np.ndarray:
+        """The words as one vector of length 1; zeros where none means anything."""
+        messages = len(self._positions)
+        holders = [self._holders.get(stem(word), 0) for word in spoken]
+        rarity = np.array([math.log1p((messages - held + 0.5) / (held + 0.5)) for held in holders], np.float32)
+        rows = self._words.filled[[self._known[word] for word in spoken]]
+        total: np.ndarray = np.einsum("i,ij->j", rarity, rows)
         length = float(np.linalg.norm(total))
         return total / length if length else total
 

@@ -73,7 +73,7 @@ def _built_in(name: str) -> Profile:
     known = profile_names()
     asked = _ALIASES.get(name, name)
     if asked not in known:
-        raise ConfigError(f"there is no profile named {name!r}", advice=f"known are {', '.join(known)}")
+        raise ConfigError(f"there is no profile named {name!r}", advice=_known(name, known))
     return read_profile((_HERE / f"{asked}.toml").read_text("utf-8"), place=f"profile {asked}")
 
 
@@ -143,15 +143,19 @@ def _preferences(names: object, place: str) -> tuple[Preference, ...]:
 def _check_keys(data: Mapping[str, object], known: list[str], place: str) -> None:
     for key in data:
         if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            advice = f"{hint}known are {', '.join(known)}"
-            raise ConfigError(f"{key!r} is not a key here", place=place, advice=advice)
+            raise ConfigError(f"{key!r} is not a key here", place=place, advice=_known(key, known))
+
+
+def _known(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}known are {', '.join(known)}"
 
 
 def _file_text(name: str) -> str:
     try:
         return Path(name).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
+    except (OSError, ValueError) as fault:
+        said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
         advice = "give the name of a profile, or the path of a TOML file"
-        raise ConfigError(f"the profile cannot be read ({fault})", place=name, advice=advice) from fault
+        raise ConfigError(f"the profile cannot be read ({said})", place=name, advice=advice) from fault

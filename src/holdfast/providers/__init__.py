@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, cast
 
@@ -88,10 +89,12 @@ def default_embedder() -> Embedder:
 
 def _check(vendors: Registry, spec: object, method: str, place: str, advice: str) -> None:
     if isinstance(spec, str):
-        vendor = spec.partition(":")[0]
+        vendor, mark, name = spec.partition(":")
         if vendor not in vendors:
-            known = ", ".join(vendors.names())
-            raise ConfigError(f"{spec!r} names no {vendors.noun}", place=place, advice=f"known are {known}")
+            near = get_close_matches(vendor, vendors.names(), n=1)
+            hint = f"did you mean {near[0] + mark + name!r}? " if near else "" if mark else "write 'vendor:name'; "
+            advice = f"{hint}known are {', '.join(vendors.names())}"
+            raise ConfigError(f"{spec!r} names no {vendors.noun}", place=place, advice=advice)
     elif isinstance(spec, type) or not (callable(getattr(spec, method, None)) or callable(spec)):
         what = f"the class {spec.__name__}" if isinstance(spec, type) else f"a {type(spec).__name__}"
         raise ConfigError(f"{what} is no {place}", place=place, advice=advice)

@@ -38,9 +38,10 @@ def report(
 def account(result: CompressionResult, *, model: str | None = None, counter: Counter = None) -> Account:
     """What a report is written from."""
     if not isinstance(cast("object", result), CompressionResult):
-        raise InputError(f"{result!r:.40} is no result", advice="give what compress returned")
-    asked = result.counter or None if model is None and counter is None else counter
-    return account_of(result, named(result.format), meter_for(model, asked))
+        raise InputError(f"{type(result).__name__} is no result", advice="give what compress returned")
+    # the name may be that of a function of the caller, which nothing here can find: it counts as that of a model
+    again = model if model or counter is not None else result.counter
+    return account_of(result, named(result.format), meter_for(again or None, counter))
 
 
 def written(told: Account, format: str) -> str:  # noqa: A002 - as above

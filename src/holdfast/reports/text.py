@@ -56,7 +56,7 @@ def verdict(result: CompressionResult) -> str:
         return f"NOT met, {result.detail or result.reason}{least}"
     fits = "nothing had to go, " if result.reason == "within_budget" else ""
     degraded = "; a step failed and cheaper ones took over" if result.degraded else ""
-    return f"met, {fits}{result.usage.utilization} % of it used{degraded}"
+    return f"met, {fits}{result.usage.utilization}% of it used{degraded}"
 
 
 def trust(accuracy: Accuracy) -> str:

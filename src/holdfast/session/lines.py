@@ -12,7 +12,7 @@ from holdfast.kernel.messages import Message
 from holdfast.memory.reading import remembered
 from holdfast.memory.remembered import Remembered
 from holdfast.stores.logs import Line
-from holdfast.text.words import is_unspaced, words
+from holdfast.text.words import has_unspaced, words
 
 from .state import Event
 
@@ -64,7 +64,7 @@ def found_by(message: Message, seen: Remembered) -> str:
     """
     calls = (f"{call.name} {call.arguments}" for call in message.calls)
     text = "\n".join(part for part in (seen.told, *calls) if part)[:_FOUND_BY]
-    return text if text.isascii() or not any(map(is_unspaced, text)) else " ".join(words(text))
+    return " ".join(words(text)) if has_unspaced(text) else text
 
 
 def own_id(message: object) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import groupby
 from typing import Protocol, cast
 
 from holdfast.kernel.errors import MissingExtraError, StoreError
@@ -78,9 +79,10 @@ class Meaning:
             self._open(first)
         stop = end if most is None else min(end, self._next + most)
         for start in range(self._next, stop, _READ):
-            for position, kept in self._thread.read(range(start, min(start + _READ, stop))).items():
-                if kept.message.role != "system":
-                    self._block(position // _BLOCK).add(_brief(kept.remembered))
+            found = self._thread.read(range(start, min(start + _READ, stop))).items()
+            said = [(place, _brief(kept.remembered)) for place, kept in found if kept.message.role != "system"]
+            for number, part in groupby(said, lambda entry: entry[0] // _BLOCK):
+                self._block(number).add(*(message for _, message in part))
         if self._next // _BLOCK < stop // _BLOCK:
             self.save(self._next // _BLOCK, stop // _BLOCK)
         self._next = max(self._next, stop)

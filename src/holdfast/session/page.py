@@ -63,6 +63,9 @@ def _facts(story: Story) -> str:
         "edited, deleted, pinned": f"{stats.edited:,}, {stats.deleted:,}, {stats.pinned:,}",
         "counted by": stats.counter,
     }
+    faults = story.of("fault")
+    if faults:
+        facts["went wrong"] = f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, _PREVIEW)}"
     return "".join(f"<div><dt>{name}</dt><dd>{_shown(value)}</dd></div>" for name, value in facts.items())
 
 

@@ -25,7 +25,11 @@ class View:
 
     recalled: tuple[Recalled, ...] = ()
     result: CompressionResult | None = field(default=None, repr=False)
-    """What became of the recent turns when they were last made smaller."""
+    """What became of the recent turns when they were last made smaller.
+
+    They may have been smaller already: ``holdfast.restore`` of it gives them as they were before that one step,
+    ``Session.restore`` gives everything as it was appended.
+    """
 
     @property
     def budget_met(self) -> bool:
@@ -48,15 +52,41 @@ class Part:
     end: int
     """Where the thread ended when it was made."""
 
-    result: CompressionResult
+    result: CompressionResult | None
+    """How its messages were made smaller, where that was needed."""
+
+
+Key = tuple[int, ...]
+"""From where on messages are recent, and whatever else decides what stands in a view beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """How many tokens the recent turns have as they were said, of the messages before ``end``."""
+
+    key: Key
+    end: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """The message in which the past speaks, on which wire, and its tokens."""
+
+    wire: str
+    text: str
+    message: Any
+    tokens: int
 
 
 @dataclass(slots=True)
 class Desk:
-    """What a session keeps of its last fit, and what that depended on."""
+    """What a session keeps of its last fit, so that the next one costs what is new; and what that depended on."""
 
-    key: tuple[int, ...] = ()
+    key: Key = ()
     part: Part | None = None
+    recent: Recent | None = None
+    telling: Telling | None = None
     looked: int = 0
     """How long the thread was when it was last asked whether the work has turned to something else."""
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from heapq import nlargest
+from itertools import islice, takewhile
+from operator import itemgetter
 from typing import Any
 
 from holdfast.memory.index import Retrieval
 from holdfast.memory.packing import pack, written
-from holdfast.memory.remembered import Remembered, VectorSource
+from holdfast.memory.remembered import Hit, Remembered, VectorSource
 
+from .inquiry import Inquiry
+from .spans import holds
 from .thread import Thread
 
 _CANDIDATES = 60  # messages that hold words of the question; each costs the reading of it and its neighbours
@@ -53,16 +58,18 @@ class Recollection:
 
 
 class Past:
-    """A thread as memory's sources: its log is the messages, the index of its store the words."""
+    """What a thread holds, and what of it answers."""
 
     def __init__(self, thread: Thread, vectors: VectorSource | None = None) -> None:
         self._thread = thread
-        self._retrieval = Retrieval(self, self, vectors)
+        self._everything, self._remaining = _Everything(thread), _Remaining(thread)
+        self._found = Retrieval(self._everything, self._everything, vectors)
+        self._retrieval = Retrieval(self._remaining, self._remaining, vectors)
 
     def search(self, question: str, limit: int) -> list[Recalled]:
-        """The messages that answer best, best first, each as it stands."""
-        hits = self._retrieval.search(question, limit, self._thread.now())
-        messages = self.read([hit.position for hit in hits])
+        """The messages that answer best, best first, each as it stands; also those that were evicted."""
+        hits = self._found.search(question, limit, self._thread.now())
+        messages = self._everything.read([hit.position for hit in hits])
         return [
             Recalled(hit.position, hit.score, messages[hit.position].text, hit.why)
             for hit in hits
@@ -71,7 +78,7 @@ class Past:
 
     def recollect(
         self,
-        question: str,
+        asked: Inquiry,
         room: int,
         count: Callable[[str], int],
         whole: Callable[[str], int],
@@ -80,25 +87,42 @@ class Past:
     ) -> Recollection:
         """The smallest texts that answer, as many as the room takes, in order of time.
 
-        Not what is ``shown`` already, nor what has a score below the ``least``. ``count`` counts a piece,
+        Not what is ``shown`` already, was evicted, or has a score below the ``least``. ``count`` counts a piece,
         ``whole`` what all of them take together in their message.
         """
-        found = self._retrieval.search(question, _HITS + len(shown), self._thread.now()) if room > 0 else []
-        hits = [hit for hit in found if hit.score >= least and hit.position not in shown]
-        excerpts = pack(
-            hits, self.read([hit.position for hit in hits]), room, count, question=question, whole=whole
-        )
-        known = {hit.position: hit for hit in hits}
+        if room <= 0:
+            return Recollection()
+        answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work)
+        scores: dict[int, float] = {}
+
+        def unseen() -> Iterator[Hit]:
+            for hit in takewhile(lambda hit: hit.score >= least, answers.ranked()):
+                if hit.position not in shown:
+                    scores[hit.position] = hit.score
+                    yield hit
+
+        hits = islice(unseen(), _HITS)
+        excerpts = pack(hits, answers.messages, room, count, question=asked.brief, whole=whole)
         chosen = [
-            Recalled(each.position, known[each.position].score, each.text, known[each.position].why)
+            Recalled(each.position, scores[each.position], each.text, answers.why(each.position))
             for each in excerpts
         ]
         return Recollection(written(excerpts), tuple(chosen))
 
+
+class _Everything:
+    """A thread as memory's sources: its log is the messages, the index of its store the words."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
         """BM25 scores of the best messages that hold any of the words."""
-        most = _FEWER if self._thread.state.messages > _LONG else _CANDIDATES
-        return self._thread.search(terms, min(limit, most))
+        return self._thread.search(terms, min(limit, self._most))
+
+    @property
+    def _most(self) -> int:
+        return _FEWER if self._thread.state.messages > _LONG else _CANDIDATES
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
         """Those of the positions that there are; what the system said is always in view and never looked for."""
@@ -116,3 +140,21 @@ class Past:
     def speakers(self) -> Sequence[str]:
         """The names of those who speak."""
         return self._thread.state.speakers
+
+
+class _Remaining(_Everything):
+    """The same without what was evicted from the last tier."""
+
+    def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
+        """As above, of those that remain."""
+        out = self._thread.state.evicted
+        if not out:
+            return super().candidates(terms, limit)
+        found = self._thread.search(terms, limit)
+        left = {position: score for position, score in found.items() if not holds(out, position)}
+        return dict(nlargest(min(limit, self._most), left.items(), key=itemgetter(1)))
+
+    def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
+        """As above, of those that remain."""
+        out = self._thread.state.evicted
+        return super().read([place for place in positions if not holds(out, place)] if out else positions)

@@ -9,13 +9,15 @@ from typing import Any, Literal, Self
 
 from holdfast.kernel.budget import Budget
 from holdfast.memory.facts import Fact, Ledger
-from holdfast.memory.tiers import Tier, TierStatistics
+from holdfast.memory.tiers import Tier, Tiers, TierStatistics
 
+from .arguments import Which
 from .parts import View
 from .past import Recalled
+from .reading import Expand
 from .state import Event
 from .stats import Stats
-from .synchronous import SyncSession, Which
+from .synchronous import SyncSession
 
 
 class Session(SyncSession):
@@ -28,6 +30,12 @@ class Session(SyncSession):
     warm and cold. ``vectors``: whether messages are found by what they mean too, by default where the extra
     ``local`` is installed. ``condenser`` makes the warm and the cold form of what leaves hot, by default by rule.
     ``clock`` tells the time, in seconds since 1970 UTC.
+
+    ``llm``, ``embedder``, ``cache`` and ``limits`` are those of ``compress``. The model writes the forms, each
+    held against the original; until one is there that of the rule stands, and the next tending puts it in its
+    place. The embedder tells which segments come near to what is being talked about; they stay longer. Both are
+    asked by ``append``, with ``background`` in a thread of its own, and by ``tend``, never by ``fit``. What goes
+    wrong there is not raised: ``stats`` and ``history`` tell it.
 
     What the log holds is never changed or deleted. Each method has an asynchronous form whose name begins with a,
     which leaves the waiting to a thread.
@@ -56,9 +64,10 @@ class Session(SyncSession):
         lines: tuple[int, int] | str | None = None,
         pattern: str | None = None,
         field: str | None = None,
+        expand: Expand | None = None,
     ) -> str:
         """As ``recall``."""
-        return await to_thread(self.recall, key, lines=lines, pattern=pattern, field=field)
+        return await to_thread(self.recall, key, lines=lines, pattern=pattern, field=field, expand=expand)
 
     async def areport(self, format: Literal["text", "html"] = "text") -> str:  # noqa: A002 - as above
         """As ``report``."""
@@ -67,6 +76,10 @@ class Session(SyncSession):
     async def atend(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
         """As ``tend``."""
         return await to_thread(self.tend, force=force)
+
+    async def atiers(self) -> Tiers:
+        """As ``tiers``."""
+        return await to_thread(self.tiers)
 
     async def aremember(self, text: str, *, by: str = "user") -> Event:
         """As ``remember``."""

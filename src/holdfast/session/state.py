@@ -7,13 +7,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from .spans import Span, joined, without
+
 EventKind = Literal[
-    "edit", "revert", "delete", "keep", "pin", "unpin", "note", "forget", "compaction", "recall", "tiers"
-]
+    "edit", "revert", "delete", "keep", "pin", "unpin", "note", "forget",
+    "compaction", "recall", "tiers", "forms", "fault",
+]  # fmt: skip
 """What can happen to a thread beside a message.
 
 ``revert`` takes an edit back, ``keep`` a deletion and ``unpin`` a pin; a compaction that was undone is followed by
-one that moves back; ``tiers`` moves segments from one tier to another.
+one that moves back; ``tiers`` moves segments from one tier to another, ``forms`` tells what a model was asked for
+them, and ``fault`` what went wrong.
 """
 
 _LISTS = {"delete": ("deleted", True), "keep": ("deleted", False), "pin": ("pins", True), "unpin": ("pins", False)}
@@ -81,6 +85,9 @@ class State:
     forgotten: list[tuple[int, list[str]]] = field(default_factory=list[tuple[int, list[str]]])
     """The facts that are not to be known any more: how long the thread was then, and the key of the fact."""
 
+    evicted: list[Span] = field(default_factory=list[Span])
+    """What fell out of the last tier: no fit looks there any more, until somebody finds or recalls it."""
+
     since: int = 0
     """From here on messages stand in the view as they are; what is older left it by compactions."""
 
@@ -108,6 +115,7 @@ class State:
         except (ValueError, KeyError, TypeError):
             return cls()
         state.edits = {int(position): number for position, number in state.edits.items()}
+        state.evicted = [(first, last) for first, last in state.evicted]
         state.notes = {int(number): text for number, text in state.notes.items()}
         return state
 
@@ -133,6 +141,8 @@ class State:
             self.forgotten.append((event.at, facts["fact"]))
         elif kind == "forget":
             self.notes.pop(facts["note"], None)
+        elif kind == "tiers":
+            self.evicted = joined(without(self.evicted, facts.get("readmitted", ())), facts.get("evicted", ()))
         elif kind == "compaction":
             self.since = facts["to"]
         if kind in _REWORDS:

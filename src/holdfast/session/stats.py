@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from holdfast.memory.tiers import Tier, TierStatistics
 
+from .tending import Tending
 from .thread import Thread
 
 
@@ -36,8 +37,14 @@ class Stats:
     tiers: Mapping[Tier, TierStatistics]
     """Of each tier its size and capacity in tokens, its segments, and how full it is."""
 
+    forms: Mapping[str, int]
+    """How many segments of warm and cold have a form by whom: ``rule``, or the name of a model."""
+
     events: Mapping[str, int]
     """How many of each kind there were."""
+
+    faults: Sequence[str]
+    """What went wrong in the upkeep since this session was opened, the newest last; never raised."""
 
     held_messages: int
     """How many messages this process holds in memory, and their characters: bounded."""
@@ -50,7 +57,7 @@ class Stats:
         return asdict(self) | {"tiers": tiers}
 
 
-def stats_of(thread: Thread, tiers: Mapping[Tier, TierStatistics]) -> Stats:
+def stats_of(thread: Thread, tending: Tending, faults: Sequence[str]) -> Stats:
     """The thread in numbers, as it is now."""
     state = thread.state
     return Stats(
@@ -64,8 +71,10 @@ def stats_of(thread: Thread, tiers: Mapping[Tier, TierStatistics]) -> Stats:
         notes=len(state.notes),
         since=state.since,
         recent_tokens=sum(thread.meter.message(kept.message) for kept in thread.forwards(state.since)),
-        tiers=tiers,
+        tiers=tending.statistics(),
+        forms=tending.writers(),
         events=dict(state.happened),
+        faults=faults,
         held_messages=len(thread.held),
         held_characters=thread.held_characters,
     )

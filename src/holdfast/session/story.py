@@ -11,6 +11,7 @@ from holdfast.reports.visible import amount, one_line
 
 from .state import Event
 from .stats import Stats
+from .tending import RULE
 
 _NEWEST = 10  # events of a kind that the text shows; the page shows more
 _PREVIEW = 90  # cells
@@ -47,7 +48,10 @@ def reasons(why: dict[str, float]) -> str:
 
 def text_page(story: Story) -> str:
     """The story for a terminal."""
-    return "\n".join([*_figures(story), *_tiers(story), *_compactions(story), *_recalls(story)]) + "\n"
+    return (
+        "\n".join([*_figures(story), *_tiers(story), *_compactions(story), *_recalls(story), *_faults(story)])
+        + "\n"
+    )
 
 
 def _figures(story: Story) -> Iterator[str]:
@@ -77,6 +81,9 @@ def _tiers(story: Story) -> Iterator[str]:
         bar = "█" * round(held.utilization / 5)
         full = f"{held.size:>8,} of {held.capacity:>7,} tokens"
         yield f"  {tier:5} {full}  {amount(held.segment_count, 'segment'):>14}  {bar}".rstrip()
+    written = [f"{number:,} by {name}" for name, number in story.stats.forms.items() if name != RULE]
+    if written:
+        yield f"  of {amount(sum(story.stats.forms.values()), 'short form')} {', '.join(written)}"
 
 
 def _compactions(story: Story) -> Iterator[str]:
@@ -102,6 +109,16 @@ def _recalls(story: Story) -> Iterator[str]:
         for position, score, why in best(event, 3):
             yield f"    {score:.2f}  message {position:,}: {one_line(story.texts.get(position, ''), _PREVIEW)}"
             yield f"          by {reasons(why)}"
+
+
+def _faults(story: Story) -> Iterator[str]:
+    found = story.of("fault")
+    if not found:
+        return
+    yield ""
+    yield f"What went wrong ({len(found):,}); nothing was lost by it"
+    for event in found[-_NEWEST:]:
+        yield f"  at message {event.at:,}: {one_line(event.reason, _PREVIEW)}"
 
 
 def best(event: Event, most: int) -> list[Any]:

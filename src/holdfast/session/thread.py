@@ -64,7 +64,7 @@ class Thread:
     def refresh(self) -> None:
         """Take in what was appended since, by this process or another one."""
         self._fold(settled(self.log.length()), self.log, self._fold_message, self.state.messages)
-        self._fold(settled(self.event_log.length()), self.event_log, self._fold_event, self.state.events)
+        self._fold(settled(self.event_log.length()), self.event_log, self._fold_event_line, self.state.events)
         if self._unsaved >= _SNAPSHOT:
             self.save()
 
@@ -116,11 +116,14 @@ class Thread:
         A store that cannot write keeps nobody from reading: the event is then known to this process alone.
         """
         line = self._event_line(kind, reason, facts)
+        event = Event(self.state.events, kind, line.time, self.state.messages, reason, facts)
         try:
-            settled(self.event_log.append([line], at=self.state.events))
-            self.refresh()
+            if settled(self.event_log.append([line], at=event.number)):
+                self._fold_event(event)
+            else:
+                self.refresh()
         except StoreError:
-            self.state.take(event_of(self.state.events, line))
+            self.state.take(event)
 
     def events(self, start: int = 0) -> Iterator[Event]:
         """The events in order."""
@@ -135,14 +138,14 @@ class Thread:
         missing = [place for place in wanted if place not in self.held]
         if missing:
             self._hold(settled(self.log.read(_as_range(missing))))
-        found = {place: self.held[place] for place in wanted}
+        found = {place: self.held[place] for place in wanted if place in self.held}
         self._let_go()
         return found
 
-    def backwards(self) -> Iterator[Kept]:
-        """The messages as they stand, newest first."""
-        for stop in range(self.state.messages, 0, -_STEP):
-            found = self.read(range(max(0, stop - _STEP), stop))
+    def backwards(self, start: int = 0) -> Iterator[Kept]:
+        """The messages from there on as they stand, newest first."""
+        for stop in range(self.state.messages, start, -_STEP):
+            found = self.read(range(max(start, stop - _STEP), stop))
             yield from (found[place] for place in sorted(found, reverse=True))
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:
@@ -264,8 +267,10 @@ class Thread:
         state.messages = position + 1
         self._unsaved += 1
 
-    def _fold_event(self, number: int, line: Line) -> None:
-        event = event_of(number, line)
+    def _fold_event_line(self, number: int, line: Line) -> None:
+        self._fold_event(event_of(number, line))
+
+    def _fold_event(self, event: Event) -> None:
         self.state.fold_event(event)
         if event.kind in ("edit", "revert"):
             gone = self.held.pop(event.facts["position"], None)

@@ -6,7 +6,7 @@ only grows at its end meanwhile. Where the recent turns begin moves in steps, ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.api import compress
@@ -14,11 +14,11 @@ from holdfast.compressors.summaries import mark
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.transcript import speaks
 from holdfast.reports.journey import journeys
-from holdfast.text.words import terms
 
-from .lines import Kept, found_by
+from .inquiry import SHIFT_AFTER, Inquiry, has_shifted, of_the_newest
+from .lines import Kept
 from .options import Options
-from .parts import Desk, Part, View, copied
+from .parts import Desk, Key, Part, Recent, Telling, View, copied
 from .past import Past, Recollection
 from .thread import Thread
 
@@ -31,9 +31,6 @@ _TASK = 0.125  # share up to which the task of an agent stays in the view
 _TALK = (0.7, 0.5)  # recent turns of a talk: from what share on they give way, and to what share
 _EXCHANGES = (2.0, 1.0)  # the same for an agent's exchanges, whose tool outputs shrink to a part of this
 _WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
-_SHIFT_AFTER = 8  # messages after a recall, before the work may have turned to something else
-_SHIFTED = 0.1  # share of its words that were in view when it was recalled: below that, it has
-_SHOWN = 500  # characters of a question that an event keeps
 _NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
 
 
@@ -71,12 +68,12 @@ class Fitting:
             return whole
         if self.query is not None:
             start = self._start(int(self.room * _ASKED_RECENT))
-            return self._recalling(start, self.query, self.limit, "recalled")
+            return self._recalling(start, Inquiry(self.query), self.limit, "recalled")
         reason = self._moved()
-        limit = int(self.limit * (1 - _GROWTH))
-        if not reason and self.standing and not self._shifted(self.standing):
+        if not reason and self.standing and not self._shifted():
             return self._grown(Recollection.standing(self.standing))
-        return self._recalling(self.thread.state.since, self._question(), limit, reason or "recalled")
+        limit = int(self.limit * (1 - _GROWTH))
+        return self._recalling(self.thread.state.since, of_the_newest(self.thread), limit, reason or "recalled")
 
     def _fixed(self) -> dict[int, Kept]:
         """What is always in the view: the system's messages, pins, and the task of an agent."""
@@ -90,6 +87,8 @@ class Fitting:
     def _whole(self) -> View | None:
         """The whole thread, if it fits."""
         left = self.limit - self.overhead
+        if self.thread.state.tokens > left and not self.thread.state.rewordings:
+            return None
         found: list[Any] = []
         for kept in self.thread.backwards():
             left -= self._size(kept)
@@ -103,7 +102,7 @@ class Fitting:
         """Move the beginning of the recent turns if they have become too many; the reason, or nothing."""
         state = self.thread.state
         high, low = _EXCHANGES if self.agent else _TALK
-        recent = sum(map(self._size, self._recent(state.since, int(self.room * high))))
+        recent = self._recent(int(self.room * high))
         if recent <= self.room * high:
             return ""
         start = self._start(int(self.room * low))
@@ -113,14 +112,19 @@ class Fitting:
         self.thread.record_if_current("compaction", "the recent turns outgrew their share of the budget", facts)
         return "compacted"
 
-    def _recent(self, since: int, most: int) -> Iterator[Kept]:
-        """The messages from there on that are not fixed, newest first, until they are over ``most`` tokens."""
-        for kept in self.thread.backwards():
-            if kept.position < since or most < 0:
-                return
-            if kept.position not in self.fixed:
-                yield kept
-                most -= self._size(kept)
+    def _recent(self, most: int) -> int:
+        """Tokens of the recent turns as they were said, or of enough of them to be more than ``most``."""
+        end, key = self.thread.state.messages, self._key(self.thread.state.since)
+        known = self.desk.recent
+        if known is None or known.key != key:
+            known = Recent(key, self.thread.state.since, 0)
+        tokens = known.tokens
+        for kept in self.thread.backwards(known.end):
+            if tokens > most:
+                break
+            tokens += 0 if kept.position in self.fixed else self._size(kept)
+        self.desk.recent = Recent(key, end, tokens)
+        return tokens
 
     def _start(self, room: int) -> int:
         """Where recent turns that fit the room begin: the newest exchange, and what is before it while it fits.
@@ -147,7 +151,7 @@ class Fitting:
         target = most - int(self.room * _REGROWTH) if self.desk.part else most  # another process may have made it
         return self._composed(self._part(start, most, target), start, past, "grown")
 
-    def _recalling(self, start: int, question: str, limit: int, reason: str) -> View:
+    def _recalling(self, start: int, asked: Inquiry, limit: int, reason: str) -> View:
         """The view with what the past has to say to this question."""
         least, regrowth = (_WORTH, _REGROWTH) if self.query is None else (0.0, 0.0)
         most = self.limit - int(self.room * _LEAST_PAST)
@@ -156,15 +160,15 @@ class Fitting:
         room = limit - part.tokens - empty
         shown = {place for place in part.places if place is not None}
         count = self.options.meter.text
-        past = self.past.recollect(question, room, count, lambda text: self._cost(text) - empty, shown, least)
+        past = self.past.recollect(asked, room, count, lambda text: self._cost(text) - empty, shown, least)
         view = self._composed(part, start, past, reason)
-        self._remember(past, question, view)
+        self._remember(past, asked, view)
         return view
 
-    def _remember(self, past: Recollection, question: str, view: View) -> None:
+    def _remember(self, past: Recollection, asked: Inquiry, view: View) -> None:
         """Record what was recalled, and for which input if it is to stay until the next one."""
         facts = {
-            "question": question[:_SHOWN],
+            "question": asked.shown,
             "chosen": past.facts(),
             "tokens": view.tokens,
             "of": self.thread.state.tokens,
@@ -181,7 +185,7 @@ class Fitting:
         So the beginning stays the same. When they have outgrown their room, what was made smaller is made smaller
         still: the work is that for what is new.
         """
-        key = (start, self.agent, self.thread.state.rewordings, *self.fixed)
+        key = self._key(start)
         last = self.desk.part if self.query is None and self.desk.key == key else None
         part = self._continued(last) if last else self._made(start, target)
         if last and part.tokens > most:
@@ -189,6 +193,9 @@ class Fitting:
         if self.query is None:
             self.desk.key, self.desk.part = key, part
         return part
+
+    def _key(self, start: int) -> Key:
+        return (start, self.agent, self.thread.state.rewordings, *self.fixed)
 
     def _continued(self, last: Part) -> Part:
         fresh = self.thread.read(range(last.end, self.thread.state.messages))
@@ -208,9 +215,11 @@ class Fitting:
             before |= self.thread.read([spoke])
         recent = self.thread.read(range(start, self.thread.state.messages))
         kept = [*(before[place] for place in sorted(before)), *recent.values()]
-        return self._compressed(
-            [each.original for each in kept], [each.position for each in kept], len(before), limit
-        )
+        messages, places = [each.original for each in kept], tuple(each.position for each in kept)
+        tokens = self.overhead + sum(map(self._size, kept))
+        if tokens <= limit:
+            return Part(messages, tokens, places, len(before), self.thread.state.messages, None)
+        return self._compressed(messages, places, len(before), limit)
 
     def _compressed(self, messages: list[Any], places: Sequence[int | None], head: int, limit: int) -> Part:
         """The messages made to fit; the first ones, so many, stand before the recent turns."""
@@ -243,43 +252,35 @@ class Fitting:
         """The view: what is fixed, what the past has to say, the recent turns."""
         messages, tokens = list(part.messages), part.tokens
         if past.text or self.thread.state.notes:
-            messages.insert(part.head, self._telling(past.text))
-            tokens += self._cost(past.text)
+            telling = self._telling(past.text)
+            messages.insert(part.head, telling.message)
+            tokens += telling.tokens
         copies = [copied(message) for message in messages]
         return View(copies, tokens, self.limit, reason, start, past.chosen, part.result)
 
-    def _telling(self, text: str) -> Any:
+    def _telling(self, recalled: str) -> Telling:
         """The message in which the past speaks: what is to be kept in mind, and what was recalled."""
         notes = [f"- {note}" for note in self.thread.state.notes.values()]
         kept = "\n".join([_IN_MIND, *notes, ""]) if notes else ""
-        return self.wire.compose("user", mark(f"{kept}{text}".rstrip("\n")))
+        text = f"{kept}{recalled}".rstrip("\n")
+        known = self.desk.telling
+        if known is None or (known.wire, known.text) != (self.wire.name, text):
+            message = self.wire.compose("user", mark(text))
+            tokens = self.options.meter.message(self.wire.read([message]).messages[0])
+            known = self.desk.telling = Telling(self.wire.name, text, message, tokens)
+        return known
 
-    def _cost(self, text: str) -> int:
+    def _cost(self, recalled: str) -> int:
         """Tokens of the message in which the past speaks."""
-        return self.options.meter.message(self.wire.read([self._telling(text)]).messages[0])
+        return self._telling(recalled).tokens
 
-    def _shifted(self, standing: Mapping[str, Any]) -> bool:
-        """Whether the work is about something else now than what was recalled for it."""
+    def _shifted(self) -> bool:
+        """Whether the work has turned to something else; asked anew when enough has come."""
         end = self.thread.state.messages
-        if end - max(standing["at"], self.desk.looked) < _SHIFT_AFTER:
+        if end - max(self.standing["at"], self.desk.looked) < SHIFT_AFTER:
             return False
         self.desk.looked = end
-        about = {term for term in terms(self._work()) if not term.isdigit()}
-        before = about.intersection(terms(f"{standing['question']}\n{standing['text']}"))
-        return len(before) < _SHIFTED * len(about)
-
-    def _work(self) -> str:
-        """The beginnings of the newest messages, if there are some since a user spoke."""
-        end, spoke = self.thread.state.messages, self.thread.state.spoke or 0
-        newest = self.thread.read(range(end - _SHIFT_AFTER, end)) if end - spoke > _SHIFT_AFTER else {}
-        return "\n".join(found_by(kept.message, kept.remembered)[:_SHOWN] for kept in newest.values())
-
-    def _question(self) -> str:
-        """What the newest message of a user says, and what the work since then is about."""
-        spoke = self.thread.state.spoke
-        kept = self.thread.read([spoke]) if spoke is not None else {}
-        said = next((each.message.content_text or "" for each in kept.values()), "")
-        return f"{said}\n{self._work()}".rstrip("\n")
+        return has_shifted(self.thread, self.standing)
 
     def _size(self, kept: Kept) -> int:
         return self.options.meter.message(kept.message)

@@ -52,10 +52,12 @@ def _checked(given: object) -> KeyValueStore:
 def _by_url(url: str) -> KeyValueStore:
     scheme, mark, _ = url.partition("://")
     if not mark:
-        raise ConfigError(
-            f"{url!r} is not a URL", place="store", advice=f"a file is written 'sqlite:///{url or 'agent.db'}'"
-        )
-    opener = STORES.load(scheme.lower())
+        file = url.removeprefix("sqlite:") or "agent.db"
+        raise ConfigError(f"{url!r} is not a URL", place="store", advice=f"a file is written 'sqlite:///{file}'")
+    try:
+        opener = STORES.load(scheme.lower())
+    except ConfigError as fault:
+        raise ConfigError(fault.problem, place="store", advice=fault.advice) from fault
     if not isinstance(opener, OpensUrl):
         raise ConfigError(f"what {scheme!r} stands for has no from_url", place="store")
     return opener.from_url(url)

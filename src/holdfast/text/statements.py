@@ -16,6 +16,7 @@ from .identifiers import distinct
 
 _MAY = re.compile(r"[\d@/_]|day\b|\b(?:January|February|March|April|June|July|tomorrow|noon)\b|ber\b")
 _SPLIT = re.compile(r"(?<=[A-Za-z]):(?=\s)|(?<=\w)\s?=\s?(?=\w)")
+_PATH = re.compile(r"[a-z]\w+(?:\.[a-z]\w+)+")
 _EDGES = ".,;!?()[]\"'`*“”‘’…"
 _MOST_WORDS = 4  # of a subject, and of what limits it
 _LONGEST = 240  # characters of a sentence
@@ -70,9 +71,14 @@ class Statement(NamedTuple):
 
     @property
     def is_specific(self) -> bool:
-        """Whether there is hardly another subject of this name: it is somebody's own, or it has an identifier."""
+        """Whether there is hardly another subject of this name.
+
+        It is somebody's own, it has an identifier, or it is a path of names, such as ``server.port``.
+        """
         words = self.subject.split()
-        return len(words) > 1 and (words[0] in {"my", "our"} or any(map(_has_digit, words)))
+        if len(words) == 1:
+            return _PATH.fullmatch(self.subject) is not None
+        return bool(words) and (words[0] in {"my", "our"} or any(map(_has_digit, words)))
 
     def contradicts(self, older: Statement) -> bool:
         """Whether this says something else than the older one of the same subject, and means to."""

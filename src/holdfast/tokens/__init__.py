@@ -103,7 +103,7 @@ def _counter(found: object) -> TokenCounter:
         return made
     if callable(made):
         return Custom(made)
-    advice = "give a model's name, a counter's name, a function of a text, or an object that counts"
+    advice = "give a model's or a counter's name, a function of a text, or an object with name, accuracy and count"
     raise ConfigError(f"{type(made).__name__} is no token counter", place="counter", advice=advice)
 
 

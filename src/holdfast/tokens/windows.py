@@ -6,6 +6,7 @@ A host may serve less, and some families charge more beyond a part of it: a budg
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .names import plain_name
 
@@ -86,6 +87,7 @@ _WINDOWS: tuple[tuple[str, int], ...] = (
 )
 
 
+@lru_cache(maxsize=256)
 def window_of(model: str | None) -> int | None:
     """The context window of a model, or None where the name says nothing; case and prefixes aside."""
     name = plain_name(model or "")

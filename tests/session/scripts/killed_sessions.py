@@ -2,9 +2,11 @@
 
     python -m tests.session.scripts.killed_sessions FILE SEED KILLS
 
-The process is a forked child that tells on a pipe each append that has returned. After the kill the session must
-open as it is, hold every message that was told and no half of another, in order, and resolve every reference of
-its view. Prints what it saw as JSON.
+The process is a forked child that tells on a pipe each append that has returned; in every second life a model
+writes forms in the background meanwhile. After the kill the session must open as it is, hold every message that
+was told, equal and in order, and no half of another. Its views must be valid and within the budget, and each of
+their references must give back the very text that was appended. What it knows must be what its logs say. Prints
+what it saw as JSON.
 """
 
 from __future__ import annotations
@@ -12,21 +14,31 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sqlite3
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from random import Random
+from tempfile import TemporaryDirectory
 
-from holdfast.session import Session
+import holdfast
+from holdfast.memory.tiers import TierSizes
+from holdfast.providers.scripted import Scripted
+from holdfast.session import Session, View
+from holdfast.stores.sqlite import SqliteStore
 from tests.killing import live_and_die
 
 BUDGET = 600
+SIZES = TierSizes(hot=800, warm=300, cold=300, protect_last=2)
 REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64})")
-NAMED = re.compile(r"\b(\d+)/\d")  # the append that an output, or the first of folded messages, comes from
+QUESTIONS = (None, "What was said of the parrot and the invoice?")
+
+Messages = list[dict[str, object]]
 
 
-def messages_of(life: int, number: int) -> list[dict[str, object]]:
+def messages_of(life: int, number: int) -> Messages:
     """What append ``number`` of a life brings: talk, or an exchange with a tool."""
     name = f"{life}/{number}"
     random = Random(name)
@@ -45,34 +57,78 @@ def messages_of(life: int, number: int) -> list[dict[str, object]]:
     ]
 
 
+def opened(path: str, **options: object) -> Session:
+    return Session("talk", store=f"sqlite:///{path}", budget=BUDGET, tiers=SIZES, **options)
+
+
 def live(path: str, life: int, pipe: int) -> None:
-    session = Session("talk", store=f"sqlite:///{path}", budget=BUDGET)
+    model = Scripted(lambda prompt: prompt.partition("| ")[2][:150])
+    session = opened(path, llm=model, background=True) if life % 2 else opened(path)
     number = 0
     while True:
         session.append(*messages_of(life, number))
         os.write(pipe, b".")
-        session.fit()
+        session.fit(QUESTIONS[number % 2])
         number += 1
 
 
-def faults(path: str, told: list[int], kept: list[dict[str, object]]) -> tuple[list[str], list[dict[str, object]]]:
-    """What is wrong, and what is kept now; ``kept`` was there before the newest life."""
-    found: list[str] = []
-    life, count = len(told) - 1, told[-1]
-    with Session("talk", store=f"sqlite:///{path}", budget=BUDGET) as session:
+def faults(path: str, told: list[int], kept: Messages) -> tuple[list[str], Messages, int]:
+    """What is wrong, what is kept now, how many references were held against it; ``kept`` was there before."""
+    life, count, references = len(told) - 1, told[-1], 0
+    with opened(path) as session:
         now = session.restore()
         certain = kept + [message for number in range(count) for message in messages_of(life, number)]
-        if now not in (certain, certain + messages_of(life, count)):
-            found.append(f"life {life}: {count} appends were told, and {len(now) - len(kept)} messages are kept")
-        view = session.fit()
-        for text in (str(message["content"]) for message in view.messages):
-            for key in REFERENCE.findall(text):
-                named = NAMED.search(session.recall(key))
-                if named is None or int(named[1]) >= len(told):
-                    found.append(f"life {life}: {key} gives something else")
-        if not view.budget_met:
-            found.append(f"life {life}: the view is over the budget")
-    return found, now
+        found = [] if now in (certain, certain + messages_of(life, count)) else ["messages are missing or changed"]
+        for question in QUESTIONS:
+            view = session.fit(question)
+            found += faults_of(view, session, now)
+            references += len(REFERENCE.findall(json.dumps(view.messages)))
+        known = figures(session)
+    if known != figures_anew(path):
+        found.append("the state is not what the logs say")
+    return [f"life {life}: {fault}" for fault in found], now, references
+
+
+def faults_of(view: View, session: Session, appended: Messages) -> Iterator[str]:
+    """What is wrong with a view."""
+    if not view.budget_met or view.tokens != holdfast.count(view.messages).total:
+        yield f"the view has {view.tokens} tokens"
+    yield from (f"{each.rule} is violated" for each in holdfast.validate(view.messages, provider="openai"))
+    outputs = {each["tool_call_id"]: each["content"] for each in appended if each["role"] == "tool"}
+    texts = [told(message) for message in appended]
+    for message in view.messages:
+        for key in REFERENCE.findall(str(message["content"])):
+            original = session.recall(key)
+            if message["role"] == "tool":
+                same = original == outputs[message["tool_call_id"]]
+            else:  # of the notes: an output, or messages that were folded into them, each as it was and in order
+                rest = iter(texts)
+                same = original in outputs.values() or all(piece in rest for piece in original.split("\n\n"))
+            if not same:
+                yield f"{key} gives something else"
+
+
+def told(message: dict[str, object]) -> str:
+    """The message as it is written where messages are kept that were folded into notes."""
+    calls = [call["function"] for call in message.get("tool_calls", ())]
+    text = message["content"] or "\n".join(f"{call['name']}({call['arguments']})" for call in calls)
+    return f"{message['role']}: {text}"
+
+
+def figures(session: Session) -> dict[str, object]:
+    """What a session knows of its thread."""
+    state = session._thread.state
+    return {name: getattr(state, name) for name in ("messages", "events", "tokens", "spoke", "since", "evicted")}
+
+
+def figures_anew(path: str) -> dict[str, object]:
+    """The same as the logs alone tell it."""
+    with TemporaryDirectory() as folder:
+        copy = shutil.copy(path, folder)
+        with SqliteStore(copy) as store:
+            store.delete("session:talk")
+        with opened(copy) as session:
+            return figures(session)
 
 
 def main(path: str, seed: int, kills: int) -> None:
@@ -80,17 +136,21 @@ def main(path: str, seed: int, kills: int) -> None:
     with Session("warm", budget=BUDGET) as session:  # loads what is loaded lazily before any fork
         session.append(*messages_of(0, 0), *messages_of(0, 1) * 60)
         session.fit()
-    told: list[int] = []
+    counts: list[int] = []
     wrong: list[str] = []
-    kept: list[dict[str, object]] = []
+    kept: Messages = []
+    references = 0
     for life in range(kills):
         wanted = random.choice([0, random.randrange(1, 8)])
-        told.append(live_and_die(partial(live, path, life), wanted, 0.01, random))
-        found, kept = faults(path, told, kept)
+        counts.append(live_and_die(partial(live, path, life), wanted, 0.01, random))
+        found, kept, held = faults(path, counts, kept)
         wrong += found
-    with closing(sqlite3.connect(path)) as connection:
-        sound = connection.execute("PRAGMA integrity_check").fetchone()[0]
-    print(json.dumps({"kills": kills, "told": sum(told), "kept": len(kept), "wrong": wrong, "sound": sound}))
+        references += held
+        with closing(sqlite3.connect(path)) as connection:
+            sound = connection.execute("PRAGMA integrity_check").fetchone()[0]
+        wrong += [] if sound == "ok" else [f"life {life}: {sound}"]
+    seen = {"kills": kills, "told": sum(counts), "kept": len(kept), "references": references, "wrong": wrong}
+    print(json.dumps(seen))
 
 
 if __name__ == "__main__":

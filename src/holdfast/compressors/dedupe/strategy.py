@@ -80,7 +80,7 @@ class _Merged:
         self._into: dict[Saying, list[tuple[Saying, list[str]]]] = {}
 
     def take(self, cluster: Sequence[Saying]) -> None:
-        """Merge what may be merged into the longest."""
+        """Merge what may be merged into the longest, which is not moved: survivors keep their order."""
         stays = max(cluster, key=lambda saying: (len(saying.meant), saying.unit.start))
         if cluster[0].meant == stays.meant:
             stays = cluster[0]

@@ -59,20 +59,19 @@ class Line:
     worth: float = 0.0
     """That of the label alone."""
 
-    things: tuple[str, ...] = ()
+    things: frozenset[str] = frozenset()
     """What the label names."""
 
+    density: float = field(init=False)
+    """The worth of the label for the room that it takes."""
+
     densities: tuple[float, ...] = field(init=False)
-    """The worth of each atom for the room that it takes."""
+    """The same of each atom."""
 
     def __post_init__(self) -> None:
         found = [_density(atom.worth / atom.times, atom.size / atom.times) for atom in self.atoms]
+        object.__setattr__(self, "density", _density(self.worth, len(self.label)))
         object.__setattr__(self, "densities", tuple(found))
-
-    @property
-    def density(self) -> float:
-        """The worth of the label for the room that it takes."""
-        return _density(self.worth, len(self.label))
 
     @property
     def is_speech(self) -> bool:

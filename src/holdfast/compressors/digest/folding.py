@@ -36,22 +36,27 @@ class Room:
     spared: int = 0
     """What a later step may take from the newest exchange."""
 
-    def fold(self, reached: Sequence[int], stays: AbstractSet[int], noted: Callable[[int], int]) -> Fold:
+    def fold(
+        self, units: Sequence[range], before: Sequence[int], stays: AbstractSet[int], noted: Callable[[int], int]
+    ) -> Fold:
         """As little as leaves room for the rest, rounded up to a step; the last unit is the newest and stays.
 
-        ``reached`` are the tokens before each unit, and of all of them at the end. ``stays`` are the units that
-        are not folded, wherever they stand; ``noted`` gives the tokens of the complete notes on a unit.
+        ``before`` are the tokens before each message, and of all of them at the end. ``stays`` are the numbers of
+        units that are not folded, wherever they stand; ``noted`` gives the tokens of the complete notes on a unit.
         """
         numbers = sorted(stays)
-        kept = list(accumulate((reached[n + 1] - reached[n] for n in numbers), initial=0))
+        kept = list(accumulate((before[units[n].stop] - before[units[n].start] for n in numbers), initial=0))
 
-        def rest(units: int) -> int:
-            return reached[-1] - reached[units] + kept[bisect_left(numbers, units)] - self.spared
+        def reached(unit: int) -> int:
+            return before[units[unit].start] if unit < len(units) else before[-1]
+
+        def rest(first: int) -> int:
+            return before[-1] - reached(first) + kept[bisect_left(numbers, first)] - self.spared
 
         def notes_on(unit: int) -> int:
-            return 0 if unit in stays else min(noted(unit), reached[unit + 1] - reached[unit])
+            return 0 if unit in stays else min(noted(unit), reached(unit + 1) - reached(unit))
 
-        last = max(len(reached) - 2, 0)
+        last = max(len(units) - 1, 0)
         most = max(self.whole - self.recent, 0)
         least = notes = 0
         if rest(0) - (self.whole - most) >= _CERTAIN * most:
@@ -60,10 +65,11 @@ class Room:
             notes = min(most, notes + notes_on(least))
             least += 1
         if notes == most:  # from here on what is left decides alone, and it only falls
-            least += bisect_left(range(least, last), 0, key=lambda units: self.whole - rest(units) - notes)
-        units = max(least, bisect_right(reached, -(-reached[least] // self.step) * self.step) - 1)
-        if units >= last:
-            return Fold(last, min(self.whole - rest(last), reached[last] - 1))
+            least += bisect_left(range(least, last), 0, key=lambda first: self.whole - rest(first) - notes)
+        stepped = -(-reached(least) // self.step) * self.step
+        folded = max(least, bisect_right(range(len(units) + 1), stepped, key=reached) - 1)
+        if folded >= last:
+            return Fold(last, min(self.whole - rest(last), reached(last) - 1))
         if notes < most:
-            notes += sum(map(notes_on, range(least, units)))
-        return Fold(units, min(most, notes))
+            notes += sum(map(notes_on, range(least, folded)))
+        return Fold(folded, min(most, notes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import accumulate, takewhile
 
 from holdfast.compressors.blocks import blocks
 from holdfast.compressors.concealing import concealed
@@ -19,7 +19,7 @@ from holdfast.kernel.transcript import Transcript
 from .composing import Order, body, lines_of
 from .entries import Entry
 from .placing import Placed, placed
-from .sayings import Folded, folded, transcribed
+from .sayings import History, transcribed
 
 _REACH = 3  # times the tokens of a digest: what was said further back hardly ever gets into it
 _NEAR = 8_000  # tokens that are read in any case
@@ -98,25 +98,25 @@ class Making:
         marked = meter.text(mark("", role) + tail) + meter.tariff.message
         return Order(self._within_reach(), self.heading, room - marked, meter.text)
 
-    def _within_reach(self) -> tuple[Folded, ...]:
+    def _within_reach(self) -> History:
         """What can get into the digest; from further back, what users said, and older digests."""
-        transcript, sizes = self.transcript, self.allowance.meter.sizes(self.transcript)
+        transcript, going, sizes = self.transcript, self.going, self.allowance.meter.sizes(self.transcript)
         users = transcript.user_positions
         near, far = max(_NEAR, self.room * _REACH), self.room
-        first = len(self.going)
-        while first and (near > 0 or transcript.messages[self.going[first]].results):  # never without their call
+        reached = takewhile(near.__gt__, accumulate(sizes[i] for i in reversed(going)))
+        first = max(0, len(going) - 1 - sum(1 for _ in reached))
+        while first and transcript.messages[going[first]].results:  # never without their call
             first -= 1
-            near -= sizes[self.going[first]]
-        taken = [*self._of_system(), *self.going[first:]]
-        for i in reversed(users[: bisect_left(users, self.going[first])]):
+        taken = [*self._of_system(), *going[first:]]
+        for i in reversed(users[: bisect_left(users, going[first])]):
             if far <= 0:
                 break
-            if self.going[bisect_left(self.going, i)] == i:
+            if going[bisect_left(going, i)] == i:
                 far -= sizes[i]
                 taken.append(i)
         taken.sort()
         told = map(self._told if self.allowance.redacts else transcript.messages.__getitem__, taken)
-        return tuple(map(folded, told, taken, map(partial(bisect_right, users), taken)))
+        return History.of(list(told), taken, users[: bisect_right(users, taken[-1])])
 
     def _told(self, i: int) -> Message:
         """The message as it may be told again."""

@@ -91,7 +91,7 @@ def _exchange(made: Exchange) -> Line:
     told = ", ".join(atom.text for atom in opening)
     label = f"{made.name}({told})" if told or not rest else f"{made.name}:"
     worth = sum(atom.worth for atom in opening) + (_HAPPENED if opening or not rest else 0.0)
-    things = tuple(thing for atom in opening for thing in atom.things)
+    things = frozenset(thing for atom in opening for thing in atom.things)
     return Line(label, (*rest, *result), " → ", worth, things)
 
 

@@ -6,7 +6,7 @@ What is said again later stands there: the newest statement of a field wins, and
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 
 from .atoms import Atom, Line
@@ -26,23 +26,25 @@ Place = tuple[int, int]
 
 def ranked(lines: Sequence[Line]) -> list[Place]:
     """The places of all labels and atoms, the most worthwhile first."""
-    bulk = _bulk(lines)
-    told = _Told()
-    scored: list[tuple[float, int, int]] = []
+    bulk, told = _bulk(lines), _Told()
+    places: list[Place] = []
+    worths: list[float] = []
     for n in range(len(lines) - 1, -1, -1):
         line = lines[n]
         stale = told.opened(line) * (_OLDEST + (1 - _OLDEST) * n / len(lines))
-        scored.append((-line.density * stale, -n, -1))
-        for k, atom in enumerate(line.atoms):
-            scored.append((-line.densities[k] * bulk[atom.field] * stale * told.freshness(atom, line), -n, k))
+        places.append((n, -1))
+        worths.append(line.density * stale)
+        for k, (atom, density) in enumerate(zip(line.atoms, line.densities, strict=True)):
+            places.append((n, k))
+            worths.append(density * bulk[atom.field] * stale * told.freshness(atom, line))
         told.closed(line)
-    scored.sort()
-    return [(-n, k) for _, n, k in scored]
+    best = sorted(range(len(places)), key=worths.__getitem__, reverse=True)  # of equals, what comes first here
+    return [places[at] for at in best]
 
 
 def _bulk(lines: Sequence[Line]) -> dict[str, float]:
     """What is left of the worth of a value, by how many its field has: most are never asked for."""
-    held = Counter[str]()
+    held: dict[str, int] = defaultdict(int)
     for line in lines:
         for atom in line.atoms:
             held[atom.field] += atom.times
@@ -66,29 +68,30 @@ class _Told:
 
     def freshness(self, atom: Atom, line: Line) -> float:
         """How much of the atom's worth is its own; it is told from now on."""
-        things = atom.things
+        things, said = atom.things, self._said
         if atom.column >= 0:
             return self._used_later(things)
         if not things:
-            again = atom.text in self._said
-            self._said.add(atom.text)
+            again = atom.text in said
+            said.add(atom.text)
             return _AGAIN if again else 1.0
-        if atom.field and not atom.cells and all(thing in line.things for thing in things):
-            return _ECHO
-        said, statement = self._said, (atom.field, things)
-        if atom.field and statement in said:
-            return _AGAIN
+        if atom.field:
+            if not atom.cells and line.things.issuperset(things):
+                return _ECHO
+            statement = (atom.field, things)
+            if statement in said:
+                return _AGAIN
+            said.add(statement)
         if atom.cells:
             share = self._used_later(atom.cells)
         else:
-            fresh = sum(thing not in said for thing in things) / len(things)
+            fresh = len([thing for thing in things if thing not in said]) / len(things)
             share = atom.firm + (1 - atom.firm) * (_PARTLY + (1 - _PARTLY) * fresh)
-        said.add(statement)
         said.update(things)
         return share
 
     def _used_later(self, cells: Sequence[str]) -> float:
-        return _LATER if any(len(cell) >= _TELLING and cell in self._used for cell in cells) else 1.0
+        return _LATER if any(len(cell) >= _TELLING for cell in self._used.intersection(cells)) else 1.0
 
     def closed(self, line: Line) -> None:
         """What the line speaks of, by its speaker or in its call, is used from the view of earlier lines."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,16 +16,33 @@ _TURN = re.compile(r"#(\d{1,9}) ")
 _OUTPUT = "output"  # what a tool said whose call is not known
 
 
-class Folded(NamedTuple):
-    """A message that is folded, as what it says: equal ones give equal digests.
+What = str | tuple[Part, ...]
+"""What a message says: its text, or its parts."""
 
-    ``users`` is how many messages of users there are up to and with it.
+
+class History(NamedTuple):
+    """The messages that are folded, column by column: equal ones give equal digests.
+
+    ``users`` are the positions of users' messages up to the last of them. Every call compares all this with what
+    was folded before; a column of texts is made and hashed in a fraction of the time of as many records.
     """
 
-    at: int
-    users: int
-    role: Role
-    said: str | tuple[Part, ...]
+    places: tuple[int, ...]
+    roles: tuple[Role, ...]
+    said: tuple[What, ...]
+    users: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, messages: Sequence[Message], places: Sequence[int], users: tuple[int, ...] = ()) -> History:
+        """These messages, which stand at these places."""
+        said = [_parts(m) if m.plain is None or m.role == "tool" else m.plain for m in messages]
+        return cls(tuple(places), tuple([message.role for message in messages]), tuple(said), users)
+
+
+def _parts(message: Message) -> What:
+    """The parts; one that a step before has made of text is read as one that a caller hands back."""
+    parts = message.parts
+    return parts[0].text if len(parts) == 1 and isinstance(parts[0], Text) else parts
 
 
 class Said(NamedTuple):
@@ -35,31 +53,23 @@ class Said(NamedTuple):
     saying: Saying
 
 
-def folded(message: Message, at: int, users: int) -> Folded:
-    """The message as it is folded."""
-    said = message.parts if message.plain is None or message.role == "tool" else message.plain
-    if len(said) == 1 and isinstance(text := said[0], Text):
-        said = text.text  # a message that a step before has made is read as one that a caller hands back
-    return Folded(at, users, message.role, said)
-
-
-def sayings(messages: Sequence[Folded], heading: str) -> list[Said]:
+def sayings(history: History, heading: str) -> list[Said]:
     """What was said in these messages; ``heading`` is the line that opens a digest.
 
     Turns are counted by the messages of users, from where an older digest has ended.
     """
-    results, orphans = _paired(messages)
+    results, orphans = _paired(history)
     found: list[Said] = []
     before = 0  # turns that older digests tell of, less their own messages
-    for message in messages:
-        body = body_in(message.said, message.role) if isinstance(message.said, str) else None
+    for at, role, said in zip(history.places, history.roles, history.said, strict=True):
+        users = bisect_right(history.users, at)
+        body = body_in(said, role) if isinstance(said, str) else None
         if body is None:
-            turn = message.users + before
-            found += [Said(message.at, turn, saying) for saying in _said(message, results, orphans)]
+            found += [Said(at, users + before, saying) for saying in _said(at, role, said, results, orphans)]
             continue
-        older = list(_older(body, heading, message.at))
+        older = list(_older(body, heading, at))
         found += older
-        before = max((said.turn for said in older), default=0) - message.users
+        before = max((line.turn for line in older), default=0) - users
     return found
 
 
@@ -76,36 +86,38 @@ Call = tuple[int, str]
 """The position of a call and its id, which may be used again later."""
 
 
-def _paired(messages: Sequence[Folded]) -> tuple[Mapping[Call, ToolResult], Collection[Call]]:
+def _paired(history: History) -> tuple[Mapping[Call, ToolResult], Collection[Call]]:
     """Each result by its call; and the results whose call is not here, by their own position."""
     found: dict[Call, ToolResult] = {}
     orphans: set[Call] = set()
     caller: dict[str, int] = {}
-    for message in messages:
-        for part in message.said if isinstance(message.said, tuple) else ():
+    for at, said in zip(history.places, history.said, strict=True):
+        for part in said if isinstance(said, tuple) else ():
             if isinstance(part, ToolCall):
-                caller[part.id] = message.at
+                caller[part.id] = at
             elif isinstance(part, ToolResult) and part.call_id in caller:
                 found[caller.pop(part.call_id), part.call_id] = part
             elif isinstance(part, ToolResult):
-                orphans.add((message.at, part.call_id))
+                orphans.add((at, part.call_id))
     return found, orphans
 
 
-def _said(message: Folded, results: Mapping[Call, ToolResult], orphans: Collection[Call]) -> Iterator[Saying]:
-    if isinstance(message.said, str):
-        yield Words(message.role, message.said)
+def _said(
+    at: int, role: Role, said: What, results: Mapping[Call, ToolResult], orphans: Collection[Call]
+) -> Iterator[Saying]:
+    if isinstance(said, str):
+        yield Words(role, said)
         return
-    for part in message.said:
+    for part in said:
         if isinstance(part, Text):
-            yield Words(message.role, part.text)
+            yield Words(role, part.text)
         elif isinstance(part, ToolCall):
-            result = results.get((message.at, part.id))
+            result = results.get((at, part.id))
             yield Exchange(part.name, part.arguments, None if result is None else _text(result))
-        elif isinstance(part, ToolResult) and (message.at, part.call_id) in orphans:
+        elif isinstance(part, ToolResult) and (at, part.call_id) in orphans:
             yield Exchange(_OUTPUT, "", _text(part))
         elif isinstance(part, Media):
-            yield Words(message.role, f"[{part.kind}]")
+            yield Words(role, f"[{part.kind}]")
 
 
 def _text(result: ToolResult) -> str:

@@ -66,10 +66,12 @@ class Condenser:
         for (i, long), answer in zip(places.items(), told, strict=True):
             if isinstance(answer, HoldfastError):
                 self.faults.append(answer)
-            elif self.allowance.meter.text(MARK + answer) >= long.tokens:
+                continue
+            self.trouble = self.trouble or answer.trouble
+            if self.allowance.meter.text(MARK + answer.text) >= long.tokens:
                 self.faults.append(ModelError("the reply of the model was refused: it saves nothing"))
             else:
-                found[i] = MARK + answer
+                found[i] = MARK + answer.text
         if found and self.allowance.stored and self.allowance.thread:
             yield from self._list(found)
         return found
@@ -81,8 +83,8 @@ class Condenser:
             known = as_list((yield from ask(Read(key))))
             if not set(found).issubset(known):
                 yield from ask(Write(key, json.dumps([*known, *(i for i in found if i not in known)])))
-        except StoreError as fault:  # what was made stands; only the list is not kept
-            self.trouble = f"summaries are not kept: {fault}"
+        except StoreError as fault:
+            self.trouble = self.trouble or f"summaries are not kept: {fault}"
 
 
 def _single(index: int, long: Long) -> Single:

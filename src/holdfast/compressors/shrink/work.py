@@ -41,13 +41,18 @@ class Work:
         summary_tokens: int = 0,
     ) -> None:
         self.edits: dict[Place, Replace | Offload] = {}
-        self.trouble = ""
+        self._troubles: list[str] = []
         self._transcript, self._allowance, self._view, self._until = transcript, allowance, view, until
         self._candidates, self._excess = candidates, view.excess
         self._sizes: dict[Place, int] = {c.place: c.tokens for c in candidates}
         self._saves = allowance.stored
         self._summaries = OutputSummaries(summary_tokens, allowance)
         self._question = transcript.question if allowance.query is None else allowance.query
+
+    @property
+    def trouble(self) -> str:
+        """What failed, or was not done in time, each once; empty if nothing was."""
+        return "; ".join(dict.fromkeys([*self._summaries.troubles, *self._troubles]))
 
     def done(self, rules: Collection[str], rooms: Rooms) -> Asking:
         """The rules, in order, until enough has gone."""
@@ -117,7 +122,6 @@ class Work:
         tool = candidate.call.name if candidate.call else ""
         old = OldOutput(candidate.position, tool, candidate.text, candidate.tokens)
         told = yield from self._summaries.of(old, tokens)
-        self.trouble = self.trouble or self._summaries.trouble
         if told is None:
             return False
         self._keep(candidate, told.text, "told by the model", told.key)
@@ -149,7 +153,7 @@ class Work:
             return (yield from ask(Save(candidate.text, kind)))
         except StoreError as fault:
             self._saves = False
-            self.trouble = f"no original was saved from then on: {fault}"
+            self._troubles.append(f"no original was saved from then on: {fault}")
             return ""
 
     def _keep(self, candidate: Candidate, text: str, reason: str, key: str = "") -> None:
@@ -172,5 +176,5 @@ class Work:
             return True
         if self._until is None or monotonic() < self._until:
             return False
-        self.trouble = "the time was up before all was done"
+        self._troubles.append("the time was up before all was done")
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
@@ -14,12 +14,13 @@ from holdfast.compressors.summarize.envelope import Envelope
 from holdfast.compressors.summarize.history import History
 from holdfast.compressors.summarize.memory import Known, Memory
 from holdfast.compressors.summarize.placing import placed, spoken
+from holdfast.compressors.summarize.retention import retention_boundary
 from holdfast.compressors.summarize.sections import joined, settled
 from holdfast.compressors.summarize.telling import LEAST, Form, Telling
 from holdfast.compressors.writing import Task, written
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
-from holdfast.kernel.errors import HoldfastError, ModelError
+from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.ports import Ask
 from holdfast.kernel.transcript import Transcript
 
@@ -41,7 +42,10 @@ class Summarize:
     """Messages that stay as they are, system messages not counted; exactly so many, whatever the budget."""
 
     keep_tokens: Share = 0.2
-    """Without ``keep_recent``: whole turns of at most so many tokens stay, or of this share of the target."""
+    """Without the two others: whole turns of at most so many tokens stay, or of this share of the target."""
+
+    keep_at_least: Share | None = None
+    """In their place: at least so many tokens stay, or this share of the target, cut after a finished message."""
 
     summary_max_tokens: Share = 0.15
     """What the summary may take, in tokens or as a share of the target."""
@@ -51,8 +55,8 @@ class Summarize:
     the model writes both anew; or the first until the cap is reached, then the second."""
 
     min_new: Share = 1.0
-    """Without ``keep_recent``, and with a store: the new history, in tokens or as a share of the target, for which
-    the model is asked again. Until then it waits in the store, and its exact details stand in the summary."""
+    """With ``keep_tokens`` and a store: the new history, in tokens or as a share of the target, for which the
+    model is asked again. Until then it waits in the store, and its exact details stand in the summary."""
 
     quote_users: bool = True
     """Whether the user's own words are quoted while they fit."""
@@ -77,6 +81,9 @@ class Summarize:
 
     def __post_init__(self) -> None:
         check_knobs(self)
+        if self.keep_recent is not None and self.keep_at_least is not None:
+            advice = "give one of keep_recent and keep_at_least"
+            raise ConfigError("what stays has one measure", place="Summarize", advice=advice)
 
     def describe(self) -> Mapping[str, object]:
         """The name and the knobs."""
@@ -84,7 +91,8 @@ class Summarize:
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of all that the summary covers, and the summary."""
-        history = History(transcript, allowance, self.keep_recent is not None, self.role == "system")
+        exact = self.keep_recent is not None or self.keep_at_least is not None
+        history = History(transcript, allowance, exact, self.role == "system")
         if history.total <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
         if not allowance.writer:
@@ -95,7 +103,7 @@ class Summarize:
 
     def _planned(self, telling: Telling) -> Flow:
         history, memory = telling.history, telling.memory
-        start = history.start_of_recent(self.keep_recent, tokens_of(self.keep_tokens, history.allowance.target))
+        start = self._start_of_recent(history)
         known = yield from memory.look(start)
         kept = spoken(telling, known.upto) if known and not known.stands else None
         if known and kept and not history.exact:
@@ -103,9 +111,11 @@ class Summarize:
             if telling.meets(reused):
                 return reused
         place = placed(telling, start - 1, known.upto if known else -1)
-        if place is None or history.size(_new(place, known)) < (1 if history.exact else LEAST):
+        if place is None or not self._is_worth_it(history, _new(place, known)):
             if known and kept:
                 return kept[0].reused(known, telling.cap(known.upto))
+            if start == 0:
+                return Plan.skip("no_boundary", "no cut leaves enough behind it")
             return Plan.skip("nothing_older", "nothing that may go is older than what stays")
         telling, new = place[0], _new(place, known)
         if known and not history.exact and memory.keeps:
@@ -115,6 +125,13 @@ class Summarize:
                 if telling.is_smaller(later, new[-1]):
                     return (yield from self._put_off(telling, later, new))
         return (yield from self._extended(telling, known, new))
+
+    def _is_worth_it(self, history: History, new: Sequence[int]) -> bool:
+        """Whether there is enough to summarize: an earlier summary under the caller's opening, alone, is not."""
+        said = [history.messages[i].content_text or "" for i in new]
+        if self.opening and len(said) == 1 and said[0].startswith(self.opening):
+            return False
+        return history.size(new) >= (1 if history.exact else LEAST)
 
     def _extended(self, telling: Telling, known: Known | None, new: list[int]) -> Flow:
         """The plan with a summary that the model wrote; without it, what can be done by rule."""
@@ -157,6 +174,13 @@ class Summarize:
             return Plan.skip("nothing_kept", telling.memory.trouble)
         return telling.plan(later, new[-1], "told_by_rule")
 
+    def _start_of_recent(self, history: History) -> int:
+        """Where the messages begin that stay as they are."""
+        target = history.allowance.target
+        if self.keep_at_least is None:
+            return history.start_of_recent(self.keep_recent, tokens_of(self.keep_tokens, target))
+        return retention_boundary(history.messages, history.sizes, tokens_of(self.keep_at_least, target))
+
     def _writes_anew(self, earlier: int, cap: int) -> bool:
         """Whether the model gets its earlier notes too, which have so many tokens."""
         if self.combine == "hybrid":
@@ -167,6 +191,11 @@ class Summarize:
         """The fingerprint of all that decides what is written, the conversation and its budget aside."""
         said = (wording(), allowance.writer, self.instructions, self.quote_users, self.verify, self.opening)
         return sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def tunacode_history(keep_at_least: Share = 20_000) -> Summarize:
+    """The preset of tunacode: one summary, which the model writes anew each time, and the newest tokens."""
+    return Summarize(keep_at_least=keep_at_least, combine="model", opening="[Compaction summary]\n\n")
 
 
 def _new(place: tuple[Telling, int], known: Known | None) -> list[int]:

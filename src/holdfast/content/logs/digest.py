@@ -148,10 +148,11 @@ class Digest:
 
     def _heading(self, shown: Sequence[int]) -> str:
         total = len(self._entries)
-        kinds = f"all {total} kinds of line" if len(shown) == total else f"{len(shown)} of {total} kinds of line"
+        all_of_them = f"all {total} kinds of line" if total > 1 else "1 kind of line"
+        kinds = all_of_them if len(shown) == total else f"{len(shown)} of {total} kinds of line"
         times = self._times.whole()
         when = f", {times}" if times else ""
-        return f"[log, {len(self._lines):,} lines{when}; {kinds}: ×n seen n times, {MORE} differs, a|b either]"
+        return f"[log, {len(self._lines):,} lines{when}; {kinds}: ×n n such lines, {MORE} differs, a|b either]"
 
     def _section(self, numbers: Sequence[int], full: set[int]) -> list[str]:
         groups: dict[str, list[int]] = {}

@@ -65,6 +65,7 @@ _DIAGNOSTICS = tuple(
         ),
     )
 )
+_DECISIVE = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", form.pattern) for form in (SUMMARY, *_DIAGNOSTICS)))
 _MILD = frozenset({"warning", "w", "WARNING"})
 _NOTES = frozenset({"note", "info", "hint"})
 
@@ -90,6 +91,11 @@ class Diagnostic:
     role: Role
     spot: str
     told: str
+
+
+def is_decisive(line: str) -> bool:
+    """Whether the line tells an outcome or is a diagnostic: a text without such a line is no run."""
+    return _DECISIVE.match(line[:LONGEST]) is not None
 
 
 def diagnostic(line: str) -> Diagnostic | None:

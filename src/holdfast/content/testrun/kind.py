@@ -10,9 +10,10 @@ from holdfast.content.lossy import Lossy
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
 from holdfast.text.importance import TROUBLE, alarm
+from holdfast.text.memo import Memo
 from holdfast.text.question import Question
 
-from .forms import Role
+from .forms import Role, is_decisive
 from .parse import Piece, pieces
 
 _LOOKED_AT = 6_000  # characters at each end by which a text is recognised
@@ -33,7 +34,9 @@ class TestRun(Lossy):
     def recognises(self, text: str) -> bool:
         """Whether an outcome is told along with lines that lead to it, or diagnostics make up much of the text."""
         looked_at = text if len(text) <= 2 * _LOOKED_AT else f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
-        found = pieces(_lines(looked_at))
+        if not any(map(is_decisive, _lines(looked_at))):
+            return False
+        found = _PIECES(looked_at)
         roles = [piece.role for piece in found]
         telling = len(roles) - roles.count(Role.OTHER)
         if Role.SUMMARY in roles and any(role in _LEADING for role in roles):
@@ -45,7 +48,7 @@ class TestRun(Lossy):
         """The outcome, the failures with their reasons, errors before warnings, each warning once."""
         if fit.fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, lossless=True)
-        found = pieces(_lines(text))
+        found = _PIECES(text)
         texts = [piece.text() for piece in found]
         order = _order(found, texts, Question.of(room.question))
         choice = excerpt(texts, order, room, lambda start, end: _gap(found[start:end]))
@@ -60,6 +63,12 @@ class TestRun(Lossy):
 
 def _lines(text: str) -> list[str]:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+
+
+_PIECES: Memo[str, Sequence[Piece]] = Memo(
+    lambda text: pieces(_lines(text)), lambda text, found: 2 * len(text) + 200 * len(found), characters=4_000_000
+)
+"""A run is read where it is recognised, and again wherever it is shrunk."""
 
 
 def _order(found: Sequence[Piece], texts: Sequence[str], question: Question) -> list[int]:

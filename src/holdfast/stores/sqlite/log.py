@@ -15,6 +15,7 @@ SPAN = 1 << 32
 
 _GAP = 4  # lines that are read beside those that are wanted, for one question less
 _MOST_TERMS = 200  # words of a question; one of 50,000 tokens asks for its first
+_MOST_WEIGHED = 24  # words that a search weighs, the rarest: the others change nearly nothing
 _MOST_HOLDERS = 10_000  # lines that one search weighs: some 6 ms, whatever the length of the log
 
 _LOG = "SELECT id, length FROM logs WHERE name = ?"
@@ -151,7 +152,8 @@ def _telling(connection: sqlite3.Connection, log: int, terms: Sequence[str]) -> 
     }
     chosen: list[str] = []
     left = _MOST_HOLDERS
-    for term in sorted((term for term in holders if holders[term]), key=lambda term: holders[term]):
+    rarest = sorted((term for term in holders if holders[term]), key=lambda term: holders[term])
+    for term in rarest[:_MOST_WEIGHED]:
         left -= holders[term]
         if left < 0 and chosen:
             break

@@ -1,9 +1,6 @@
 """The retention boundary: enough stays, and the cut parts nothing that belongs together."""
 
-import pytest
-
-import holdfast
-from holdfast.compressors.retention import compaction_threshold, retention_boundary
+from holdfast.compressors.summarize.retention import retention_boundary
 from holdfast.formats import named
 
 
@@ -34,13 +31,3 @@ def test_nothing_goes_where_all_of_it_is_too_little():
 
 def test_everything_may_go_where_nothing_must_stay():
     assert retention_boundary(_messages("user", "assistant"), [2, 3], 0) == 2
-
-
-def test_a_window_smaller_than_what_is_kept_leaves_no_room():
-    assert compaction_threshold(30_000) == 0
-    assert compaction_threshold(100_000, reserve=10_000, keep_recent=20_000) == 70_000
-
-
-def test_a_negative_setting_is_named():
-    with pytest.raises(holdfast.ConfigError, match="keep_recent"):
-        compaction_threshold(1_000, keep_recent=-1)

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Message
-
-KEEP_RECENT = 20_000
-"""Tokens of recent history that stay, in the design of tunacode."""
-RESERVE = 16_384
-"""Tokens that the same design keeps free for the answer."""
 
 
 def retention_boundary(messages: Sequence[Message], sizes: Sequence[int], keep_recent: int) -> int:
-    """How many of the first messages may be summarised so that ``keep_recent`` tokens or more stay behind them.
+    """How many of the first messages may be summarized so that ``keep_recent`` tokens or more stay behind them.
 
     The cut moves back to where it parts no call from its result; 0 where nothing can go.
     """
@@ -25,17 +19,6 @@ def retention_boundary(messages: Sequence[Message], sizes: Sequence[int], keep_r
     while cut > 0 and not _is_safe(messages, cut):
         cut -= 1
     return cut if kept >= keep_recent else 0
-
-
-def compaction_threshold(window: int, reserve: int = RESERVE, keep_recent: int = KEEP_RECENT) -> int:
-    """Tokens above which the design compacts; 0 where the window leaves no room.
-
-    Raises ConfigError for negative settings.
-    """
-    for name, value in (("reserve", reserve), ("keep_recent", keep_recent)):
-        if value < 0:
-            raise ConfigError(f"{value!r} is not a number of tokens", place=name, advice="give 0 or more")
-    return max(0, window - reserve - keep_recent)
 
 
 def _is_safe(messages: Sequence[Message], cut: int) -> bool:

@@ -1,0 +1,62 @@
+"""Messages as a vendor's Python package has them, read as what that package would send.
+
+Such packages answer with pydantic models, and agents append those to their history as they are: a whole message,
+the blocks of its content, its tool calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import is_
+from typing import Any, Protocol, runtime_checkable
+
+from .payloads import MESSAGES
+from .values import is_list, is_object
+
+_LISTS = ("content", "tool_calls")
+_MARKS = ("role", "type")
+_ANSWER = "message"  # the type of a whole answer of the Messages API, which takes two of its fields back
+_TAKEN_BACK = ("role", "content")
+
+
+@runtime_checkable
+class _Dumps(Protocol):
+    def model_dump(self, *, mode: str, exclude_unset: bool) -> object: ...
+
+
+def as_sent(payload: Any) -> Any:
+    """The payload with a dictionary in the place of each such object; the very same payload where there is none.
+
+    Fields that nobody set are left out, as the packages of OpenAI and Anthropic do when they send the object.
+    """
+    found: object = payload.get(MESSAGES) if is_object(payload) else payload
+    if not is_list(found):
+        return payload
+    messages = [_item(message) for message in found]
+    if all(map(is_, messages, found)):
+        return payload
+    made = tuple(messages) if isinstance(found, tuple) else messages
+    return {**payload, MESSAGES: made} if is_object(payload) else made
+
+
+def _item(item: Any) -> Any:
+    """A message, a block or a call; of an object only what is a message or a block at all."""
+    if is_object(item):
+        return _object(item)
+    if not isinstance(item, _Dumps):
+        return item
+    dumped = item.model_dump(mode="json", exclude_unset=True)
+    if not is_object(dumped) or not any(mark in dumped for mark in _MARKS):
+        return item
+    return {field: dumped.get(field) for field in _TAKEN_BACK} if dumped.get("type") == _ANSWER else dumped
+
+
+def _object(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    changed: dict[str, list[Any]] = {}
+    for field in _LISTS:
+        values = item.get(field)
+        if is_list(values):
+            made = [_item(value) for value in values]
+            if not all(map(is_, made, values)):
+                changed[field] = made
+    return {**item, **changed} if changed else item

@@ -1,0 +1,96 @@
+"""What callers may give a session; whatever else they give is refused in one line that says what to give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from math import isfinite
+
+from holdfast.kernel.errors import ConfigError
+
+from .state import Event
+
+Which = int | str
+"""A message: its position (negative from the end), or the id that it was appended with."""
+
+
+def text(place: str, value: object) -> str:
+    """The text that was given."""
+    if not isinstance(value, str):
+        raise _refused(place, value, "is not text", "give text")
+    return value
+
+
+def maybe_text(place: str, value: object) -> None:
+    """Raises ConfigError unless the value is text or left out."""
+    if value is not None:
+        text(place, value)
+
+
+def which(value: object) -> Which:
+    """A position or an id."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise _refused(
+            "message", value, "names no message", "give its position, or the id that it was appended with"
+        )
+    return value
+
+
+def event(value: object) -> int:
+    """The number of an event."""
+    number: object = value.number if isinstance(value, Event) else value
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise _refused("event", value, "is no event", "give one of history(), or its number")
+    return number
+
+
+def one_of(place: str, value: object, choices: Sequence[object]) -> None:
+    """Raises ConfigError unless the value is one of these, and of their very kind: 1 is not True."""
+    if not any(value == choice and type(value) is type(choice) for choice in choices):
+        known = ", ".join(repr(choice) for choice in choices)
+        raise _refused(place, value, "is not a choice", f"known are {known}")
+
+
+def positive(place: str, value: object, unit: str) -> int:
+    """A whole number above 0."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise _refused(place, value, f"is not a positive number of {unit}", "")
+    return value
+
+
+def moment(value: object) -> float | None:
+    """Seconds since 1970 UTC; None where none is given."""
+    seconds: object = value.timestamp() if isinstance(value, datetime) else value
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not isfinite(seconds):
+        raise _refused("at", value, "is no time", "give a datetime, or seconds since 1970 UTC")
+    return float(seconds)
+
+
+def names(value: Sequence[object], messages: int) -> list[str]:
+    """An id for each of so many messages."""
+    given = [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+    if not given or len(given) != len(value):
+        raise _refused("ids", value, "are no ids", "give a list of texts, one for each message")
+    if len(given) != messages:
+        raise ConfigError(
+            f"{len(given)} ids for {messages} messages", place="ids", advice="give one for each message"
+        )
+    return given
+
+
+def an(kind: type, place: str, value: object, advice: str) -> None:
+    """Raises ConfigError unless the value is of the kind."""
+    if not isinstance(value, kind):
+        raise _refused(place, value, f"is no {kind.__name__}", advice)
+
+
+def able(method: str, place: str, value: object, advice: str) -> None:
+    """Raises ConfigError unless the value is an object that has the method."""
+    if isinstance(value, type) or not callable(getattr(value, method, None)):
+        raise _refused(place, value, f"is no {place}", advice)
+
+
+def _refused(place: str, value: object, problem: str, advice: str) -> ConfigError:
+    return ConfigError(f"{value!r:.60} {problem}", place=place, advice=advice)

@@ -1,0 +1,98 @@
+"""The turns of a thread as segments, named by the positions of their first and last message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.memory.remembered import Remembered
+from holdfast.memory.segments import Segment, by_turns
+
+from .spans import Span, holds, span_of
+from .thread import Thread
+
+_CONTEXT = 8  # newest messages that segments are held against
+_AROUND = 64  # messages to each side in which the turn of an evicted message is looked for
+
+
+class Turns:
+    """Reads the turns of one thread."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+
+    def start(self, first: int, most: int) -> int:
+        """Where the newest messages of so many tokens begin, or this position if that is later."""
+        start = self._thread.state.messages
+        for kept in self._thread.backwards():
+            if kept.position < first or most < 0:
+                break
+            most -= self._thread.meter.message(kept.message)
+            start = kept.position
+        return start
+
+    def finished(self, start: int, most: int | None) -> tuple[list[Segment], int, bool]:
+        """The turns from there on, those that were evicted left out; where they end, and whether there are more.
+
+        Not the newest, which is still going on; with ``most``, no more when they have so many tokens.
+        """
+        told: list[Remembered] = []
+        tokens = 0
+        for kept in self._thread.forwards(start):
+            if kept.message.role == "system":
+                continue
+            if most is not None and tokens > most and kept.message.role == "user":
+                turns, more = by_turns(told), True
+                break
+            told.append(kept.remembered)
+            tokens += self._thread.meter.message(kept.message)
+        else:
+            turns, more = by_turns(told)[:-1], False
+        out = self._thread.state.evicted
+        segments = [self._made(turn) for turn in turns if not holds(out, turn[0].position)]
+        return segments, turns[-1][-1].position + 1 if turns else start, more
+
+    def segment(self, span: Span) -> Segment | None:
+        """The messages of the span as a segment, None if none is left of them."""
+        told = self._told(*span)
+        return self._made(told, span) if told else None
+
+    def evicted(self, position: int) -> Span | None:
+        """Where the turn of an evicted message begins and ends, as far as it was evicted; None if it was not."""
+        span = span_of(self._thread.state.evicted, position)
+        if span is None:
+            return None
+        first, last = max(span[0], position - _AROUND), min(span[1], position + _AROUND)
+        turns = by_turns(self._told(first, last))
+        found = next((turn for turn in turns if turn[0].position <= position <= turn[-1].position), None)
+        return (found[0].position, found[-1].position) if found else None
+
+    def text(self, origin: str) -> str:
+        """What the segment of this name told when it was made of its messages, as they stand now."""
+        return _joined(self._told(*ends(origin)))
+
+    def newest(self) -> str:
+        """What is being talked about now."""
+        end = self._thread.state.messages
+        return _joined(self._told(max(0, end - _CONTEXT), end - 1))
+
+    def _told(self, first: int, last: int) -> list[Remembered]:
+        """The messages as they stand, without what the system said, which is always in view."""
+        found = self._thread.read(range(first, last + 1)).values()
+        return [kept.remembered for kept in found if kept.message.role != "system"]
+
+    def _made(self, turn: Sequence[Remembered], span: Span | None = None) -> Segment:
+        first, last = span or (turn[0].position, turn[-1].position)
+        text = _joined(turn)
+        pinned = not set(self._thread.state.pins).isdisjoint(range(first, last + 1))
+        tokens = self._thread.meter.text(text)
+        return Segment(f"{first}-{last}", text, turn[0].said or 0.0, tokens, pinned=pinned)
+
+
+def ends(origin: str) -> Span:
+    """The first and the last position of the segment of this name."""
+    first, _, last = origin.partition("-")
+    return int(first), int(last)
+
+
+def _joined(messages: Sequence[Remembered]) -> str:
+    return "\n".join(message.told for message in messages)

@@ -1,0 +1,127 @@
+"""What cannot be meant is refused in one line: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.agent import AgentLoop, remember_tool
+from holdfast.kernel.errors import HoldfastError, InputError
+from holdfast.memory.tiers import TierSizes
+from holdfast.session import Session
+from tests.session.talks import chatter
+
+MESSAGE = {"role": "user", "content": "x"}
+
+
+@pytest.fixture
+def session():
+    session = Session("t", budget=500)
+    session.append(*chatter(2))
+    return session
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"thread": 5}, "thread: 5 names no conversation; give a name as text"),
+        ({"store": 5}, "store: a int is not a store; give a URL such as"),
+        ({"store": "agent.db"}, "store: 'agent.db' is not a URL; a file is written 'sqlite:///agent.db'"),
+        ({"budget": "many"}, "budget: 'many' is no budget; give a number of tokens or a holdfast.Budget"),
+        ({"budget": 0}, "budget: 0 is not a positive number of tokens"),
+        ({"model": 5}, "model: 5 is not text; give a model as text"),
+        ({"format": 5}, "format: 5 is no name of a format; known are "),
+        ({"profile": "none such"}, "there is no profile named 'none such'; known are "),
+        ({"redact": "yes"}, "redact: 'yes' is not a choice; give True or False"),
+        ({"tiers": 5}, "tiers: 5 is no TierSizes; give TierSizes(hot=..., warm=..., cold=...)"),
+        ({"vectors": "yes"}, "vectors: 'yes' is not a choice; known are True, False, None"),
+        ({"background": 1}, "background: 1 is not a choice; known are True, False"),
+        ({"condenser": 5}, "condenser: 5 is no condenser; give an object with condense(text, level, count)"),
+        ({"llm": "nobody:x"}, "llm: 'nobody:x' names no model vendor; known are "),
+        ({"embedder": 5}, "embedder: a int is no embedder; give "),
+        ({"cache": 5}, "cache: 5 is no cache; give a CompressionCache"),
+        ({"limits": 5}, "limits: 5 are no limits; give CallLimits(...)"),
+        ({"clock": 5}, "clock: 5 is no clock; give a function that tells seconds since 1970 UTC"),
+    ],
+)
+def test_an_option_that_is_none(options, line):
+    with pytest.raises(InputError) as refused:
+        Session(**{"thread": "t", **options})
+    assert str(refused.value).startswith(line)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "line"),
+    [
+        ({"hot": "much"}, "TierSizes.hot: 'much' is not a positive number of tokens"),
+        ({"cold": 0}, "TierSizes.cold: 0 is not a positive number of tokens"),
+        ({"protect_last": -1}, "TierSizes.protect_last: -1 is not a number of segments"),
+        (
+            {"trigger": 0.5},
+            "TierSizes.target: the tiers cannot be emptied to this; give 0 < target <= trigger <= 1",
+        ),
+        (
+            {"target": "low"},
+            "TierSizes.target: the tiers cannot be emptied to this; give 0 < target <= trigger <= 1",
+        ),
+    ],
+)
+def test_sizes_that_are_none(sizes, line):
+    with pytest.raises(InputError) as refused:
+        TierSizes(**sizes)
+    assert str(refused.value) == line
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda s: s.fit(query=5), "query: 5 is not text; give text"),
+        (lambda s: s.fit(budget="x"), "budget: 'x' is no budget; "),
+        (lambda s: s.fit(tools=5), "tools: an int does not belong here; "),
+        (lambda s: s.append(5), "messages[0]: an int is no message; "),
+        (lambda s: s.append(None), "messages[0]: null is no message; "),
+        (lambda s: s.append(MESSAGE, ids="x"), "ids: 'x' are no ids; give a list of texts, one for each message"),
+        (lambda s: s.append(MESSAGE, ids=[5]), "ids: [5] are no ids; "),
+        (lambda s: s.append(MESSAGE, ids=["a", "b"]), "ids: 2 ids for 1 messages; give one for each message"),
+        (
+            lambda s: s.append(MESSAGE, at="now"),
+            "at: 'now' is no time; give a datetime, or seconds since 1970 UTC",
+        ),
+        (lambda s: s.append(MESSAGE, at=float("nan")), "at: nan is no time; "),
+        (lambda s: s.search(5), "query: 5 is not text; give text"),
+        (lambda s: s.search("x", limit=0), "limit: 0 is not a positive number of messages"),
+        (lambda s: s.recall(None), "message: None names no message; give its position, or the id "),
+        (lambda s: s.recall(True), "message: True names no message; "),
+        (lambda s: s.recall(0, lines="x"), "lines: 'x' is no range of lines; write it as 10:80"),
+        (lambda s: s.recall(0, pattern=5), "pattern: 5 is not text; give text"),
+        (lambda s: s.recall(0, field=5), "field: 5 is not text; give text"),
+        (lambda s: s.recall(0, expand="me"), "expand: 'me' is not a choice; known are 'model', None"),
+        (lambda s: s.edit(0, 5), "messages[0]: an int is no message; "),
+        (lambda s: s.edit(0, MESSAGE, reason=5), "reason: 5 is not text; give text"),
+        (lambda s: s.delete(), "message: no message is named; give positions or ids"),
+        (lambda s: s.pin(1.5), "message: 1.5 names no message; "),
+        (lambda s: s.delete("nothing"), "nothing is kept under 'nothing' in thread 't'"),
+        (lambda s: s.remember(5), "text: 5 is not text; give text"),
+        (lambda s: s.forget("x"), "event: 'x' is no event; give one of history(), or its number"),
+        (lambda s: s.undo("x"), "event: 'x' is no event; give one of history(), or its number"),
+        (lambda s: s.fork(5), "thread: 5 names no conversation; give a name as text"),
+        (lambda s: s.report("pdf"), "format: 'pdf' is not a choice; known are 'text', 'html'"),
+        (lambda s: s.tend(force="x"), "force: 'x' is not a choice; known are True, False"),
+        (lambda s: AgentLoop(5, s), "model: an int is no model; "),
+        (lambda s: AgentLoop(len, s, 5), "tools: an int is no list of tools; "),
+        (lambda s: AgentLoop(len, s, [5]), "tools[0]: an int is no tool; "),
+        (lambda s: AgentLoop(len, s, rounds=0), "rounds: 0 is "),
+        (lambda s: AgentLoop(len, s, trigger="never"), "trigger: 'never' is no trigger; known are "),
+        (
+            lambda s: remember_tool(s, "xml"),
+            "format: 'xml' has no form of tools here; known are openai, anthropic",
+        ),
+    ],
+)
+def test_an_argument_that_is_none(session, call, line):
+    before = session.restore(), session.history()
+    with pytest.raises(HoldfastError) as refused:
+        call(session)
+    assert str(refused.value).startswith(line)
+    assert "\n" not in str(refused.value)
+    assert (session.restore(), session.history()) == before
