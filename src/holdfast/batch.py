@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from holdfast.asynchronous import answers as answers_awaited
 from holdfast.fitting import Job, Options, Settings, chosen, prepare
+from holdfast.formats.payloads import named
 from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import Plan
@@ -99,13 +100,13 @@ def _batch(
 
 def _check_several(conversations: object) -> None:
     """Raises ConfigError for one conversation in the place of several."""
-    kind = type(conversations).__name__
-    if isinstance(conversations, str | bytes | Mapping) or not isinstance(conversations, Iterable):
-        advice = "give a list of conversations, each as compress takes it"
-        raise ConfigError(f"a {kind} is no list of conversations", place="conversations", advice=advice)
+    problem = f"{named(conversations)} is no list of conversations"
     if is_list(conversations) and any(is_object(each) and "role" in each for each in conversations):
         advice = "give a list of conversations, each a list of messages, or use compress"
         raise ConfigError("these are the messages of one conversation", place="conversations", advice=advice)
+    if isinstance(conversations, str | bytes | Mapping) or not isinstance(conversations, Iterable):
+        advice = "give a list of conversations, each as compress takes it"
+        raise ConfigError(problem, place="conversations", advice=advice)
 
 
 def _prepared(messages: Any, budget: Budget, settings: Settings) -> Job | CompressionResult:

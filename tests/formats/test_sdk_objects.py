@@ -106,3 +106,13 @@ def test_messages_of_other_forms_are_called_by_their_name_and_not_counted_as_not
         holdfast.count([GO, message])
     assert str(caught.value).startswith("messages[1]")
     assert line in str(caught.value)
+
+
+@pytest.mark.parametrize("reply", [REPLY, CALLING])
+def test_a_session_keeps_such_objects_as_what_is_sent(reply):
+    with holdfast.Session("t") as session:
+        session.append(GO, reply)
+        assert session.restore() == as_sent([GO, reply])
+        session.edit(1, {"role": "assistant", "content": "never mind"})
+        session.edit(1, reply)
+        assert session.messages() == as_sent([GO, reply])

@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from holdfast.content import recognise
 from holdfast.kernel.ports import Ask, Room
 from holdfast.text.fit import choose
+from holdfast.text.memo import Memo
 from holdfast.text.question import Question
 from holdfast.text.salience import order
 from holdfast.text.sentences import sentences
@@ -70,19 +71,28 @@ class RuleCondenser:
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form of the level; the text itself where a form would not be smaller."""
-        size = count(text)
-        aimed, _ = FACTORS[level]
-        kind = recognise(text)
-        if kind.name not in _TALK and size >= _SMALL:
-            return kind.shrink(text, Room(int(size / aimed), count)).text
-        told = _told(text)
-        pieces = told if level == LIGHT else [*_facts(text), *(piece for piece in told if len(piece[1]) <= _BRIEF)]
-        named = named_in(text)
-        for room in (int(size / aimed), room_for(size, level)):
-            form = _filled(pieces, named, room, count)
-            if form:
-                return form
-        return _names_alone(named, room, count) or text
+        return _FORMS((text, level, count))
+
+
+def _form(key: tuple[str, int, Count]) -> str:
+    text, level, count = key
+    size = count(text)
+    aimed, _ = FACTORS[level]
+    kind = recognise(text)
+    if kind.name not in _TALK and size >= _SMALL:
+        return kind.shrink(text, Room(int(size / aimed), count)).text
+    told = _told(text)
+    pieces = told if level == LIGHT else [*_facts(text), *(piece for piece in told if len(piece[1]) <= _BRIEF)]
+    named = named_in(text)
+    for room in (int(size / aimed), room_for(size, level)):
+        form = _filled(pieces, named, room, count)
+        if form:
+            return form
+    return _names_alone(named, room, count) or text
+
+
+_FORMS: Memo[tuple[str, int, Count], str] = Memo(_form, lambda key, form: len(key[0]) + len(form), 8_000_000)
+"""What is found rises and is demoted again: its form is made once."""
 
 
 def named_in(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 from holdfast.formats import detect, named
+from holdfast.formats.sdk_objects import as_sent
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.messages import Message
@@ -78,10 +79,11 @@ class Thread:
     def append(self, originals: Sequence[object], ids: Sequence[str], time: float | None) -> list[int]:
         """Keep the messages, durably; their positions. One whose id is known is not kept again."""
         moment = self._clock() if time is None else time
+        originals = as_sent(list(originals))
         lines = [
             self._line(message, json_of(original, f"messages[{i}]"), name, moment)
             for i, (original, name, message) in enumerate(
-                zip(originals, ids, self.form(originals).read(list(originals)).messages, strict=True)
+                zip(originals, ids, self.form(originals).read(originals).messages, strict=True)
             )
         ]
         start = self.state.messages
@@ -101,6 +103,7 @@ class Thread:
 
     def edit(self, position: int, original: object, reason: str) -> Event:
         """Let the message say something else from now on."""
+        (original,) = as_sent([original])
         words = self.words_of(original)
         facts = {"position": position, "message": original, "before": self.state.edits.get(position)}
         return self.record("edit", reason, facts, words)

@@ -32,7 +32,6 @@ EXPLANATIONS = {
 }
 """By SQLite's primary result code."""
 
-_CACHE = -16_000  # KiB of pages that a connection keeps in memory: the words of some 100,000 messages
 _PAUSE = 0.01  # seconds before a refused change of the log is tried again
 
 
@@ -102,7 +101,6 @@ class DatabaseFile:
                 schema.version(connection)  # before a file that may be another program's is changed
             self._log_ahead(connection)
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-            connection.execute(f"PRAGMA cache_size = {_CACHE}")
             schema.migrate(connection)
         except BaseException:
             self._closer()
