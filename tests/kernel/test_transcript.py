@@ -144,3 +144,10 @@ def test_a_summary_whose_text_is_a_part_is_one_too():
     transcript = named("anthropic").read(messages)
     assert transcript.question == "Find it."
     assert replace(transcript, prefers=("newest_user",)).preferred == {0}
+
+
+def test_a_summary_that_another_text_replaces_may_be_the_newest_of_the_user():
+    transcript = read([user("Find it."), *exchange(1), user("[HISTORY_SUMMARY 1]")], prefers=("newest_user",))
+    assert transcript.preferred == {0}
+    last = transcript.messages[-1]
+    assert transcript.reworded((*transcript.messages[:-1], last.saying({0: "[HIST …"}))).preferred == {3}

@@ -13,7 +13,7 @@ from .messages import Message, Part, Wire
 SUMMARY = "[HISTORY_SUMMARY"
 """How a message begins that stands for what has left; ``compressors.summaries`` knows a genuine one."""
 
-_SHAPE = ("units", "newest", "protected", "preferred", "turns", "user_positions")
+_SHAPE = ("units", "newest", "protected", "turns", "user_positions")
 
 Preference = Literal["task", "newest_user"]
 
