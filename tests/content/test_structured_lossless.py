@@ -91,3 +91,12 @@ def test_any_document_fits_any_room_and_says_whether_it_is_whole(
 def test_lists_of_objects_whose_keys_are_data_come_back() -> None:
     document = [{}, *({"v": {"id": [{"id": "", **more}]}, "n": "", "o": None} for more in ({}, {"w": None}))]
     assert expanded(written(parse(json.dumps(document)), keep=inf)) == dump(parse(json.dumps(document))[0])
+
+
+def test_a_list_of_one_empty_record_is_none_of_the_values_that_stand_in_its_place():
+    pods = {f"pod-{n}": {"v": [{"id": f"a{n}", "name": "x"}] * 2} for n in range(5)}
+    for odd in ({"v": [{}]}, {"v": []}, {"v": None}):
+        text = json.dumps({**pods, "odd": odd, "again": {"v": [{}, {"id": "b", "name": "y"}]}})
+        compacted = Json().compact(text)
+        assert compacted is not None
+        assert canonical(Json().expand(compacted)) == canonical(text)

@@ -37,6 +37,10 @@ def test_an_unknown_model_is_counted_in_openais_tiles():
     assert image_tokens(1024, 1024) == image_tokens(1024, 1024, model="nobody-knows") == 765
 
 
+def test_a_strip_thinner_than_a_patch_takes_no_more_than_the_most():
+    assert image_tokens(1, 49_153, model="gpt-4.1-mini") == image_tokens(49_153, 1, model="gpt-4.1-mini") == 2_489
+
+
 @given(
     st.sampled_from([row[0] for row in PUBLISHED]),
     st.integers(0, 50_000),

@@ -33,7 +33,7 @@ def patches(width: int, height: int, detail: str = "", *, factor: float, most: i
         across, down = across * shrink, down * shrink
         whole = min(max(1, floor(across)) / across, max(1, floor(down)) / down)
         across, down = round(across * whole, 6), round(down * whole, 6)
-    return ceil(ceil(across) * ceil(down) * factor)
+    return ceil(min(ceil(across) * ceil(down), most) * factor)  # a strip is a patch wide, however it is shrunk
 
 
 def area(width: int, height: int, detail: str = "", *, edge: int = 1568, most: int = 1600) -> int:

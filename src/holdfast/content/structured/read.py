@@ -15,7 +15,8 @@ _JSON_STARTS = ('"', "[", "{")
 _SEPARATOR = re.compile(rf"~\d+~|[{re.escape(''.join(sorted(EDGES)))}]*")
 _TAG = re.compile(r"[a-z]{1,2}(?= )")
 _NO_RECORD = re.compile(r"null|-|(?=\{)")
-_NO_LIST = re.compile(r"null|-|\[\]|\{\}")
+_NO_LIST = re.compile(r"null|-|\[\]")
+_NO_ENTRIES = re.compile(r"null|-|\{\}")
 
 
 _EMPTY: dict[str, list[Value] | dict[str, Value]] = {"[]": [], "{}": {}}
@@ -141,7 +142,7 @@ class ManyReader:
 
     def read(self, source: str, at: int) -> At:
         """The list that starts here, or what stands instead of one."""
-        none = _NO_LIST.match(source, at)
+        none = (_NO_ENTRIES if self.is_keyed() else _NO_LIST).match(source, at)
         if none and (none.end() == len(source) or self.stops.match(source, none.end())):
             word = none.group()
             return At(value_of(word) if word not in _EMPTY else _EMPTY[word].copy(), none.end())
