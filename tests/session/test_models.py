@@ -71,6 +71,11 @@ def ended():
             thread.join(WAIT)
 
 
+def until_asked(model, gate):
+    while not model.calls:
+        gate.wait(0.001)
+
+
 def test_the_models_form_is_put_in_the_place_of_the_rules_at_the_next_tending(store):
     model = Scripted(brief)
     with opened(store, model) as session:
@@ -122,8 +127,7 @@ def test_a_fit_does_not_wait_for_an_append_that_waits_for_the_model(store):
     model = Scripted(brief, gate=gate)
     with opened(store, model, background=True) as session:
         session.append(*turns(12))
-        while not model.calls:
-            gate.wait(0.001)
+        until_asked(model, gate)
         view = session.fit("What became of order ORD-0003?")
         assert view.budget_met
         assert {writer for writer, _ in forms(session).values()} == {"rule"}
@@ -137,8 +141,7 @@ def test_neither_a_fit_nor_an_append_waits_for_an_append_in_another_thread_that_
     model = Scripted(brief, gate=gate)
     with opened(store, model) as session, ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(session.append, *turns(8))
-        while not model.calls:
-            gate.wait(0.001)
+        until_asked(model, gate)
         assert session.fit().budget_met
         assert session.restore() == turns(8)
         session.append({"role": "user", "content": "short"})
@@ -249,8 +252,7 @@ def test_a_form_of_a_message_that_was_edited_meanwhile_is_not_taken(store):
     model = Scripted(brief, gate=gate)
     with opened(store, model, background=True) as session:
         session.append(*turns(12))
-        while not model.calls:
-            gate.wait(0.001)
+        until_asked(model, gate)
         session.edit(1, {"role": "assistant", "content": "It was " + "never sent at all. " * 40})
         gate.set()
         session.tend()

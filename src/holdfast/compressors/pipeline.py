@@ -8,13 +8,11 @@ from typing import Any
 
 from holdfast.compressors.describing import described
 from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.playing import played
+from holdfast.compressors.playing import ROUNDS, played
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
-
-_ROUNDS = 32  # each saves tokens, so that there would be an end without it: this bounds the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class Pipeline:
         """
         records: list[tuple[str, Plan]] = []
         now = transcript
-        for turn in range(_ROUNDS):
+        for turn in range(ROUNDS):
             before = now
             for step in self.steps:
                 plan, after = yield from _tried(step, now, allowance)

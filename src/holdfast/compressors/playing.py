@@ -8,6 +8,9 @@ from holdfast.kernel.apply import Applied, apply
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.transcript import Transcript
 
+ROUNDS = 32
+"""How often what misses its target is decided again: each time saves tokens, so this only bounds the time."""
+
 
 def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str, Plan, Applied]]:
     """Every plan without steps of its own, under the name of its strategy, applied in turn.

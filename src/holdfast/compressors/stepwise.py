@@ -8,14 +8,12 @@ from itertools import accumulate
 
 from holdfast.compressors.describing import described
 from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.playing import played
+from holdfast.compressors.playing import ROUNDS, played
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan
 from holdfast.kernel.errors import IntegrityError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
-
-_ROUNDS = 32  # each saves tokens, so that there would be an end without it: this bounds the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Stepwise:
         """
         records: list[tuple[str, Plan]] = []
         now = transcript
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             plan = yield from self._decided(now, allowance)
             after = _after(now, self.name, plan)
             if after is not now or not records:

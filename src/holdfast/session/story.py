@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from holdfast.memory.tiers import TIERS
 from holdfast.reports.visible import amount, one_line
 
-from .state import Event
+from .state import Event, EventKind
 from .stats import Stats
 from .tending import RULE
 
@@ -25,7 +25,7 @@ class Story:
     events: Sequence[Event]
     texts: dict[int, str]
 
-    def of(self, kind: str) -> list[Event]:
+    def of(self, kind: EventKind) -> list[Event]:
         """The events of a kind, oldest first."""
         return [event for event in self.events if event.kind == kind]
 
@@ -86,39 +86,40 @@ def _tiers(story: Story) -> Iterator[str]:
         yield f"  of {amount(sum(story.stats.forms.values()), 'short form')} {', '.join(written)}"
 
 
+def _section(story: Story, kind: EventKind, title: str, tell: Callable[[Event], Iterator[str]]) -> Iterator[str]:
+    """The newest events of a kind under a title with their number; nothing where there are none."""
+    found = story.of(kind)
+    if found:
+        yield ""
+        yield title.format(f"{len(found):,}")
+        for event in found[-_NEWEST:]:
+            yield from tell(event)
+
+
 def _compactions(story: Story) -> Iterator[str]:
-    found = story.of("compaction")
-    if not found:
-        return
-    yield ""
-    yield f"Compactions ({len(found):,})"
-    for event in found[-_NEWEST:]:
+    def tell(event: Event) -> Iterator[str]:
         moved = f"the view begins at {event.facts['to']:,}, not {event.facts['from']:,}"
         yield f"  at message {event.at:,}: {moved}; {event.reason}"
 
+    return _section(story, "compaction", "Compactions ({})", tell)
+
 
 def _recalls(story: Story) -> Iterator[str]:
-    found = story.of("recall")
-    if not found:
-        return
-    yield ""
-    yield f"Recalls ({len(found):,})"
-    for event in found[-_NEWEST:]:
+    def tell(event: Event) -> Iterator[str]:
         question = one_line(event.facts["question"], _PREVIEW)
         yield f"  at message {event.at:,}: {amount(len(event.facts['chosen']), 'message')} for “{question}”"
         for position, score, why in best(event, 3):
             yield f"    {score:.2f}  message {position:,}: {one_line(story.texts.get(position, ''), _PREVIEW)}"
             yield f"          by {reasons(why)}"
 
+    return _section(story, "recall", "Recalls ({})", tell)
+
 
 def _faults(story: Story) -> Iterator[str]:
-    found = story.of("fault")
-    if not found:
-        return
-    yield ""
-    yield f"What went wrong ({len(found):,}); nothing was lost by it"
-    for event in found[-_NEWEST:]:
+    def tell(event: Event) -> Iterator[str]:
         yield f"  at message {event.at:,}: {one_line(event.reason, _PREVIEW)}"
+
+    return _section(story, "fault", "What went wrong ({}); nothing was lost by it", tell)
 
 
 def best(event: Event, most: int) -> list[Any]:
