@@ -6,6 +6,7 @@ cold is no candidate of a fit any more, until somebody finds or recalls it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -24,12 +25,11 @@ from .likeness import Likeness
 from .shelf import Shelf, Shelved
 from .spans import Span, holds
 from .thread import Thread
-from .turns import Turns, ends
+from .turns import Turns, covered, ends
 
 _DUE = 0.2  # of hot: what has been said since the last run, before it is worth another
 _AT_ONCE = 2  # sizes of hot: a larger backlog waits for the background, or until somebody wants to know
 _BACKLOG = 12  # sizes of everything: what is older would have been evicted
-_REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 
 RULE = "rule"
 """The writer of a form where none that was asked for is better."""
@@ -60,6 +60,7 @@ class Tending:
         self._next = self._events = self._tokens = self._looked = 0
         self._wanted = Counter[int]()
         self._forms: dict[Owed, tuple[str, Form]] = {}
+        self._standing: tuple[object, Sequence[Segment]] = (None, ())
         self._look()
 
     def due(self, *, patient: bool = False) -> bool:
@@ -80,6 +81,17 @@ class Tending:
             with self._changing() as moves:
                 moves.extend(self._readmitted(sorted(out)))
 
+    def forms(self, before: int) -> Sequence[Segment]:
+        """What the last run left in the tiers of the messages before this position, newest first.
+
+        Not what was evicted or reworded since: that does not hold any more. Nothing is tended for it.
+        """
+        stands = (self.tiers, self.thread.state.evicted, self._turns.reworded(self._events))
+        if self._standing[0] != stands:
+            self._standing = stands, self._turns.newest_first(*stands)
+        ordered = self._standing[1]
+        return ordered[bisect_right(ordered, -before, key=lambda each: -ends(each.origin)[1]) :]
+
     def owed(self, most: int, given_up: AbstractSet[Asked]) -> list[Owed]:
         """The newest segments whose form is by rule alone, and what to ask for in its place."""
         known = {*given_up, *((owed.id, owed.level) for owed in self._forms)}
@@ -94,7 +106,7 @@ class Tending:
         """The segment with a message that the store has lost; None where none is left, or it was deleted."""
         if position in self.thread.state.deleted:
             return None
-        return next((each for tier in TIERS for each in self.tiers.of(tier) if position in _range(each)), None)
+        return next((each for tier in TIERS for each in self.tiers.of(tier) if position in covered(each)), None)
 
     def take(self, forms: Mapping[Owed, Form], writer: str) -> None:
         """Keep the forms that came; the next run puts each in its place, if it is still wanted there."""
@@ -197,16 +209,12 @@ class Tending:
 
     def _reworded(self) -> list[Move]:
         """Turns of which a message was edited or deleted since the last run are new again, as they stand now."""
-        touched: set[int] = set()
-        for event in self.thread.events(self._events):
-            if event.kind in _REWORDING:
-                facts = event.facts
-                touched.update(facts["positions"] if "positions" in facts else [facts["position"]])
+        touched = self._turns.reworded(self._events)
         self._events = self.thread.state.events
         moves: list[Move] = []
         for tier in TIERS if touched else ():
             for segment in self.tiers.of(tier):
-                if touched.isdisjoint(_range(segment)) or self.tiers.find(segment.id) is None:
+                if touched.isdisjoint(covered(segment)) or self.tiers.find(segment.id) is None:
                     continue
                 for piece in self._pieces(segment.origin):
                     self.tiers = self.tiers.without(piece.id)
@@ -244,7 +252,7 @@ class Tending:
         moves: list[Move] = []
         wanted, self._wanted = self._wanted, Counter[int]()
         for segment in (*self.tiers.hot, *self.tiers.warm, *self.tiers.cold) if wanted else ():
-            times = max((wanted[position] for position in _range(segment) if position in wanted), default=0)
+            times = max((wanted[position] for position in covered(segment) if position in wanted), default=0)
             if times and segment.level == VERBATIM:
                 used = replace(read(segment, now), access_count=segment.access_count + times)
                 self.tiers = self.tiers.placing("hot", used)
@@ -275,11 +283,6 @@ class Tending:
         relevance = Relevance.for_span(max(created) - min(created))
         context = replace(Context.of(self._turns.newest()), meaning=self._likeness.of(segments))
         return [each.score for each in importances(segments, context, max(created), relevance)]
-
-
-def _range(segment: Segment) -> range:
-    first, last = ends(segment.origin)
-    return range(first, last + 1)
 
 
 def _told(move: Move) -> list[Any]:

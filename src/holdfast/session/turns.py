@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from holdfast.memory.remembered import Remembered
 from holdfast.memory.segments import Segment, by_turns
+from holdfast.memory.tiers import TIERS, Tiers
 
 from .spans import Span, holds, span_of
 from .thread import Thread
 
 _CONTEXT = 8  # newest messages that segments are held against
 _AROUND = 64  # messages to each side in which the turn of an evicted message is looked for
+_REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 
 
 class Turns:
@@ -19,6 +23,7 @@ class Turns:
 
     def __init__(self, thread: Thread) -> None:
         self._thread = thread
+        self._reworded: tuple[tuple[int, int], AbstractSet[int]] = ((0, 0), frozenset())
 
     def start(self, first: int, most: int) -> int:
         """Where the newest messages of so many tokens begin, or this position if that is later."""
@@ -66,6 +71,25 @@ class Turns:
         found = next((turn for turn in turns if turn[0].position <= position <= turn[-1].position), None)
         return (found[0].position, found[-1].position) if found else None
 
+    def reworded(self, start: int) -> AbstractSet[int]:
+        """The messages that were edited, deleted or brought back since the event with this number."""
+        key = (start, self._thread.state.rewordings)
+        if self._reworded[0] != key:
+            told = [event.facts for event in self._thread.events(start) if event.kind in _REWORDING]
+            touched = (facts["positions"] if "positions" in facts else [facts["position"]] for facts in told)
+            self._reworded = key, frozenset(chain.from_iterable(touched))
+        return self._reworded[1]
+
+    def newest_first(self, tiers: Tiers, evicted: Sequence[Span], reworded: AbstractSet[int]) -> Sequence[Segment]:
+        """What the tiers hold by its messages, of a turn that was cut its end first; not what does not hold."""
+        held = (each for tier in TIERS for each in tiers.of(tier))
+        left = [
+            each
+            for each in held
+            if not holds(evicted, ends(each.origin)[0]) and reworded.isdisjoint(covered(each))
+        ]
+        return sorted(left, key=lambda each: (ends(each.origin), each.span or (0, 0)), reverse=True)
+
     def text(self, origin: str) -> str:
         """What the segment of this name told when it was made of its messages, as they stand now."""
         return _joined(self._told(*ends(origin)))
@@ -92,6 +116,12 @@ def ends(origin: str) -> Span:
     """The first and the last position of the segment of this name."""
     first, _, last = origin.partition("-")
     return int(first), int(last)
+
+
+def covered(segment: Segment) -> range:
+    """The positions of its messages, and of what the system said between them."""
+    first, last = ends(segment.origin)
+    return range(first, last + 1)
 
 
 def _joined(messages: Sequence[Remembered]) -> str:
