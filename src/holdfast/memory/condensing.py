@@ -35,6 +35,7 @@ _TALK = frozenset({"prose", "dense"})  # other kinds of text are what tools retu
 _SMALL = 24  # tokens that a form may always take: less names nothing
 _MOST_SENTENCES = 2_000  # of a segment that are weighed against each other
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
+_ROLE = re.compile(r"^(?:User|Assistant|System): ", re.MULTILINE)  # who speaks where nobody has a name
 _FACT = "Facts: "
 _BRIEF = 160  # characters of a sentence that is a fact by itself
 _NO_QUESTION = Question.of("")
@@ -79,11 +80,11 @@ def _form(key: tuple[str, int, Count]) -> str:
     size = count(text)
     aimed, _ = FACTORS[level]
     kind = recognise(text)
-    if kind.name not in _TALK and size >= _SMALL:
+    if kind.name not in _TALK and size >= _SMALL and not _ROLE.match(text):
         return kind.shrink(text, Room(int(size / aimed), count)).text
     told = _told(text)
     pieces = told if level == LIGHT else [*_facts(text), *(piece for piece in told if len(piece[1]) <= _BRIEF)]
-    named = named_in(text)
+    named = named_in(_ROLE.sub("", text))
     for room in (int(size / aimed), room_for(size, level)):
         form = _filled(pieces, named, room, count)
         if form:

@@ -11,13 +11,14 @@ from holdfast.fitting import Settings, chosen
 from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.by_model import ModelCondenser
-from holdfast.memory.condensing import AskingCondenser, Condenser, RuleCondenser
+from holdfast.memory.condensing import AskingCondenser, Condenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.metering import Counter, meter_for
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.tokens import window_of
 
 from . import arguments
+from .condensing import TurnCondenser
 
 if TYPE_CHECKING:
     from holdfast.cache import CompressionCache
@@ -36,7 +37,7 @@ class Options:
     vectors: bool | None = None
     """Whether messages are found by what they mean too; None: where the extra ``local`` is installed."""
 
-    condenser: Condenser = field(default_factory=RuleCondenser)
+    condenser: Condenser = field(default_factory=TurnCondenser)
     llm: ModelSpec | None = None
     embedder: EmbedderSpec | None = None
     cache: CompressionCache | None = None

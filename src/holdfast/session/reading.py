@@ -71,7 +71,8 @@ class ReadingSession(OpenThread):
             raise ConfigError("there is none", place="budget", advice="give one to the session, or to fit")
         with self._turn:
             self._thread.refresh()
-            view = Fitting(self._past, self._thread, self._desk, self._options, chosen, query, tools).view()
+            forms = self._tending.forms
+            view = Fitting(self._past, self._thread, self._desk, self._options, chosen, query, tools, forms).view()
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and not view.budget_met:
             reason = "what must stay is larger"

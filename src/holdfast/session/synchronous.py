@@ -13,7 +13,7 @@ from holdfast.calling.limits import CallLimits
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.memory.condensing import Condenser, RuleCondenser
+from holdfast.memory.condensing import Condenser
 from holdfast.memory.facts import Fact
 from holdfast.memory.tiers import Tier, TierSizes, TierStatistics
 from holdfast.metering import Counter
@@ -23,6 +23,7 @@ from holdfast.stores.in_process import InProcessStore
 
 from . import arguments
 from .arguments import Which
+from .condensing import TurnCondenser
 from .copying import copy_thread
 from .lines import own_id
 from .options import Options
@@ -61,7 +62,7 @@ class SyncSession(ReadingSession):
         arguments.able("__call__", "clock", clock, "give a function that tells seconds since 1970 UTC")
         stated = None if budget is None else Budget.of(budget)
         sizes = TierSizes() if tiers is None else tiers
-        forms = RuleCondenser() if condenser is None else condenser
+        forms = TurnCondenser() if condenser is None else condenser
         options = Options(
             stated,
             model,

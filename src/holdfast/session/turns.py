@@ -11,6 +11,7 @@ from holdfast.memory.segments import Segment, by_turns
 from holdfast.memory.tiers import TIERS, Tiers
 
 from .spans import Span, holds, span_of
+from .telling import told
 from .thread import Thread
 
 _CONTEXT = 8  # newest messages that segments are held against
@@ -40,26 +41,26 @@ class Turns:
 
         Not the newest, which is still going on; with ``most``, no more when they have so many tokens.
         """
-        told: list[Remembered] = []
+        said: list[Remembered] = []
         tokens = 0
         for kept in self._thread.forwards(start):
             if kept.message.role == "system":
                 continue
             if most is not None and tokens > most and kept.message.role == "user":
-                turns, more = by_turns(told), True
+                turns, more = by_turns(said), True
                 break
-            told.append(kept.remembered)
+            said.append(kept.remembered)
             tokens += self._thread.meter.message(kept.message)
         else:
-            turns, more = by_turns(told)[:-1], False
+            turns, more = by_turns(said)[:-1], False
         out = self._thread.state.evicted
         segments = [self._made(turn) for turn in turns if not holds(out, turn[0].position)]
         return segments, turns[-1][-1].position + 1 if turns else start, more
 
     def segment(self, span: Span) -> Segment | None:
         """The messages of the span as a segment, None if none is left of them."""
-        told = self._told(*span)
-        return self._made(told, span) if told else None
+        left = self._told(*span)
+        return self._made(left, span) if left else None
 
     def evicted(self, position: int) -> Span | None:
         """Where the turn of an evicted message begins and ends, as far as it was evicted; None if it was not."""
@@ -75,8 +76,8 @@ class Turns:
         """The messages that were edited, deleted or brought back since the event with this number."""
         key = (start, self._thread.state.rewordings)
         if self._reworded[0] != key:
-            told = [event.facts for event in self._thread.events(start) if event.kind in _REWORDING]
-            touched = (facts["positions"] if "positions" in facts else [facts["position"]] for facts in told)
+            changes = [event.facts for event in self._thread.events(start) if event.kind in _REWORDING]
+            touched = (facts["positions"] if "positions" in facts else [facts["position"]] for facts in changes)
             self._reworded = key, frozenset(chain.from_iterable(touched))
         return self._reworded[1]
 
@@ -92,21 +93,25 @@ class Turns:
 
     def text(self, origin: str) -> str:
         """What the segment of this name told when it was made of its messages, as they stand now."""
-        return _joined(self._told(*ends(origin)))
+        return self._text(self._told(*ends(origin)))
 
     def newest(self) -> str:
         """What is being talked about now."""
         end = self._thread.state.messages
-        return _joined(self._told(max(0, end - _CONTEXT), end - 1))
+        return self._text(self._told(max(0, end - _CONTEXT), end - 1))
 
     def _told(self, first: int, last: int) -> list[Remembered]:
         """The messages as they stand, without what the system said, which is always in view."""
         found = self._thread.read(range(first, last + 1)).values()
         return [kept.remembered for kept in found if kept.message.role != "system"]
 
+    def _text(self, messages: Sequence[Remembered]) -> str:
+        found = self._thread.read([message.position for message in messages])
+        return "\n".join(map(told, found.values()))
+
     def _made(self, turn: Sequence[Remembered], span: Span | None = None) -> Segment:
         first, last = span or (turn[0].position, turn[-1].position)
-        text = _joined(turn)
+        text = self._text(turn)
         pinned = not set(self._thread.state.pins).isdisjoint(range(first, last + 1))
         tokens = self._thread.meter.text(text)
         return Segment(f"{first}-{last}", text, turn[0].said or 0.0, tokens, pinned=pinned)
@@ -122,7 +127,3 @@ def covered(segment: Segment) -> range:
     """The positions of its messages, and of what the system said between them."""
     first, last = ends(segment.origin)
     return range(first, last + 1)
-
-
-def _joined(messages: Sequence[Remembered]) -> str:
-    return "\n".join(message.told for message in messages)

@@ -6,15 +6,18 @@ only grows at its end meanwhile. Where the recent turns begin moves in steps, ea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from holdfast.api import compress
 from holdfast.compressors.summaries import mark
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.transcript import speaks
+from holdfast.memory.segments import Segment
 from holdfast.reports.journey import journeys
 
+from .gist import gist
 from .inquiry import SHIFT_AFTER, Inquiry, has_shifted, of_the_newest
 from .lines import Kept
 from .options import Options
@@ -49,8 +52,9 @@ class Fitting:
         budget: Budget,
         query: str | None,
         tools: object,
+        forms: Callable[[int], Iterable[Segment]],
     ) -> None:
-        self.desk = desk
+        self.desk, self.forms = desk, forms
         self.past, self.thread, self.options, self.query, self.tools = past, thread, options, query, tools
         self.limit = budget.tokens(options.window)
         self.wire = thread.wire
@@ -161,9 +165,21 @@ class Fitting:
         shown = {place for place in part.places if place is not None}
         count = self.options.meter.text
         past = self.past.recollect(asked, room, count, lambda text: self._cost(text) - empty, shown, least)
+        if self.query is None:
+            past = self._filled(past, start, part)
         view = self._composed(part, start, past, reason)
         self._remember(past, asked, view)
         return view
+
+    def _filled(self, past: Recollection, start: int, part: Part) -> Recollection:
+        """With what the tiers say in brief of the rest, where much room is left.
+
+        As much stays free as when recent turns are made smaller, so that they can grow.
+        """
+        said = f"{past.text}\n" if past.text else ""
+        room = self.limit - int(self.room * _REGROWTH) - part.tokens - self._cost(said)
+        brief = gist(self.forms(start), room, self.options.meter.text, {each.position for each in past.chosen})
+        return replace(past, text=said + brief)
 
     def _remember(self, past: Recollection, asked: Inquiry, view: View) -> None:
         """Record what was recalled, and for which input if it is to stay until the next one."""

@@ -25,15 +25,16 @@ Place = tuple[int, int]
 
 
 def ranked(lines: Sequence[Line]) -> list[Place]:
-    """The places of all labels and atoms, the most worthwhile first."""
+    """The places of all atoms, and of labels that say something alone, the most worthwhile first."""
     bulk, told = _bulk(lines), _Told()
     places: list[Place] = []
     worths: list[float] = []
     for n in range(len(lines) - 1, -1, -1):
         line = lines[n]
         stale = told.opened(line) * (_OLDEST + (1 - _OLDEST) * n / len(lines))
-        places.append((n, -1))
-        worths.append(line.density * stale)
+        if line.worth:  # a name without a word behind it says nothing
+            places.append((n, -1))
+            worths.append(line.density * stale)
         for k, (atom, density) in enumerate(zip(line.atoms, line.densities, strict=True)):
             places.append((n, k))
             worths.append(density * bulk[atom.field] * stale * told.freshness(atom, line))
