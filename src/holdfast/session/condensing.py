@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.compressors.digest import Order, body
+from holdfast.compressors.digest import notes
 from holdfast.memory.condensing import Count, RuleCondenser, room_for
 from holdfast.text.memo import Memo
 
@@ -27,7 +27,7 @@ def _notes(key: tuple[str, int, Count]) -> str:
     """The notes; empty for what is only talk, and where nothing fits."""
     text, level, count = key
     history = history_of(text)
-    return "" if history is None else body(Order(history, "", room_for(count(text), level), count))
+    return "" if history is None else notes(history, room_for(count(text), level), count, heading="")
 
 
 _NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes, lambda key, form: len(key[0]) + len(form), 8_000_000)

@@ -25,9 +25,8 @@ class View:
 
     recalled: tuple[Recalled, ...] = ()
     result: CompressionResult | None = field(default=None, repr=False)
-    """What became of the recent turns when they were last made smaller.
+    """How the recent turns were last made smaller: ``holdfast.restore`` gives them as they stand in the thread.
 
-    They may have been smaller already: ``holdfast.restore`` of it gives them as they were before that one step,
     ``Session.restore`` gives everything as it was appended.
     """
 

@@ -16,6 +16,7 @@ from holdfast.stores.artifacts.excerpt import excerpt
 
 from . import arguments
 from .arguments import Which
+from .frame import Frame
 from .opening import OpenThread
 from .page import html_page
 from .parts import View
@@ -71,8 +72,8 @@ class ReadingSession(OpenThread):
             raise ConfigError("there is none", place="budget", advice="give one to the session, or to fit")
         with self._turn:
             self._thread.refresh()
-            forms = self._tending.forms
-            view = Fitting(self._past, self._thread, self._desk, self._options, chosen, query, tools, forms).view()
+            frame = Frame.of(self._thread, self._desk, self._options, chosen, query, tools)
+            view = Fitting(frame, self._past, self._tending.forms).view()
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and not view.budget_met:
             reason = "what must stay is larger"

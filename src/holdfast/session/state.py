@@ -94,6 +94,9 @@ class State:
     recalled: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What was recalled for the newest input, and stands in the view until the next one."""
 
+    carried: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Of an agent, notes on what is older than ``to``, and the tokens that they were made for."""
+
     happened: dict[str, int] = field(default_factory=dict[str, int])
     """How many events of each kind there were."""
 
@@ -101,6 +104,11 @@ class State:
     def rewordings(self) -> int:
         """How often what messages say, or whether they stand, was changed."""
         return sum(self.happened.get(kind, 0) for kind in _REWORDS)
+
+    @property
+    def standing(self) -> Mapping[str, Any]:
+        """What was recalled for the newest input; empty where nothing was yet."""
+        return self.recalled if self.recalled.get("for", -1) == self.spoke else {}
 
     def to_json(self) -> str:
         """As it is kept."""
@@ -146,7 +154,7 @@ class State:
         elif kind == "compaction":
             self.since = facts["to"]
         if kind in _REWORDS:
-            self.recalled = {}  # what it says may not stand any more
+            self.recalled, self.carried = {}, {}  # what they say may not stand any more
         self.happened[kind] = self.happened.get(kind, 0) + 1
 
     def _revert(self, position: int, number: int | None) -> None:

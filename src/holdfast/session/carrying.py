@@ -1,0 +1,61 @@
+"""What an agent did before its recent turns: notes that are carried on, and grow by what leaves those turns."""
+
+from __future__ import annotations
+
+from holdfast.compressors.concealing import concealed
+from holdfast.compressors.digest import History, notes
+from holdfast.compressors.summaries import mark
+from holdfast.kernel.messages import Message
+from holdfast.kernel.transcript import Format
+
+from .frame import Frame
+from .lines import Kept
+
+_SHARE = 0.5  # of the room, at most
+_REACH = 3  # times the tokens of the notes: what was said further back hardly ever gets into them
+_STEP = 64  # messages that are read at once
+
+
+def carried(frame: Frame, start: int) -> str:
+    """Notes on what was before this position; empty where nothing was, or nothing is worth it.
+
+    They are kept with the state of the thread, and made anew, of what is near, when what they tell of was changed.
+    """
+    thread, tokens = frame.thread, int(frame.room * _SHARE)
+    known = thread.state.carried
+    stands = bool(known) and known["to"] <= start
+    if stands and known["to"] == start and known["tokens"] <= tokens:
+        return str(known["text"])
+    messages = [kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)]
+    if frame.options.redacts:
+        messages = list(map(concealed, messages))
+    if stands and known["text"]:
+        messages = [summary_of(thread.wire, known["text"]), *messages]
+    users = tuple(i for i, message in enumerate(messages) if message.role == "user")
+    text = notes(History.of(messages, range(len(messages)), users), tokens, frame.options.meter.text)
+    thread.state.carried = {"to": start, "tokens": tokens, "text": text}
+    thread.save()
+    return text
+
+
+def summary_of(wire: Format, text: str) -> Message:
+    """The message in which the notes stand."""
+    return wire.read([wire.compose("user", mark(text))]).messages[0]
+
+
+def _left(frame: Frame, first: int, stop: int, most: int) -> list[Kept]:
+    """The newest messages of this span, of so many tokens, without what is always in the view.
+
+    No result is the first: its call stands before it.
+    """
+    found: list[Kept] = []
+    for end in range(stop, first, -_STEP):
+        for kept in reversed(frame.thread.read(range(max(first, end - _STEP), end)).values()):
+            if kept.position not in frame.fixed:
+                found.append(kept)
+                most -= frame.size(kept)
+        if most < 0:
+            break
+    while found and found[-1].message.results:
+        found.pop()
+    return found[::-1]

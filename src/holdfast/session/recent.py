@@ -1,0 +1,130 @@
+"""The recent turns of a view: where they begin, and how they are made to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.api import compress
+from holdfast.kernel.transcript import speaks
+from holdfast.reports.journey import journeys
+
+from .carrying import carried, summary_of
+from .frame import Frame
+from .parts import Part, Recent
+
+_NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
+
+
+class RecentTurns:
+    """The recent turns of one fit, behind what is always in the view."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+        self._thread, self._desk = frame.thread, frame.desk
+
+    def tokens(self, most: int) -> int:
+        """Tokens of the recent turns as they were said, or of enough of them to be more than ``most``."""
+        end, key = self._thread.state.messages, self._frame.key(self._thread.state.since)
+        known = self._desk.recent
+        if known is None or known.key != key:
+            known = Recent(key, self._thread.state.since, 0)
+        tokens = known.tokens
+        for kept in self._thread.backwards(known.end):
+            if tokens > most:
+                break
+            tokens += 0 if kept.position in self._frame.fixed else self._frame.size(kept)
+        self._desk.recent = Recent(key, end, tokens)
+        return tokens
+
+    def start(self, room: int) -> int:
+        """Where recent turns that fit the room begin: the newest exchange, and what is before it while it fits.
+
+        They begin with a user's message if one is near, and never with the result of a call.
+        """
+        end = self._thread.state.messages
+        taken, start, turn = 0, end, (end, 0)
+        for kept in self._thread.backwards():
+            if kept.position in self._frame.fixed:
+                continue
+            taken += self._frame.size(kept)
+            if taken > room and start < end:
+                break
+            if not kept.message.results:
+                start = kept.position
+                turn = (start, taken) if speaks(kept.message) else turn
+        return turn[0] if turn[1] and taken - turn[1] <= room * _NEAR else start
+
+    def part(self, start: int, most: int, target: int) -> Part:
+        """What is fixed and the recent turns, made to fit: if they do so, as they stood and what came since.
+
+        So the beginning stays the same. When they have outgrown their room they are made smaller once more, of
+        what was said, and not of what was made of it: the work is that for what is new.
+        """
+        frame, key = self._frame, self._frame.key(start)
+        last = self._desk.part if frame.query is None and self._desk.key == key else None
+        part = self._continued(last) if last else self._made(start, target)
+        if last and part.tokens > most:
+            part = self._made(start, target)
+        if frame.query is None:
+            self._desk.key, self._desk.part = key, part
+        return part
+
+    def _continued(self, last: Part) -> Part:
+        fresh = self._thread.read(range(last.end, self._thread.state.messages))
+        return Part(
+            [*last.messages, *(kept.original for kept in fresh.values())],
+            last.tokens + sum(map(self._frame.size, fresh.values())),
+            (*last.places, *fresh),
+            last.head,
+            self._thread.state.messages,
+            last.result,
+        )
+
+    def _made(self, start: int, limit: int) -> Part:
+        """Of what was said; of an agent, what it did before stands there in notes."""
+        frame, spoke = self._frame, self._thread.state.spoke
+        before = {place: kept for place, kept in frame.fixed.items() if place < start}
+        if spoke is not None and spoke < start:
+            before |= self._thread.read([spoke])
+        recent = self._thread.read(range(start, self._thread.state.messages))
+        kept = [*(before[place] for place in sorted(before)), *recent.values()]
+        messages = [each.original for each in kept]
+        places: list[int | None] = [each.position for each in kept]
+        tokens = frame.overhead + sum(map(frame.size, kept))
+        earlier = carried(frame, start) if frame.agent and frame.query is None else ""
+        if earlier:
+            summary = summary_of(frame.thread.wire, earlier)
+            messages.insert(len(before), summary.original)
+            places.insert(len(before), None)
+            tokens += frame.options.meter.message(summary)
+        if tokens <= limit:
+            return Part(messages, tokens, tuple(places), len(before), self._thread.state.messages, None)
+        return self._compressed(messages, places, len(before), limit)
+
+    def _compressed(self, messages: list[Any], places: Sequence[int | None], head: int, limit: int) -> Part:
+        """The messages made to fit; the first ones, so many, stand before the recent turns."""
+        options, pins = self._frame.options, set(self._thread.state.pins)
+        result = compress(
+            messages,
+            max(1, limit),
+            model=options.model,
+            format=self._thread.state.format or None,
+            profile=options.profile,
+            query=self._frame.query,
+            tools=self._frame.tools,
+            pin=[i for i, place in enumerate(places) if place in pins],
+            store=self._thread.store,
+            counter=options.counter,
+            redact=options.redact,
+        )
+        ways = {way.after: way.before for way in journeys(result) if way.after is not None}
+        sources = [ways[at] for at in range(len(result.messages))]
+        return Part(
+            list(result.messages),
+            result.usage.tokens,
+            tuple(None if source is None else places[source] for source in sources),
+            max((at + 1 for at, source in enumerate(sources) if source is not None and source < head), default=0),
+            self._thread.state.messages,
+            result,
+        )

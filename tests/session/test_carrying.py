@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from holdfast.session import Session
+from tests.session.talks import call
+
+BUDGET = 3_000
+
+
+def work(first: int, last: int):
+    """Exchanges of one long task, each with something to know."""
+    for number in range(first, last):
+        rows = "\n".join(f"row {number}.{row}: nothing to see in the depot of Porto" for row in range(12))
+        yield call(number, f"The port of service svc-{number} is {8000 + number}.\n{rows}")
+
+
+@pytest.fixture
+def session(tmp_path):
+    """An agent far beyond its window, whose first exchanges have left the recent turns."""
+    with Session("t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai") as opened:
+        opened.append({"role": "user", "content": "Find the port of every service."})
+        for exchange in work(0, 160):
+            opened.append(*exchange)
+            opened.fit()
+        yield opened
+
+
+def told(view) -> str:
+    return "\n".join(str(message["content"]) for message in view.messages)
+
+
+def test_what_left_the_recent_turns_of_an_agent_is_told_in_notes(session):
+    view = session.fit()
+    assert view.since > 1
+    assert any(f"svc-{number}" in told(view) for number in range(view.since // 2 - 2))
+    assert view.tokens <= BUDGET
+
+
+def test_notes_that_were_lost_are_made_again(session, tmp_path):
+    view = session.fit()
+    session.close()
+    with Session("t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai") as opened:
+        opened._thread.state.carried = {}
+        again = opened.fit()
+    assert again.since == view.since
+    assert any(f"svc-{number}" in told(again) for number in range(view.since // 2 - 2))
+
+
+def test_another_process_sees_the_same_notes(session, tmp_path):
+    session.fit()
+    with Session("t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai") as opened:
+        assert opened._thread.state.carried == session._thread.state.carried
+
+
+def test_what_is_deleted_is_in_no_notes(session):
+    noted = next(number for number in range(160) if f"svc-{number} " in told(session.fit()))
+    session.delete(1 + 2 * noted)
+    assert f"svc-{noted} " not in told(session.fit())
+
+
+def test_notes_end_where_the_recent_turns_begin_after_an_undo_too(session):
+    session.fit()
+    session.undo()
+    view = session.fit()
+    assert session._thread.state.carried["to"] == view.since
+    assert view.tokens <= BUDGET
+
+
+def test_the_notes_of_a_larger_budget_are_cut_for_a_smaller_one(session):
+    assert session.fit(budget=1_200).tokens <= 1_200
