@@ -241,7 +241,8 @@ def restore(result: CompressionResult) -> Any:
         raise InputError(f"{type(result).__name__} is no result", advice="give what compress returned")
     messages = message_list(result)
     for step in reversed(result.steps):
-        messages = step.undone(messages)
+        if step.applied:
+            messages = step.undone(messages)
     payload = bare(result.messages)
     if result.key:
         original: Any = {**payload, result.key: messages}

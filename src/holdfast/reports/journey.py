@@ -71,7 +71,8 @@ def journeys(result: CompressionResult) -> list[Journey]:
     finals = message_list(result)
     trails = [_Trail(i) for i in range(len(originals))]
     for step in result.steps:
-        trails = _after(step, trails)
+        if step.applied:
+            trails = _after(step, trails)
     found: list[Journey] = []
     left = iter(enumerate(finals))
     for trail in trails:

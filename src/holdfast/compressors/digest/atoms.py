@@ -90,6 +90,8 @@ def written(line: Line, chosen: Sequence[int]) -> str:
 
 
 def _members(atoms: Sequence[Atom], depth: int, separator: str) -> str:
+    if all(len(atom.path) <= depth for atom in atoms):
+        return separator.join([atom.text for atom in atoms if atom.text])
     pieces: list[str] = []
     for group, inside in groupby(atoms, lambda atom: atom.path[depth] if len(atom.path) > depth else None):
         members = list(inside)

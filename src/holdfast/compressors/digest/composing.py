@@ -54,7 +54,7 @@ def noted(history: History) -> int:
 
 def _complete_notes(history: History) -> int:
     lines = [line_of(said.saying) for said in sayings(history, "")]
-    characters = sum(len(line.label) + sum(atom.size for atom in line.atoms) for line in lines)
+    characters = sum([len(line.label) + sum([atom.size for atom in line.atoms]) for line in lines])
     return _LINE * len(lines) + int(characters / _CHARACTERS)
 
 
@@ -145,7 +145,7 @@ class _Page:
     def _tokens(self) -> int:
         """Tokens of the page: a line with its break is counted once, and nothing joins over a break."""
         count = self._order.count
-        return sum([count(f"{line}\n") for line in self.text().split("\n")])
+        return sum([count(f"{line}\n") for line in self._written()])
 
 
 def _composed(order: Order) -> str:
@@ -156,7 +156,7 @@ def _composed(order: Order) -> str:
 
 def _held(history: History) -> int:
     """Characters of the messages."""
-    return sum(len(said) if isinstance(said, str) else sum(len(p.text) for p in said) for said in history.said)
+    return sum([len(s) if isinstance(s, str) else sum([len(part.text) for part in s]) for s in history.said])
 
 
 _bodies: Memo[Order, str] = Memo(_composed, lambda order, text: len(text) + _held(order.history))

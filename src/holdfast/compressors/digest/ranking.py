@@ -35,9 +35,11 @@ def ranked(lines: Sequence[Line]) -> list[Place]:
         if line.worth:  # a name without a word behind it says nothing
             places.append((n, -1))
             worths.append(line.density * stale)
-        for k, (atom, density) in enumerate(zip(line.atoms, line.densities, strict=True)):
-            places.append((n, k))
-            worths.append(density * bulk[atom.field] * stale * told.freshness(atom, line))
+        places += [(n, k) for k in range(len(line.atoms))]
+        worths += [
+            density * bulk[atom.field] * stale * told.freshness(atom, line)
+            for atom, density in zip(line.atoms, line.densities, strict=True)
+        ]
         told.closed(line)
     best = sorted(range(len(places)), key=worths.__getitem__, reverse=True)  # of equals, what comes first here
     return [places[at] for at in best]
@@ -57,6 +59,8 @@ class _Told:
 
     def __init__(self) -> None:
         self._used: set[str] = set()
+        self._unheard: list[Line] = []
+        """Lines that are done with, of which nobody has asked yet what they use."""
         self._said: set[object] = set()
         self._calls: set[str] = set()
 
@@ -86,16 +90,19 @@ class _Told:
         if atom.cells:
             share = self._used_later(atom.cells)
         else:
-            fresh = len([thing for thing in things if thing not in said]) / len(things)
+            fresh = (len(things) - sum(map(said.__contains__, things))) / len(things)
             share = atom.firm + (1 - atom.firm) * (_PARTLY + (1 - _PARTLY) * fresh)
         said.update(things)
         return share
 
     def _used_later(self, cells: Sequence[str]) -> float:
+        for line in self._unheard:
+            self._used.update(line.things)
+            if line.is_speech:
+                self._used.update(thing.lstrip(_CURRENCY) for atom in line.atoms for thing in atom.things)
+        self._unheard.clear()
         return _LATER if any(len(cell) >= _TELLING for cell in self._used.intersection(cells)) else 1.0
 
     def closed(self, line: Line) -> None:
         """What the line speaks of, by its speaker or in its call, is used from the view of earlier lines."""
-        self._used.update(line.things)
-        if line.is_speech:
-            self._used.update(thing.lstrip(_CURRENCY) for atom in line.atoms for thing in atom.things)
+        self._unheard.append(line)

@@ -61,10 +61,10 @@ def _asked_of(key: tuple[str, str, bool]) -> str:
     text, question, is_small = key
     telling = [term for term in Question.of(question).terms if not (is_small and term.plain)]
     low = text.lower() if telling else ""
-    held = [term.needle for term in telling if term.needle in low and term.found_in(text, low)]
-    if held and is_small:
+    held = (term.needle for term in telling if term.needle in low and term.found_in(text, low))
+    if is_small:
         return " ".join(f'"{needle}"' for needle in sorted(held))
-    return question if held else ""
+    return question if any(True for _ in held) else ""
 
 
 kind_of: Memo[str, ContentKind] = Memo(recognise, lambda text, _: len(text), _CHARACTERS)
