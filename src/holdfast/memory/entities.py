@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
 
-from holdfast.text.identifiers import find
+from holdfast.text.identifiers import Identifier, find
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS
@@ -50,7 +50,12 @@ class Relation:
 
 def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
     """What the text is about: names, then what is exact, then phrases that come back; the oftenest first."""
-    return list(_ENTITIES(text)[:most])
+    return list(_READ(text).entities[:most])
+
+
+def exact(text: str) -> frozenset[str]:
+    """What is exact in the text, bare numbers left out."""
+    return _READ(text).exact
 
 
 def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
@@ -76,10 +81,26 @@ def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
     return {entity: times / len(texts) for entity, times in holders.items()}
 
 
-def _entities(text: str) -> tuple[Entity, ...]:
+@dataclass(frozen=True, slots=True)
+class _Read:
+    entities: tuple[Entity, ...]
+    exact: frozenset[str]
+
+
+def _read(text: str) -> _Read:
+    found = find(text)
+    return _Read(_entities(text, found), frozenset(one.text for one in found if not one.text.isdigit()))
+
+
+_READ: Memo[str, _Read] = Memo(
+    _read, lambda text, read: len(text) + 64 * (len(read.entities) + len(read.exact)), 16_000_000
+)
+"""By the text: segments are weighed again at every run, and say what they said."""
+
+
+def _entities(text: str, found: Sequence[Identifier]) -> tuple[Entity, ...]:
     named = [name.text for name in names(text)]
     inside = {word for name in named for word in name.split()}
-    found = list(find(text))
     kinds = {one.text: one.kind for one in found if one.text not in inside}
     times = Counter(one.text for one in found)
     return (
@@ -87,12 +108,6 @@ def _entities(text: str) -> tuple[Entity, ...]:
         *(Entity(one, kinds[one], times[one]) for one in sorted(kinds, key=lambda one: -times[one])),
         *(Entity(phrase, "phrase", often) for phrase, often in _phrases(text)),
     )
-
-
-_ENTITIES: Memo[str, tuple[Entity, ...]] = Memo(
-    _entities, lambda text, found: len(text) + 64 * len(found), 8_000_000
-)
-"""By the text: segments are weighed again at every run, and say what they said."""
 
 
 def _relations(text: str) -> tuple[Relation, ...]:

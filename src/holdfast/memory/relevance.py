@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import chain
 
-from holdfast.text.identifiers import find
+from holdfast.text.memo import Memo
 from holdfast.text.scoring import has_importance_marker
 from holdfast.text.words import STOP_WORDS, words
 
@@ -92,8 +92,8 @@ def importances(
     segments: Sequence[Segment], context: Context, now: float, relevance: Relevance | None = None
 ) -> list[Importance]:
     """How much each segment matters at ``now``, the one moment of the run; a pinned one matters fully."""
-    run = _Run(relevance or Relevance(), context, now, [_bag(segment.content) for segment in segments])
-    return [run.importance(segment, bag) for segment, bag in zip(segments, run.bags, strict=True)]
+    run = _Run(relevance or Relevance(), context, now, [_TRAITS(segment.content) for segment in segments])
+    return [run.importance(segment, traits) for segment, traits in zip(segments, run.traits, strict=True)]
 
 
 def recency(age: float, rate: float) -> float:
@@ -108,61 +108,81 @@ def access(idle: float, count: int, relevance: Relevance) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class _Traits:
+    """What a text says, whatever it is held against."""
+
+    words: frozenset[str]
+    named: tuple[str, ...]
+    exact: frozenset[str]
+    open: bool
+    """It has a task or a question that is left open."""
+    marked: bool
+
+
+def _traits(text: str) -> _Traits:
+    read = text[:_LONGEST_READ]
+    return _Traits(
+        _bag(read),
+        tuple(entity.text for entity in entities.entities(read)),
+        entities.exact(read),
+        _OPEN.search(read.lower()) is not None or read.rstrip().endswith("?"),
+        has_importance_marker(read),
+    )
+
+
+_TRAITS: Memo[str, _Traits] = Memo(
+    _traits, lambda text, traits: len(text) + 64 * (len(traits.words) + len(traits.exact)), 16_000_000
+)
+"""By the text: segments are weighed again at every run, and say what they said."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     """All that one run of scores shares."""
 
     weights: Relevance
     context: Context
     now: float
-    bags: Sequence[frozenset[str]]
+    traits: Sequence[_Traits]
     around: frozenset[str] = field(init=False)
     asked: frozenset[str] = field(init=False)
     used: frozenset[str] = field(init=False)
     holders: Counter[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "around", _bag(self.context.text))
-        object.__setattr__(self, "asked", _bag(self.context.query))
-        object.__setattr__(self, "used", _identifiers(self.context.text[-_LONGEST_READ:]))
-        object.__setattr__(self, "holders", Counter(word for bag in self.bags for word in bag))
+        words = chain.from_iterable(traits.words for traits in self.traits)
+        object.__setattr__(self, "around", _bag(self.context.text[:_LONGEST_READ]))
+        object.__setattr__(self, "asked", _bag(self.context.query[:_LONGEST_READ]))
+        object.__setattr__(self, "used", entities.exact(self.context.text[-_LONGEST_READ:]))
+        object.__setattr__(self, "holders", Counter(words))
 
-    def importance(self, segment: Segment, bag: frozenset[str]) -> Importance:
+    def importance(self, segment: Segment, traits: _Traits) -> Importance:
         weights, context = self.weights, self.context
-        text = segment.content[:_LONGEST_READ]
-        named = [entity.text for entity in entities.entities(text)]
-        meaning = context.meaning.get(segment.id)
+        bag, meaning = traits.words, context.meaning.get(segment.id)
         factors = {
             "recency": weights.recency * recency(self.now - segment.created, weights.forgetting),
             "access": weights.access * access(self.now - segment.accessed, segment.access_count, weights),
             "semantic": weights.semantic * (_overlap(bag, self.around) if meaning is None else max(0.0, meaning)),
             "entity": weights.entity
-            * min(1.0, entities.importance(named, context.entities, context.everywhere, weights.beta)),
+            * min(1.0, entities.importance(traits.named, context.entities, context.everywhere, weights.beta)),
             "uniqueness": weights.uniqueness * self._uniqueness(bag),
             "query": weights.query * _overlap(bag, self.asked),
-            "open_ends": weights.open_ends * self._open_ends(text),
+            "open_ends": weights.open_ends * self._open_ends(traits),
         }
-        marked = has_importance_marker(text)
-        score = sum(factors.values()) * (weights.marker_multiplier if marked else 1.0)
-        return Importance(1.0 if segment.pinned else min(1.0, max(0.0, score)), factors, marked)
+        score = sum(factors.values()) * (weights.marker_multiplier if traits.marked else 1.0)
+        return Importance(1.0 if segment.pinned else min(1.0, max(0.0, score)), factors, traits.marked)
 
     def _uniqueness(self, bag: frozenset[str]) -> float:
         """1 if no other segment has a word of it, nearly 0 if all have all of them."""
         return math.fsum(1 / self.holders[word] for word in bag) / len(bag) if bag else 0.0
 
-    def _open_ends(self, text: str) -> float:
+    def _open_ends(self, traits: _Traits) -> float:
         """How much is still to be done: half for a task or a question left open, half for what is still in use."""
-        open_task = _OPEN.search(text.lower()) is not None or text.rstrip().endswith("?")
-        return 0.5 * open_task + 0.5 * (not self.used.isdisjoint(_identifiers(text)))
+        return 0.5 * traits.open + 0.5 * (not self.used.isdisjoint(traits.exact))
 
 
-@lru_cache(maxsize=1 << 12)
 def _bag(text: str) -> frozenset[str]:
-    return frozenset(word for word in words(text[:_LONGEST_READ]) if word not in STOP_WORDS)
-
-
-@lru_cache(maxsize=1 << 12)
-def _identifiers(text: str) -> frozenset[str]:
-    return frozenset(one.text for one in find(text) if not one.text.isdigit())
+    return frozenset(words(text)) - STOP_WORDS
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 from uuid import uuid4
 
@@ -34,6 +34,8 @@ class Shelf:
     def __init__(self, thread: Thread) -> None:
         self._thread = thread
         self._last: str | None = ""
+        self._written: dict[int, tuple[Segment, str]] = {}
+        """The segments that were written last, by their identity, with their JSON: most stay what they are."""
 
     def load(self) -> Shelved | None:
         """What was kept, if it is not what this shelf read or wrote last; empty tiers for what cannot be read."""
@@ -52,24 +54,33 @@ class Shelf:
 
     def save(self, before: Tiers, now: Shelved) -> None:
         """Keep what differs from before. Raises StoreError if it cannot be kept."""
-        changed: dict[str, str] = {}
         run = uuid4().hex  # what another session wrote is told by it, even if its hot is the same
+        head = _json({"next": now.next, "events": now.events, "tokens": now.tokens, "run": run})
+        written = {id(each): self._line(each) for tier in TIERS for each in now.tiers.of(tier)}
+        changed: dict[str, str] = {}
         for tier in TIERS:
-            if now.tiers.of(tier) != before.of(tier) or tier == "hot":
-                segments = [asdict(segment) for segment in now.tiers.of(tier)]
-                far = {"next": now.next, "events": now.events, "tokens": now.tokens, "run": run}
-                told = json.dumps(far | {"segments": segments}, ensure_ascii=False, separators=(",", ":"))
-                changed[self._key(tier)] = told
+            held = now.tiers.of(tier)
+            if held != before.of(tier) or tier == "hot":
+                lines = ",".join(written[id(each)][1] for each in held)
+                changed[self._key(tier)] = f'{head[:-1]},"segments":[{lines}]}}'
         store = self._thread.store
         if isinstance(store, SetsMany):
             settled(store.set_many(changed))
         else:
             for key, value in changed.items():
                 settled(store.set(key, value))
-        self._last = changed[self._key("hot")]
+        self._last, self._written = changed[self._key("hot")], written
+
+    def _line(self, segment: Segment) -> tuple[Segment, str]:
+        known = self._written.get(id(segment))
+        return known or (segment, _json({each.name: getattr(segment, each.name) for each in fields(segment)}))
 
     def _key(self, tier: Tier) -> str:
         return f"tier:{tier}:{self._thread.name}"
+
+
+def _json(value: Mapping[str, object]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _segment(data: Mapping[str, Any]) -> Segment:

@@ -27,7 +27,7 @@ from .spans import Span, holds
 from .thread import Thread
 from .turns import Turns, covered, ends
 
-_DUE = 0.2  # of hot: what has been said since the last run, before it is worth another
+_DUE = 0.5  # of hot: what has been said since the last run, before it is worth another
 _AT_ONCE = 2  # sizes of hot: a larger backlog waits for the background, or until somebody wants to know
 _BACKLOG = 12  # sizes of everything: what is older would have been evicted
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 _MARKERS = frozenset("important critical crucial key essential remember note significant vital".split())
@@ -12,7 +12,6 @@ _MARKERS = frozenset("important critical crucial key essential remember note sig
 _DENIED = re.compile(
     r"(?:\b(?:not|no|never|less|hardly)|n['’]t)(?: (?:so|very|that|really|the|a|an|all that))?\s*$"
 )
-_WORD = re.compile(r"[^\W_]+")
 _BEFORE = 24  # characters before a marker that can deny it
 
 
@@ -55,7 +54,18 @@ PRESETS: Mapping[str, Weights] = {"mofa": MOFA, "selective": SELECTIVE}
 def has_importance_marker(text: str) -> bool:
     """Whether the text says of something that it matters: by a whole word that is not denied."""
     low = text.lower()
-    return any(
-        word.group() in _MARKERS and not _DENIED.search(low[max(0, word.start() - _BEFORE) : word.start()])
-        for word in _WORD.finditer(low)
-    )
+    return any(_marks(low, at, at + len(word)) for word in _MARKERS for at in _places(low, word))
+
+
+def _places(low: str, word: str) -> Iterator[int]:
+    at = low.find(word)
+    while at >= 0:
+        yield at
+        at = low.find(word, at + len(word))
+
+
+def _marks(low: str, start: int, end: int) -> bool:
+    """Whether the marker is a word of its own there and is not denied."""
+    if low[start - 1 : start].isalnum() or low[end : end + 1].isalnum():
+        return False
+    return not _DENIED.search(low[max(0, start - _BEFORE) : start])
