@@ -145,14 +145,16 @@ def _verb(between: str) -> str:
 
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of telling words that stand together more than once."""
-    pairs = Counter(
-        f"{one.group()} {other.group()}".lower()
-        for one, other in pairwise(_WORD.finditer(text))
-        if text[one.end() : other.start()] == " " and _is_telling(one.group()) and _is_telling(other.group())
-    )
+    pairs = Counter[str]()
+    before, end = "", 0
+    for match in _WORD.finditer(text):
+        word = match.group()
+        telling = word if _is_telling(word) else ""
+        if before and telling and text[end : match.start()] == " ":
+            pairs[f"{before} {word}"] += 1
+        before, end = telling, match.end()
     return [(pair, times) for pair, times in pairs.most_common() if times >= _REPEATED]
 
 
 def _is_telling(word: str) -> bool:
-    low = word.lower()
-    return word.islower() and len(low) >= _SHORTEST and low not in STOP_WORDS and low not in COURTESY
+    return len(word) >= _SHORTEST and word.islower() and word not in STOP_WORDS and word not in COURTESY

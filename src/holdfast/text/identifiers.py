@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, cast
 
 Kind = Literal[
@@ -42,24 +43,28 @@ _LONGEST = 2_000  # characters; a longer run without a space is data, not a name
 _PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】「」…*]++"
 # The group is not possessive: Python 3.11.2 drops what such a group matched last.
 _CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*")
+_SHORT = 80  # characters of a chunk that is judged once and remembered
 _EDGES = ".:!?-=+&~"
 _TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")  # a chunk without one of these is a plain word
 _ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*+(?:=(?!=)|:(?![:/\\]))")
 
-_MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
-    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+_MONTHS = (
+    *("Jan(?:uary)?", "Feb(?:ruary)?", "Mar(?:ch)?", "Apr(?:il)?", "May", "June?", "July?", "Aug(?:ust)?"),
+    *("Sept?(?:ember)?", "Oct(?:ober)?", "Nov(?:ember)?", "Dec(?:ember)?"),
 )
+_MONTH = f"(?:{'|'.join(_MONTHS)})"
+_BEGUN_MONTH = f"(?:{'|'.join(f'(?<={month[0]}){month[1:]}' for month in _MONTHS)})"
 _UNIT = (
     r"(?:%|[kKMGTP]i?[Bb]|[Bb]ytes?|bits?|[kMG]?bps|[µmn]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|h|days?"
     r"|weeks?|months?|years?|tokens?|lines?|rows?|times|x|[cmk]?m|[km]?g|lbs?|[kMG]?Hz|°[CF]|[kM]?W|V"
     r"|USD|EUR|GBP|dollars?|euros?|percent)"
 )
-_SPREAD = re.compile(  # what has spaces inside
-    rf"(?P<date>(?<!\w)\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}(?:\.?,? \d{{4}})?(?!\w)"
-    rf"|(?<!\w){_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?(?!\w))"
-    rf"|(?P<quantity>(?<![\w.,])\d{{1,15}}(?:[.,]\d{{1,9}}){{0,5}} {_UNIT}(?!\w))"
-    r"|(?P<quoted>\"[^\"\n]{2,120}\"|`[^`\n]{2,120}`|“[^”\n]{2,120}”|«[^»\n]{2,120}»)"
+_SPREAD = re.compile(  # what has spaces inside; one set in front, which the search for it skips to
+    r"[\dJFMASOND\"`“«](?:"
+    rf"(?P<date>(?<=\d)(?<!\w\d)\d?(?:st|nd|rd|th)? {_MONTH}(?:\.?,? \d{{4}})?(?!\w)"
+    rf"|(?<!\w[A-Z]){_BEGUN_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?(?!\w))"
+    rf"|(?P<quantity>(?<=\d)(?<![\w.,]\d)\d{{0,14}}(?:[.,]\d{{1,9}}){{0,5}} {_UNIT}(?!\w))"
+    r"|(?P<quoted>(?<=\")[^\"\n]{2,120}\"|(?<=`)[^`\n]{2,120}`|(?<=“)[^”\n]{2,120}”|(?<=«)[^»\n]{2,120}»))"
 )
 
 _NUMBER = r"\d{1,30}(?:[.,]\d{1,30})*+"
@@ -120,26 +125,31 @@ def _spread(text: str) -> Iterator[Identifier]:
 
 def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
     for chunk in _CHUNK.finditer(text, start, end):
-        one = _judged(chunk.group(), chunk.start())
+        word = chunk.group()
+        one = _known(word) if len(word) <= _SHORT else _judged(word)
         if one is not None:
-            yield one
+            yield Identifier(one.kind, one.text, chunk.start() + one.start)
 
 
-def _judged(chunk: str, start: int) -> Identifier | None:
-    """What the chunk is; of ``name=value`` and ``name:value`` the value, if that is exact."""
+def _judged(chunk: str) -> Identifier | None:
+    """What the chunk is, and where in it that starts; of ``name=value`` and ``name:value`` the value, if exact."""
     if not _TELLING.search(chunk[:_LONGEST]):
         return None
     bare = chunk.rstrip(_EDGES)
-    if bare[:1] in ".:!?=&" and bare[:2] not in {"./", ".."}:
-        start, bare = start + 1, bare[1:]
+    start = 1 if bare[:1] in ".:!?=&" and bare[:2] not in {"./", ".."} else 0
+    bare = bare[start:]
     if len(bare) > _LONGEST or (len(bare) < 2 and not bare.isdigit()):
         return None
     if "://" not in bare and (assignment := _ASSIGNMENT.match(bare)):
-        value = _judged(bare[assignment.end() :], start + assignment.end())
+        value = _judged(bare[assignment.end() :])
         if value is not None:
-            return value
+            return Identifier(value.kind, value.text, start + assignment.end() + value.start)
     kind = _kind(bare)
     return Identifier(kind, bare, start) if kind else None
+
+
+_known = lru_cache(maxsize=1 << 14)(_judged)
+"""Talks and outputs name the same things again and again."""
 
 
 def _kind(chunk: str) -> Kind | None:
