@@ -11,7 +11,7 @@ from holdfast.kernel.errors import ConfigError
 
 from .changing import demoted, original_of, read, recalled, split
 from .condensing import Condenser, Count, RuleCondenser
-from .segments import HEAVY, LIGHT, Segment
+from .segments import HEAVY, LIGHT, VERBATIM, Segment
 
 Tier = Literal["hot", "warm", "cold"]
 TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
@@ -146,9 +146,10 @@ class Maintenance:
         steps: tuple[tuple[Tier, list[Segment], list[Segment] | None], ...]
         steps = (("hot", hot, warm), ("warm", warm, cold), ("cold", cold, None))
         for tier, held, below in steps:
-            for segment in self._leaving(tier, held, importance, force=force):
-                held.remove(segment)
-                moves.append(self._moved(segment, tier, below, now))
+            leaving = self._leaving(tier, held, importance, force=force)
+            gone = set(map(id, leaving))
+            held[:] = [segment for segment in held if id(segment) not in gone]
+            moves += [self._moved(segment, tier, below, now) for segment in leaving]
         return Maintained(Tiers(tuple(hot), tuple(warm), tuple(cold)), tuple(moves))
 
     def _fitting(self, segment: Segment) -> list[Segment]:
@@ -180,8 +181,7 @@ class Maintenance:
         if below is None:
             return Move(segment, None, source, None, "evicted")
         to: Tier = "warm" if source == "hot" else "cold"
-        whole = original_of(segment, self.original(segment.origin))
-        after = demoted(segment, whole, _LEVELS[to], self.condenser, self.count, now)
+        after = demoted(segment, self._whole(segment), _LEVELS[to], self.condenser, self.count, now)
         insort(below, after, key=lambda each: each.created)
         return Move(segment, after, source, to, "demoted")
 
@@ -191,13 +191,19 @@ class Maintenance:
         if found is None:
             return Maintained(tiers, ())
         source, segment = found
-        whole = original_of(segment, self.original(segment.origin))
+        whole = self._whole(segment)
         if source == "cold" and not critical:
             to: Tier = "warm"
             after = demoted(read(segment, now), whole, LIGHT, self.condenser, self.count, now)
         else:
             to, after = "hot", recalled(segment, whole, self.count, now)
         return Maintained(tiers.placing(to, after), (Move(segment, after, source, to, "promoted"),))
+
+    def _whole(self, segment: Segment) -> str:
+        """What the segment said at first."""
+        if segment.level == VERBATIM:
+            return segment.content
+        return original_of(segment, self.original(segment.origin))
 
     def readmit(self, tiers: Tiers, segment: Segment, now: float) -> Maintained:
         """To warm, for what was evicted and is wanted again; the segment is verbatim."""

@@ -14,6 +14,9 @@ from holdfast.stores.capabilities import SetsMany
 
 from .thread import Thread, settled
 
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_FIELDS = tuple(each.name for each in fields(Segment))
+
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
@@ -73,14 +76,10 @@ class Shelf:
 
     def _line(self, segment: Segment) -> tuple[Segment, str]:
         known = self._written.get(id(segment))
-        return known or (segment, _json({each.name: getattr(segment, each.name) for each in fields(segment)}))
+        return known or (segment, _json({name: getattr(segment, name) for name in _FIELDS}))
 
     def _key(self, tier: Tier) -> str:
         return f"tier:{tier}:{self._thread.name}"
-
-
-def _json(value: Mapping[str, object]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _segment(data: Mapping[str, Any]) -> Segment:

@@ -17,7 +17,7 @@ from typing import Any
 from holdfast.memory.changing import original_of, read, reformed
 from holdfast.memory.condensing import Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
-from holdfast.memory.segments import VERBATIM, Segment
+from holdfast.memory.segments import HEAVY, VERBATIM, Segment
 from holdfast.memory.tiers import TIERS, Maintenance, Move, Tier, Tiers, TierSizes, TierStatistics
 from holdfast.text.scoring import has_importance_marker
 
@@ -257,7 +257,9 @@ class Tending:
                 used = replace(read(segment, now), access_count=segment.access_count + times)
                 self.tiers = self.tiers.placing("hot", used)
             elif times:
-                critical = segment.pinned or has_importance_marker(self._original(segment))
+                critical = segment.pinned or (
+                    segment.level == HEAVY and has_importance_marker(self._original(segment))
+                )
                 done = self._maintenance.promote(self.tiers, segment.id, now, critical=critical)
                 self.tiers = done.tiers
                 moves += done.moves
