@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import fsum
 
 from holdfast.text.identifiers import Identifier, find
@@ -14,7 +15,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS
 
-from .names import names
+from .names import Name, names
 from .pleasantries import COURTESY
 from .verbs import is_verb
 
@@ -83,40 +84,58 @@ def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
+    """What a text names."""
+
     entities: tuple[Entity, ...]
     exact: frozenset[str]
+    places: tuple[tuple[int, str], ...]
+    """Where each name and each exact thing outside of names starts, in order."""
 
 
 def _read(text: str) -> _Read:
-    found = find(text)
-    return _Read(_entities(text, found), frozenset(one.text for one in found if not one.text.isdigit()))
+    named, found = names(text), find(text)
+    return _Read(
+        _entities(text, named, found),
+        frozenset(one.text for one in found if not one.text.isdigit()),
+        _places(named, found),
+    )
 
 
 _READ: Memo[str, _Read] = Memo(
-    _read, lambda text, read: len(text) + 64 * (len(read.entities) + len(read.exact)), 16_000_000
+    _read,
+    lambda text, read: len(text) + 64 * (len(read.entities) + len(read.exact) + len(read.places)),
+    16_000_000,
 )
 """By the text: segments are weighed again at every run, and say what they said."""
 
 
-def _entities(text: str, found: Sequence[Identifier]) -> tuple[Entity, ...]:
-    named = [name.text for name in names(text)]
-    inside = {word for name in named for word in name.split()}
+def _entities(text: str, named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entity, ...]:
+    spoken = Counter(name.text for name in named)
+    inside = {word for name in spoken for word in name.split()}
     kinds = {one.text: one.kind for one in found if one.text not in inside}
     times = Counter(one.text for one in found)
     return (
-        *(Entity(name, "name", often) for name, often in Counter(named).most_common()),
+        *(Entity(name, "name", often) for name, often in spoken.most_common()),
         *(Entity(one, kinds[one], times[one]) for one in sorted(kinds, key=lambda one: -times[one])),
         *(Entity(phrase, "phrase", often) for phrase, often in _phrases(text)),
     )
 
 
+def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[int, str], ...]:
+    starts = [name.start for name in named]
+    ends = [0, *(name.start + len(name.text) for name in named)]
+    outside = (one for one in found if one.start >= ends[bisect_right(starts, one.start)])
+    return tuple(sorted((one.start, one.text) for one in (*named, *outside)))
+
+
 def _relations(text: str) -> tuple[Relation, ...]:
+    ends = list(accumulate(map(len, sentences(text))))
     found: dict[Relation, None] = {}
-    for sentence in sentences(text):
-        for (subject, end), (other, start) in _neighbours(sentence):
-            between = sentence[end:start]
-            if subject != other and len(between) <= _BETWEEN:
-                found.setdefault(Relation(subject, _verb(between), other))
+    for (start, subject), (at, other) in pairwise(_READ(text).places):
+        end = start + len(subject)
+        near = at - end <= _BETWEEN and bisect_right(ends, start) == bisect_right(ends, at)
+        if near and subject != other:
+            found.setdefault(Relation(subject, _verb(text[end:at]), other))
     return tuple(found)
 
 
@@ -124,19 +143,6 @@ _RELATIONS: Memo[str, tuple[Relation, ...]] = Memo(
     _relations, lambda text, found: len(text) + 128 * len(found), 8_000_000
 )
 """As above."""
-
-
-def _neighbours(sentence: str) -> Iterable[tuple[tuple[str, int], tuple[str, int]]]:
-    """Each entity with where it ends, and the next one with where it starts."""
-    spans = [(name.start, name.text) for name in names(sentence)]
-    taken = [(start, start + len(text)) for start, text in spans]
-    spans += [
-        (one.start, one.text)
-        for one in find(sentence)
-        if not any(start <= one.start < end for start, end in taken)
-    ]
-    spans.sort()
-    return (((one, start + len(one)), (other, at)) for (start, one), (at, other) in pairwise(spans))
 
 
 def _verb(between: str) -> str:
