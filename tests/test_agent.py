@@ -184,6 +184,32 @@ def test_what_the_model_asks_to_remember_stands_in_every_view(session):
     assert "To be kept in mind" not in str(session.fit().messages)
 
 
+def test_an_empty_text_is_not_remembered_and_the_model_is_told(session):
+    tool = remember_tool(session)
+    assert tool('{"text": " "}').startswith("error: give an object such as")
+    assert session.notes() == {}
+
+
+def test_what_a_tool_gives_reaches_the_model_as_json_unless_it_is_text(session):
+    model = Model(calling("a"), "done")
+    AgentLoop(model, session, [reading({"total": None, "città": True})]).run("go")
+    assert model.sent[1][-1]["content"] == '{"total":null,"città":true}'
+
+
+@pytest.mark.parametrize("reply", [None, 5, {"choices": []}])
+def test_a_reply_that_is_no_message_is_the_models_fault_and_is_not_kept(session, reply):
+    with pytest.raises(
+        ModelError, match=r"^the model gave .*, which is no message; return a text, or the message"
+    ):
+        AgentLoop(Model(reply), session).run("go")
+    assert session.restore() == [{"role": "user", "content": "go"}]
+
+
+def test_without_a_budget_a_loop_that_fits_by_hand_is_given_the_whole_thread():
+    session = Session("t")
+    assert AgentLoop(Model("done"), session, trigger="manual").run("go")["content"] == "done"
+
+
 def test_models_and_tools_may_be_awaited(session):
     async def model(messages, tools):
         await asyncio.sleep(0)

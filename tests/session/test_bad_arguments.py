@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.agent import AgentLoop, remember_tool
+from holdfast.agent import AgentLoop, FunctionTool, remember_tool
+from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import HoldfastError, InputError
 from holdfast.memory.tiers import TierSizes
 from holdfast.session import Session
@@ -24,9 +25,11 @@ def session():
     ("options", "line"),
     [
         ({"thread": 5}, "thread: 5 names no conversation; give a name as text"),
+        ({"thread": ""}, "thread: '' names no conversation; give a name as text"),
         ({"store": 5}, "store: a int is not a store; give a URL such as"),
         ({"store": "agent.db"}, "store: 'agent.db' is not a URL; a file is written 'sqlite:///agent.db'"),
         ({"budget": "many"}, "budget: 'many' is no budget; give a number of tokens or a holdfast.Budget"),
+        ({"budget": Budget()}, "budget: neither a limit nor a window is given; give limit= or window=, or name a"),
         ({"budget": 0}, "budget: 0 is not a positive number of tokens"),
         ({"model": 5}, "model: 5 is not text; give a model as text"),
         ({"format": 5}, "format: 5 is no name of a format; known are "),
@@ -82,7 +85,12 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.append(None), "messages[0]: null is no message; "),
         (lambda s: s.append(MESSAGE, ids="x"), "ids: 'x' are no ids; give a list of texts, one for each message"),
         (lambda s: s.append(MESSAGE, ids=[5]), "ids: [5] are no ids; "),
-        (lambda s: s.append(MESSAGE, ids=["a", "b"]), "ids: 2 ids for 1 messages; give one for each message"),
+        (lambda s: s.append(MESSAGE, ids=["a", "b"]), "ids: 2 ids for 1 message; give one for each message"),
+        (
+            lambda s: s.append([MESSAGE]),
+            "messages[0]: a list is no message; give its messages one by one, as append(*messages)",
+        ),
+        (lambda s: Session("t").fit(), "budget: there is none; give one such as 8_000 to the session, or to fit"),
         (
             lambda s: s.append(MESSAGE, at="now"),
             "at: 'now' is no time; give a datetime, or seconds since 1970 UTC",
@@ -98,19 +106,54 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.recall(0, expand="me"), "expand: 'me' is not a choice; known are 'model', None"),
         (lambda s: s.edit(0, 5), "messages[0]: an int is no message; "),
         (lambda s: s.edit(0, MESSAGE, reason=5), "reason: 5 is not text; give text"),
+        (lambda s: s.edit(0, MESSAGE, reason=""), "reason: it is empty; give text"),
+        (lambda s: s.delete(0, reason=" "), "reason: it is empty; give text"),
+        (lambda s: s.pin(0, reason="\n"), "reason: it is empty; give text"),
         (lambda s: s.delete(), "message: no message is named; give positions or ids"),
         (lambda s: s.pin(1.5), "message: 1.5 names no message; "),
         (lambda s: s.delete("nothing"), "nothing is kept under 'nothing' in thread 't'"),
         (lambda s: s.remember(5), "text: 5 is not text; give text"),
+        (lambda s: s.remember(""), "text: it is empty; give text"),
+        (lambda s: s.remember("  "), "text: it is empty; give text"),
+        (lambda s: s.remember("x", by=""), "by: it is empty; give text"),
         (lambda s: s.forget("x"), "event: 'x' is no event; give one of history(), or its number"),
         (lambda s: s.undo("x"), "event: 'x' is no event; give one of history(), or its number"),
+        (lambda s: s.undo(), "there is nothing to undo; a compaction, an edit, a deletion or a pin can be; "),
+        (lambda s: s.undo(99), "event 99 cannot be undone; a compaction, "),
+        (lambda s: s.fork(""), "thread: '' names no conversation; give a name as text"),
         (lambda s: s.fork(5), "thread: 5 names no conversation; give a name as text"),
         (lambda s: s.report("pdf"), "format: 'pdf' is not a choice; known are 'text', 'html'"),
         (lambda s: s.tend(force="x"), "force: 'x' is not a choice; known are True, False"),
         (lambda s: AgentLoop(5, s), "model: an int is no model; "),
         (lambda s: AgentLoop(len, s, 5), "tools: an int is no list of tools; "),
         (lambda s: AgentLoop(len, s, [5]), "tools[0]: an int is no tool; "),
-        (lambda s: AgentLoop(len, s, rounds=0), "rounds: 0 is "),
+        (lambda s: AgentLoop(len, 5), "session: an int is no session; give holdfast.Session(thread, budget=...)"),
+        (
+            lambda s: AgentLoop(len, s, {"read": 5}),
+            "tools: a dict is no list of tools; give a list of FunctionTool",
+        ),
+        (
+            lambda s: AgentLoop(len, s, [FunctionTool({"name": "a"}, 5)]),
+            "FunctionTool.run: an int is no function; ",
+        ),
+        (
+            lambda s: AgentLoop(len, s, [FunctionTool({}, len)]),
+            "tools[0]: its schema has no name; give one such as ",
+        ),
+        (lambda s: AgentLoop(len, s, [FunctionTool({"function": 5}, len)]), "tools[0]: its schema has no name; "),
+        (
+            lambda s: AgentLoop(len, s, [FunctionTool({"name": "a"}, len)] * 2),
+            "tools[1]: there is another tool named 'a'; rename one of them",
+        ),
+        (
+            lambda s: AgentLoop(len, Session("t")),
+            "budget: the session has none to fit to; give Session(..., budget",
+        ),
+        (lambda s: AgentLoop(len, s, rounds=0), "rounds: 0 is no number of model calls; give 1 or more"),
+        (lambda s: AgentLoop(len, s, rounds="x"), "rounds: 'x' is no number of model calls; give 1 or more"),
+        (lambda s: AgentLoop(len, s, rounds=True), "rounds: True is no number of model calls; give 1 or more"),
+        (lambda s: AgentLoop(len, s, trigger=["call"]), "trigger: ['call'] is no trigger; known are request, "),
+        (lambda s: remember_tool(5), "session: an int is no session; "),
         (lambda s: AgentLoop(len, s, trigger="never"), "trigger: 'never' is no trigger; known are "),
         (
             lambda s: remember_tool(s, "xml"),

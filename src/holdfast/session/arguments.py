@@ -7,6 +7,7 @@ from datetime import datetime
 from math import isfinite
 
 from holdfast.kernel.errors import ConfigError
+from holdfast.reports.visible import amount
 
 from .state import Event
 
@@ -19,6 +20,29 @@ def text(place: str, value: object) -> str:
     if not isinstance(value, str):
         raise _refused(place, value, "is not text", "give text")
     return value
+
+
+def words(place: str, value: object) -> str:
+    """The text that was given, which says something."""
+    given = text(place, value)
+    if not given.strip():
+        raise ConfigError("it is empty", place=place, advice="give text")
+    return given
+
+
+def thread(value: object) -> str:
+    """The name of a thread."""
+    if not isinstance(value, str) or not value:
+        raise _refused("thread", value, "names no conversation", "give a name as text")
+    return value
+
+
+def messages(given: Sequence[object]) -> None:
+    """Raises ConfigError for a list of messages in the place of a message."""
+    for i, each in enumerate(given):
+        if isinstance(each, list | tuple):
+            place, advice = f"messages[{i}]", "give its messages one by one, as append(*messages)"
+            raise ConfigError(f"a {type(each).__name__} is no message", place=place, advice=advice)
 
 
 def maybe_text(place: str, value: object) -> None:
@@ -68,14 +92,16 @@ def moment(value: object) -> float | None:
     return float(seconds)
 
 
-def names(value: Sequence[object], messages: int) -> list[str]:
+def names(value: Sequence[object], number: int) -> list[str]:
     """An id for each of so many messages."""
     given = [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
     if not given or len(given) != len(value):
         raise _refused("ids", value, "are no ids", "give a list of texts, one for each message")
-    if len(given) != messages:
+    if len(given) != number:
         raise ConfigError(
-            f"{len(given)} ids for {messages} messages", place="ids", advice="give one for each message"
+            f"{amount(len(given), 'id')} for {amount(number, 'message')}",
+            place="ids",
+            advice="give one for each message",
         )
     return given
 

@@ -53,7 +53,7 @@ class OpenThread:
     def _begin(self, thread: str, store: KeyValueStore) -> None:
         options = self._options
         self._turn = RLock()
-        self._thread = Thread(thread, store, self._clock, options.meter, self._format)
+        self._thread = Thread(arguments.thread(thread), store, self._clock, options.meter, self._format)
         self._past = Past(self._thread, Meaning.of(self._thread, wanted=options.vectors))
         self._desk = Desk()
         self._knowing = Knowing(self._thread)

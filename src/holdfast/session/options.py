@@ -60,8 +60,11 @@ class Options:
         )
         meter = meter_for(self.model, self.counter)
         lineup = Lineup.of(meter.text, self.llm, self.embedder, cache=self.cache, limits=self.limits, opens=True)
+        window = window_of(self.model) if self.model else None
+        if self.budget is not None:
+            self.budget.tokens(window)  # one that says nothing is refused here, not at the first fit
         object.__setattr__(self, "meter", meter)
-        object.__setattr__(self, "window", window_of(self.model) if self.model else None)
+        object.__setattr__(self, "window", window)
         object.__setattr__(self, "lineup", lineup)
         object.__setattr__(self, "redacts", chosen(settings).redact)
 

@@ -51,6 +51,11 @@ class ReadingSession(OpenThread):
         return self._options.meter
 
     @property
+    def budget(self) -> Budget | None:
+        """What a view may take, where ``fit`` is not told otherwise."""
+        return self._options.budget
+
+    @property
     def faults(self) -> tuple[str, ...]:
         """What went wrong in the upkeep of the tiers since the session was opened; nothing was lost by it."""
         return self._upkeep.faults
@@ -69,7 +74,9 @@ class ReadingSession(OpenThread):
         arguments.maybe_text("query", query)
         chosen = self._options.budget if budget is None else Budget.of(budget)
         if chosen is None:
-            raise ConfigError("there is none", place="budget", advice="give one to the session, or to fit")
+            raise ConfigError(
+                "there is none", place="budget", advice="give one such as 8_000 to the session, or to fit"
+            )
         with self._turn:
             self._thread.refresh()
             frame = Frame.of(self._thread, self._desk, self._options, chosen, query, tools)

@@ -88,6 +88,7 @@ class SyncSession(ReadingSession):
         they were said, by default now. Raises InputError for what is no message, StoreError if they were not kept;
         what goes wrong afterwards, while tiers are tended, is told by ``stats``.
         """
+        arguments.messages(messages)
         names = arguments.names(ids, len(messages)) if ids else [own_id(message) for message in messages]
         said = arguments.moment(at)
         with self._turn:
@@ -106,7 +107,7 @@ class SyncSession(ReadingSession):
 
     def edit(self, which: Which, message: Any, *, reason: str = "edited") -> Event:
         """Let a message say something else from now on; the log keeps what it said, and ``undo`` goes back."""
-        why = arguments.text("reason", reason)
+        why = arguments.words("reason", reason)
         with self._turn:
             position = self._known(which)
             event = self._thread.edit(position, message, why)
@@ -119,16 +120,16 @@ class SyncSession(ReadingSession):
         A call and its results go together.
         """
         with self._turn:
-            return self._thread.record("delete", arguments.text("reason", reason), self._exchanges(which))
+            return self._thread.record("delete", arguments.words("reason", reason), self._exchanges(which))
 
     def pin(self, *which: Which, reason: str = "pinned") -> Event:
         """Keep these messages in every view, whatever their age; a call and its results together."""
         with self._turn:
-            return self._thread.record("pin", arguments.text("reason", reason), self._exchanges(which))
+            return self._thread.record("pin", arguments.words("reason", reason), self._exchanges(which))
 
     def remember(self, text: str, *, by: str = "user") -> Event:
         """Keep a text in mind: it stands in every view until it is forgotten. ``by`` says whose wish it is."""
-        noted, whose = arguments.text("text", text), arguments.text("by", by)
+        noted, whose = arguments.words("text", text), arguments.words("by", by)
         with self._turn:
             self._thread.refresh()
             return self._thread.record("note", f"asked by the {whose}", {"text": noted})

@@ -19,6 +19,8 @@ _INVERSES: Mapping[str, tuple[EventKind, Callable[[Facts], dict[str, Any]]]] = {
     "pin": ("unpin", lambda facts: {"positions": facts["positions"]}),
 }
 
+_CAN_BE = "a compaction, an edit, a deletion or a pin can be; a note is let go of by forget"
+
 
 def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[str, Any]]:
     """The kind and the facts of the event that takes this one back, by default the newest that can be.
@@ -32,7 +34,7 @@ def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[
     if not chosen:
         what = "there is nothing to undo" if number is None else f"event {number} cannot be undone"
         known = ", ".join(str(event.number) for event in open_to_it[-5:])
-        raise InputError(what, advice=f"the newest that can be are {known}" if known else "")
+        raise InputError(what, advice=f"the newest that can be are {known}" if known else _CAN_BE)
     kind, facts_of = _INVERSES[chosen[-1].kind]
     return kind, facts_of(chosen[-1].facts) | {"undoes": chosen[-1].number}
 

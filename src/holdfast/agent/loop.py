@@ -1,0 +1,170 @@
+"""The loop of an agent: fit, ask the model, run its tools, until it calls none any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, Protocol, get_args
+
+from holdfast.formats.payloads import named
+from holdfast.formats.sdk_objects import as_sent
+from holdfast.formats.values import is_object
+from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
+from holdfast.kernel.messages import ToolCall
+from holdfast.session import Session, View
+
+from .refusing import given_up, harder, overflow
+from .steps import Step, adrive, drive
+from .tools import Tool, by_name, checked, results, told
+
+Trigger = Literal["request", "call", "result", "overflow", "manual"]
+"""When a loop fits: at the start of a request, before each model call, after each tool result, when the model
+refuses for length (which it always answers), or when ``fit`` is called by hand."""
+
+_FITTING = ("request", "call", "result")  # triggers that fit to the session's own budget
+
+
+class ChatModel(Protocol):
+    """Answers a conversation: an assistant message in the conversation's own form, or a text; now or awaited."""
+
+    def __call__(self, messages: list[Any], tools: Sequence[Mapping[str, Any]], /) -> Any:
+        """The model's next message."""
+        ...
+
+
+class AgentLoop:
+    """Calls the model until it calls no tool any more; everything said is in the session before the next step.
+
+    ``rounds`` bounds the model calls of one request.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        session: Session,
+        tools: Sequence[Tool] = (),
+        *,
+        trigger: Trigger = "call",
+        rounds: int = 50,
+    ) -> None:
+        _check(model, session, trigger, rounds)
+        self.model, self.session, self.trigger, self.rounds = model, session, trigger, rounds
+        self._tools = by_name(tools)
+        self._schemas = [tool.schema for tool in self._tools.values()]
+        self._view: list[Any] | None = None
+        """What the model is sent; None until something is fitted."""
+
+    def run(self, message: Any) -> Any:
+        """The model's final message in answer to the user's, a message or a text.
+
+        Raises ContextOverflowError if the model refuses for length even what was fitted harder, and ModelError if
+        it still calls tools after the last round, or gives what is no message.
+        """
+        return drive(self._turn(message))
+
+    async def arun(self, message: Any) -> Any:
+        """As ``run``."""
+        return await adrive(self._turn(message))
+
+    def fit(self) -> View:
+        """Fit now: what the model is sent next begins with this view."""
+        view = self.session.fit(tools=self._schemas or None)
+        self._view = view.messages
+        return view
+
+    def _turn(self, message: Any) -> Step:
+        yield from self._said({"role": "user", "content": message} if isinstance(message, str) else message)
+        yield from self._fitted("request")
+        for _ in range(self.rounds):
+            yield from self._fitted("call")
+            reply = yield from self._answered()
+            yield from self._said(reply)
+            wire = self.session.wire(reply)
+            calls = wire.read([reply]).messages[0].calls
+            if not calls:
+                return reply
+            outputs = yield from self._outputs(calls)
+            yield from self._said(*results(wire.name, calls, outputs))
+            yield from self._fitted("result")
+        raise ModelError(
+            f"the model still calls tools after {self.rounds} rounds; raise rounds= or look at its tools"
+        )
+
+    def _said(self, *messages: Any) -> Step:
+        yield partial(self.session.append, *messages)
+        if self._view is not None:
+            self._view = [*self._view, *messages]
+
+    def _fitted(self, moment: Trigger) -> Step:
+        if self.trigger == moment:
+            yield self.fit
+
+    def _answered(self) -> Step:
+        """The model's message; a refusal for length is answered by fitting harder, once."""
+        sent = self._view
+        if sent is None:
+            sent = self._view = yield self.session.messages
+        try:
+            reply = yield partial(self.model, sent, self._schemas)
+        except Exception as fault:
+            refused = overflow(fault)
+            if refused is None:
+                raise
+            view: View = yield partial(self._fit_harder, refused, sent)
+            try:
+                reply = yield partial(self.model, view.messages, self._schemas)
+            except Exception as again:
+                still = overflow(again)
+                if still is None:
+                    raise
+                raise given_up(view, still) from again
+        return _message(reply)
+
+    def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:
+        """A view that is so much smaller that the model should take it."""
+        tokens = self.session.meter.total(self.session.wire(*sent).read(sent, self._schemas))
+        view = self.session.fit(budget=harder(refused, tokens), tools=self._schemas or None)
+        self._view = view.messages
+        return view
+
+    def _outputs(self, calls: Sequence[ToolCall]) -> Step:
+        outputs: list[str] = []
+        for call in calls:
+            output: str = yield from self._output(call)
+            outputs.append(output)
+        return outputs
+
+    def _output(self, call: ToolCall) -> Step:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return f"error: there is no tool named {call.name!r}; known are {', '.join(self._tools) or 'none'}"
+        try:
+            return told((yield partial(tool, call.arguments)))
+        except Exception as fault:  # noqa: BLE001 - tools are anyone's; the model is told, and can mend its call
+            return f"error: {type(fault).__name__}: {fault}"
+
+
+def _check(model: object, session: object, trigger: object, rounds: object) -> None:
+    """Raises ConfigError for what no loop can run with, before anything is said."""
+    if not callable(model):
+        advice = "give a function of the messages and the tools' schemas that returns the model's message"
+        raise ConfigError(f"{named(model)} is no model", place="model", advice=advice)
+    if not isinstance(trigger, str) or trigger not in get_args(Trigger):
+        advice = f"known are {', '.join(get_args(Trigger))}"
+        raise ConfigError(f"{trigger!r} is no trigger", place="trigger", advice=advice)
+    if checked(session).budget is None and trigger in _FITTING:
+        advice = "give Session(..., budget=8_000), or trigger='manual'"
+        raise ConfigError("the session has none to fit to", place="budget", advice=advice)
+    if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
+        raise ConfigError(f"{rounds!r} is no number of model calls", place="rounds", advice="give 1 or more")
+
+
+def _message(reply: object) -> Any:
+    """What the model said, as a message. Raises ModelError for what is none."""
+    if isinstance(reply, str):
+        return {"role": "assistant", "content": reply}
+    (message,) = as_sent([reply])
+    if not is_object(message) or "role" not in message:
+        advice = "return a text, or the message itself, as OpenAI's response.choices[0].message is"
+        raise ModelError(f"the model gave {named(reply)}, which is no message; {advice}")
+    return message

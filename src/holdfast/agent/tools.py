@@ -1,0 +1,134 @@
+"""What a model may call: functions with their schemas, and the messages that bring their answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from holdfast.formats.payloads import named
+from holdfast.formats.values import compact, is_list, is_object
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.messages import ToolCall
+from holdfast.session import Session
+
+_REMEMBERING = (
+    "Keep something in mind for the rest of this conversation, however long it gets: a decision, a constraint or "
+    "a fact that later steps depend on."
+)
+_BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose results are blocks of one message of the user
+_ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
+
+
+class Tool(Protocol):
+    """A function that the model may call, and the schema that tells it so."""
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """In the form of the model's vendor."""
+        ...
+
+    def __call__(self, arguments: object, /) -> Any:
+        """The answer, now or awaited: a text, or what JSON holds; the arguments are those of the call, as JSON."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTool:
+    """A tool that is a function of the arguments' JSON. Raises ConfigError if ``run`` is no function."""
+
+    schema: Mapping[str, Any]
+    run: Callable[[str], Any]
+
+    def __post_init__(self) -> None:
+        function: object = self.run
+        if not callable(function):
+            advice = "give a function of the arguments' JSON"
+            raise ConfigError(f"{named(function)} is no function", place="FunctionTool.run", advice=advice)
+
+    def __call__(self, arguments: object) -> Any:
+        """The function's answer."""
+        return self.run(str(arguments))
+
+
+def remember_tool(session: Session, format: Literal["openai", "anthropic"] = "openai") -> FunctionTool:  # noqa: A002 - the name that users know for it
+    """The tool by which a model keeps something in mind: it stands in every view from then on.
+
+    Raises ConfigError for a format that has no tools.
+    """
+    checked(session)
+    if format not in ("openai", "anthropic"):
+        raise ConfigError(
+            f"{format!r} has no form of tools here", place="format", advice="known are openai, anthropic"
+        )
+
+    def run(arguments: str) -> str:
+        try:
+            text = str(json.loads(arguments)["text"])
+        except (ValueError, KeyError, TypeError):
+            text = ""
+        if not text.strip():
+            return 'error: give an object such as {"text": "what to keep in mind"}'
+        session.remember(text, by="model")
+        return "It is kept in mind."
+
+    parameters = {
+        "type": "object",
+        "properties": {"text": {"type": "string", "description": "one fact, decision or instruction, in full"}},
+        "required": ["text"],
+    }
+    described = {"name": "remember", "description": _REMEMBERING}
+    if format == "anthropic":
+        return FunctionTool({**described, "input_schema": parameters}, run)
+    return FunctionTool({"type": "function", "function": {**described, "parameters": parameters}}, run)
+
+
+def checked(session: object) -> Session:
+    """The session. Raises ConfigError for what is none."""
+    if not isinstance(session, Session):
+        advice = "give holdfast.Session(thread, budget=...)"
+        raise ConfigError(f"{named(session)} is no session", place="session", advice=advice)
+    return session
+
+
+def by_name(tools: object) -> dict[str, Tool]:
+    """The tools by the names in their schemas. Raises ConfigError for what is none, or cannot be told apart."""
+    if not is_list(tools):
+        raise ConfigError(
+            f"{named(tools)} is no list of tools", place="tools", advice="give a list of FunctionTool"
+        )
+    found: dict[str, Tool] = {}
+    for n, tool in enumerate(tools):
+        place = f"tools[{n}]"
+        if isinstance(tool, type) or not callable(tool) or not is_object(getattr(tool, "schema", None)):
+            raise ConfigError(f"{named(tool)} is no tool", place=place, advice=_ADVICE)
+        name = _name(tool.schema)
+        if not name:
+            advice = 'give one such as {"type": "function", "function": {"name": "read", "parameters": {...}}}'
+            raise ConfigError("its schema has no name", place=place, advice=advice)
+        if name in found:
+            raise ConfigError(f"there is another tool named {name!r}", place=place, advice="rename one of them")
+        found[name] = tool
+    return found
+
+
+def _name(schema: Mapping[str, Any]) -> str:
+    """The name in a schema, as OpenAI's Chat Completions nest it or as others have it; empty if there is none."""
+    inner: object = schema.get("function", schema)
+    name: object = inner.get("name") if is_object(inner) else None
+    return name if isinstance(name, str) else ""
+
+
+def told(output: object) -> str:
+    """What a tool gave as the text that the model reads: a text as it is, all else as JSON."""
+    return output if isinstance(output, str) else compact(output)
+
+
+def results(wire: str, calls: Sequence[ToolCall], outputs: Sequence[str]) -> list[dict[str, Any]]:
+    """The messages that bring the outputs of these calls."""
+    pairs = list(zip(calls, outputs, strict=True))
+    if wire in _BLOCKS:
+        blocks = [{"type": "tool_result", "tool_use_id": call.id, "content": output} for call, output in pairs]
+        return [{"role": "user", "content": blocks}]
+    return [{"role": "tool", "tool_call_id": call.id, "content": output} for call, output in pairs]
