@@ -52,9 +52,21 @@ def main() -> None:
     assert_type(pruned, holdfast.Pruned)
     assert_type(pruned.reclaimed, int)
 
+    asyncio.run(awaiting(messages))
+
     fault: HoldfastError = InputError("x", place="y", advice="z")
     assert isinstance(fault, holdfast.HoldfastError)
     assert isinstance(Drop((1, 2)).indices, tuple)
+
+
+async def awaiting(messages: list[dict[str, Any]]) -> None:
+    """A session, whose methods have an awaited form of the same signature."""
+    async with holdfast.Session("thread-1", budget=8_000) as session:
+        assert_type(await session.aappend(*messages, ids=["first"]), list[int])
+        assert_type(session.fit("why?"), holdfast.View)
+        assert_type(await session.afit("why?", budget=500), holdfast.View)
+        assert_type(await session.arecall(0, lines=(1, 2)), str)
+        assert_type(await session.afork("thread-2"), holdfast.Session)
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.append(MESSAGE, ids=["a", "b"]), "ids: 2 ids for 1 message; give one for each message"),
         (
             lambda s: s.append([MESSAGE]),
-            "messages[0]: a list is no message; give its messages one by one, as append(*messages)",
+            "messages[0]: a list of messages is no message; give its messages one by one, as append(*messages)",
         ),
         (lambda s: Session("t").fit(), "budget: there is none; give one such as 8_000 to the session, or to fit"),
         (

@@ -57,7 +57,7 @@ class TestAppending:
             assert third.messages() == chatter(6)
 
     @pytest.mark.parametrize(
-        "thread", ["", "../x", "a:b", "\ud800", "二", "x" * 10_000, "a\x00b", "a\nb", "messages:thread-1"]
+        "thread", [" ", "../x", "a:b", "\ud800", "二", "x" * 10_000, "a\x00b", "a\nb", "messages:thread-1"]
     )
     def test_any_text_names_a_thread(self, store, session, thread):
         session.append(*chatter(3))
@@ -196,7 +196,7 @@ class TestFitting:
     def test_without_a_budget_it_says_what_to_do(self, store):
         with (
             Session("t", store=store) as session,
-            pytest.raises(ConfigError, match="give one to the session, or to fit"),
+            pytest.raises(ConfigError, match="give one such as 8_000 to the session, or to fit"),
         ):
             session.fit()
 

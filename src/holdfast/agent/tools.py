@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeGuard
 
 from holdfast.formats.payloads import named
 from holdfast.formats.values import compact, is_list, is_object
@@ -101,7 +101,7 @@ def by_name(tools: object) -> dict[str, Tool]:
     found: dict[str, Tool] = {}
     for n, tool in enumerate(tools):
         place = f"tools[{n}]"
-        if isinstance(tool, type) or not callable(tool) or not is_object(getattr(tool, "schema", None)):
+        if not _is_tool(tool):
             raise ConfigError(f"{named(tool)} is no tool", place=place, advice=_ADVICE)
         name = _name(tool.schema)
         if not name:
@@ -111,6 +111,10 @@ def by_name(tools: object) -> dict[str, Tool]:
             raise ConfigError(f"there is another tool named {name!r}", place=place, advice="rename one of them")
         found[name] = tool
     return found
+
+
+def _is_tool(value: object) -> TypeGuard[Tool]:
+    return not isinstance(value, type) and callable(value) and is_object(getattr(value, "schema", None))
 
 
 def _name(schema: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ def messages(given: Sequence[object]) -> None:
     for i, each in enumerate(given):
         if isinstance(each, list | tuple):
             place, advice = f"messages[{i}]", "give its messages one by one, as append(*messages)"
-            raise ConfigError(f"a {type(each).__name__} is no message", place=place, advice=advice)
+            raise ConfigError("a list of messages is no message", place=place, advice=advice)
 
 
 def maybe_text(place: str, value: object) -> None:
