@@ -75,6 +75,7 @@ ARGUMENTS = [
     (["--budget", "-5"], "--budget: '-5' is not a positive number of tokens"),
     (["--budget", "0"], "--budget: '0' is not a positive number of tokens; give one such as 8000 or 8k"),
     (["--budget", "8.5"], "--budget: '8.5' is not a positive number of tokens; give one such as 8000 or 8k"),
+    (["--budget", "999999999999999k"], "--budget: '999999999999999k' is more than any model takes; give one such as"),
     (["--budget", "0.0k"], "--budget: '0.0k' is not a positive number of tokens"),
     (["--budget", "9" * 5000], "is not a positive number of tokens"),
     ([], "--budget: neither a limit nor a window is given; give --budget or --window"),
@@ -84,6 +85,7 @@ ARGUMENTS = [
     (["--budget", "9", "--step", "x"], "--step: 'x' is not a share"),
     (["--budget", "9", "--pin", "first"], "--pin: 'first' names no messages"),
     (["--budget", "9", "--pin", "99"], "--pin: there is no message 99; there are 6 messages"),
+    (["--budget", "9", "--profile", "wide.toml"], "--profile: wide.toml: Profile.headroom: 2 is not a share in [0, 1); give one such as 0.05"),
     (["--budget", "9", "--profile", "fats"], "--profile: there is no profile named 'fats'"),
     (["--budget", "9", "--strategy", "trimm"], "--strategy: there is no strategy named 'trimm'; did you mean 'trim'?"),
     (["--budget", "9", "--profile", "fast", "--strategy", "trim"], "--profile: a profile and strategies exclude each other"),
@@ -105,6 +107,7 @@ ARGUMENTS = [
 
 @pytest.mark.parametrize(("arguments", "line"), ARGUMENTS)
 def test_a_wrong_argument_is_named_as_the_option_that_it_is(run, talk, folder, arguments, line):
+    (folder / "wide.toml").write_text('name = "wide"\nheadroom = 2\n[[steps]]\nstrategy = "trim"\n')
     ran = run("compress", "chat.json", *arguments, "-o", "out.json")
     assert ran.code == 2
     assert line in ran.complaint

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.cli import COMMANDS
+from holdfast.cli.session import command as session
 
 
 @pytest.mark.parametrize("command", COMMANDS.table)
@@ -15,3 +16,12 @@ def test_examples_stand_on_lines_of_their_own(run, command):
     examples = [line for line in ran.out.splitlines() if line.startswith("  holdfast ") or "| holdfast " in line]
     assert all(f"holdfast {command} " in line or "restore" in line for line in examples)
     assert examples
+
+
+@pytest.mark.parametrize("command", session.commands)
+def test_so_do_those_of_a_session_and_every_option_has_help(run, command):
+    ran = run("session", command, "--help")
+    assert ran.code == 0
+    assert "\\b" not in ran.out
+    assert any(f"holdfast session {command} " in line for line in ran.out.splitlines())
+    assert all(p.help for p in session.commands[command].params if p.param_type_name == "option")

@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from holdfast.cli.compress import command as compress
+from holdfast.cli.session import command as session
 from tests.session.talks import TOPICS, call, talk, turns
 
 HERE = ("--store", "a.db", "--thread", "t")
@@ -157,3 +159,85 @@ def test_a_model_that_is_not_known_is_told_before_anything_is_kept(run, kept):
     assert refused.code == 2
     assert "'nobody:x' names no model vendor" in refused.complaint
     assert len(run("session", "restore", *HERE).json) == len(talk(300))
+
+
+def options_of(command):
+    return {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
+
+
+def test_fit_has_the_options_of_compress_where_they_mean_something():
+    of_one_request = {"--step", "--strategy", "--pin", "--result", "--report"}  # a session decides, or keeps it
+    of_a_store_of_values = {"--store-key", "--llm", "--embedder"}  # fit asks nobody, and logs are not encrypted
+    assert options_of(compress) - options_of(session.commands["fit"]) == of_one_request | of_a_store_of_values
+    assert options_of(session.commands["fit"]) - options_of(compress) == set()
+
+
+def test_fit_takes_a_window_or_that_of_the_model_less_the_answer(run, kept):
+    ran = run("session", "fit", *HERE, "--window", "1000", "--reserve", "100", "--headroom", "10%")
+    assert re.search(r"^\d+ messages, \d+ of 810 tokens; ", ran.err)
+    assert " of 124,000 tokens; everything fits" in run(
+        "session", "fit", *HERE, "--model", "gpt-4o", "--reserve", "4k"
+    ).err  # fmt: skip
+    ran = run("session", "fit", *HERE)
+    assert ran.complaint.startswith("--budget: neither a limit nor a window is given; give --budget or --window")
+
+
+def test_fit_takes_a_profile_and_counts_the_schemas_that_are_sent_along(run, kept, folder):
+    schema = {"type": "function", "function": {"name": "read", "description": "Reads a file. " * 40}}
+    (folder / "tools.json").write_text(json.dumps([schema]))
+    plain = run("session", "fit", *HERE, "--budget", "900", "--profile", "fast", "--json").json
+    told = run("session", "fit", *HERE, "--budget", "900", "--tools", "tools.json", "--json").json
+    assert plain["budget_met"]
+    assert told["budget_met"]
+    assert told["messages"]["in_view"] < plain["messages"]["in_view"]
+    assert "there is no profile named 'fats'" in run(
+        "session", "fit", *HERE, "--budget", "9", "--profile", "fats"
+    ).complaint  # fmt: skip
+
+
+def test_fit_prints_its_facts_as_json_and_then_the_messages_only_to_a_file(run, kept, folder):
+    ran = run("session", "fit", *HERE, "--budget", "900", "--query", "retries", "--json", "-o", "view.json", "-q")
+    assert ran.err == ""
+    facts = ran.json
+    assert facts["usage"]["limit"] == 900
+    assert facts["usage"]["within"] is facts["budget_met"] is True
+    assert facts["messages"]["in_view"] == len(json.loads((folder / "view.json").read_text()))
+    assert facts["recalled"][0]["why"]
+    clash = run("session", "fit", *HERE, "--budget", "900", "--json", "-o", "-")
+    assert clash.complaint.startswith("-o: --json and the messages both want standard output")
+
+
+def test_fit_says_what_would_do_and_gives_the_facts_even_where_the_budget_cannot_be_met(run, kept, folder):
+    ran = run("session", "fit", *HERE, "--budget", "10", "--json", "-o", "view.json")
+    assert ran.code == 1
+    assert ran.json["budget_met"] is False
+    smallest = ran.err.partition("would do is ")[2].split(";")[0]
+    assert ran.err.endswith("; give so much, or --soft to come as near to it as can be\n")
+    assert not (folder / "view.json").exists()
+    assert run("session", "fit", *HERE, "--budget", smallest).code == 0
+    assert ": NOT met, what must stay is larger" in run("session", "fit", *HERE, "--budget", "10", "--soft").err
+
+
+@pytest.mark.parametrize("command", [["session", "fit", *HERE], ["compress", "talk.json"]])
+def test_a_model_whose_name_says_nothing_is_told_of_once_and_counted_all_the_same(run, kept, command):
+    ran = run(*command, "--budget", "900", "--model", "gtp-4o")
+    assert ran.code == 0
+    assert ran.json
+    assert ran.err.count("The model 'gtp-4o' is not known here: tokens are counted by cl100k_base") == 1
+    assert "not known here" not in run(*command, "--budget", "900", "--model", "gpt-4o").err
+    assert "not known here" not in run(*command, "--budget", "900", "--model", "words").err
+    assert run(*command, "--budget", "900", "--model", "gtp-4o", "-q").err == ""
+
+
+def test_a_position_from_the_end_is_recalled_after_two_dashes(run, kept):
+    assert run("session", "recall", *HERE, "--", "-1").out == talk(300)[-1]["content"]
+
+
+def test_a_report_of_no_known_form_is_refused(run, kept, folder):
+    assert "the name says no form of report" in run("session", "stats", *HERE, "--report", "a.pdf").complaint
+    assert not (folder / "a.pdf").exists()
+
+
+def test_a_thread_needs_a_name(run, kept):
+    line = run("session", "stats", "--store", "a.db", "--thread", "").complaint
+    assert line == "--thread: '' names no conversation; give a name as text"

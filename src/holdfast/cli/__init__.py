@@ -14,6 +14,7 @@ from holdfast.kernel.errors import BudgetError, HoldfastError
 from holdfast.kernel.registry import Registry
 
 from .complaint import BROKEN, INTERRUPTED, PIPE_CLOSED, UNMET, WRONG, complaint
+from .options import as_typed
 from .terminal import PipeClosed, tell
 
 COMMANDS = Registry(
@@ -53,10 +54,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Raises ConfigError, naming the known ones, for an unknown command."""
         del ctx
-        command = cast("click.Command", COMMANDS.load(cmd_name))
-        if command.help:  # click's mark of a paragraph that is not rewrapped, as a raw docstring writes it
-            command.help = command.help.replace(r"\b", "\b")
-        return command
+        return as_typed(cast("click.Command", COMMANDS.load(cmd_name)))
 
 
 @click.group(

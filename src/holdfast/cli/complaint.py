@@ -6,7 +6,7 @@ import re
 
 import click
 
-from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
+from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
 
 DONE, UNMET, WRONG, BROKEN, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 70, 130, 141
 
@@ -37,15 +37,32 @@ _OPTIONS = {
 }
 """The name of an argument in Python, and on the command line."""
 
+_EXAMPLES = {
+    "budget": "8000",
+    "limit": "8000",
+    "window": "128000",
+    "reserve": "4000",
+    "headroom": "0.05",
+    "step": "0.1",
+}
+"""What to give where an error of a number has no advice of its own."""
+
+_UNMET = "give so much, or --soft to come as near to it as can be"
+
 
 def complaint(fault: HoldfastError | click.ClickException) -> str:
     """The fault as place, problem and advice, in the words of the command line."""
     if isinstance(fault, click.ClickException):
         fault = _of_click(fault)
+    if isinstance(fault, BudgetError):
+        return f"{fault}; {_UNMET}"
     if not isinstance(fault, InputError):
         return str(fault)
-    place = _OPTIONS.get(fault.place, fault.place) if isinstance(fault, ConfigError) else fault.place
-    advice = re.sub(r"\b([a-z]+)=(?![\w\"'.])", _as_option, fault.advice)
+    place, advice = fault.place, re.sub(r"\b([a-z]+)=(?![\w\"'.])", _as_option, fault.advice)
+    if isinstance(fault, ConfigError):
+        example = _EXAMPLES.get(place.rpartition(".")[2], "")
+        place = _OPTIONS.get(place, place)
+        advice = advice or (example and f"give one such as {example}")
     line = f"{place}: {fault.problem}" if place else fault.problem
     return f"{line}; {advice}" if advice else line
 

@@ -11,6 +11,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.reports.text import overview
 from holdfast.result import CompressionResult
 
+from .counting import mention_unknown
 from .models import calls_told
 from .reading import STDIN, within
 from .request import Request, report_form, request_options
@@ -62,6 +63,7 @@ def command(
     if not quiet:
         told_last = [*calls_told(result.model_usage), *_whereabouts(result, request.file, output, kept, told)]
         mention("\n".join([*overview(result), "", *told_last, ""]))
+        mention_unknown(request.model, request.counter)
     if as_json:
         say(printed(summary(result)))
     elif output == STDOUT or (output is None and not sys.stdout.isatty()):

@@ -11,7 +11,7 @@ import click
 
 from holdfast.api import TokenBreakdown, count
 
-from .counting import counting_options, read_tools
+from .counting import counting_options, mention_unknown, read_tools
 from .reading import read_conversation, within
 from .summary import printed
 from .terminal import SCREENS, say, waiting
@@ -38,6 +38,7 @@ def command(
     else:
         draw = cast("Callable[[TokenBreakdown, TextIO], str]", SCREENS.load("breakdown"))
         say(draw(counted, sys.stdout))
+    mention_unknown(model, counter)
     return 0
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import cast
 
 import click
 
 from holdfast.formats import FORMATS
 from holdfast.kernel.errors import InputError
-from holdfast.tokens import COUNTERS
+from holdfast.reports.visible import one_line
+from holdfast.tokens import COUNTERS, counter_for, family_of
 
+from .options import having
 from .reading import object_in, read_json, within
+from .terminal import mention
 from .values import known
+
+_NAME = 60  # cells of a model's name
 
 
 def _check_counter(name: str) -> None:
@@ -30,31 +34,35 @@ _COUNTER = (
         help=f"Count by this vocabulary or formula instead ({', '.join(COUNTERS.table)}, fixed:N).",
     ),
 )
-_OPTIONS = (
-    *_COUNTER,
-    click.option(
-        "--format",
-        "form",
-        callback=known(FORMATS.load),
-        metavar="F",
-        help=f"The form of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
-    ),
-    click.option("--tools", metavar="FILE", help="JSON list of tool schemas that are sent along."),
+_FORM = click.option(
+    "--format",
+    "form",
+    callback=known(FORMATS.load),
+    metavar="F",
+    help=f"The form of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
 )
+_TOOLS = click.option("--tools", metavar="FILE", help="JSON list of tool schemas that are sent along.")
+
+counter_options = having(*_COUNTER)
+"""Give a command the options ``model`` and ``counter``."""
+
+form_options = having(*_COUNTER, _FORM)
+"""Give a command the options ``model``, ``counter`` and ``form``."""
+
+counting_options = having(*_COUNTER, _FORM, _TOOLS)
+"""Give a command the options ``model``, ``counter``, ``form`` and ``tools``."""
 
 
-def counting_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options ``model``, ``counter``, ``form`` and ``tools``."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def counter_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options ``model`` and ``counter``."""
-    for option in reversed(_COUNTER):
-        command = option(command)
-    return command
+def mention_unknown(model: str | None, counter: str | None) -> None:
+    """Say that the name of a model says nothing, where tokens are counted by it: it may be a slip."""
+    if model is None or counter is not None or family_of(model).accuracy.kind != "unknown":
+        return
+    used = counter_for(model)
+    if used.accuracy.kind == "unknown" and used.name != model:
+        mention(
+            f"The model {one_line(model, _NAME)!r} is not known here: tokens are counted by {used.name}, an "
+            "estimate whose error is not known. Check the name, or leave room with --headroom.\n"
+        )
 
 
 def read_tools(file: str | None) -> object:

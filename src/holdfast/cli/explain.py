@@ -6,6 +6,7 @@ import click
 
 from holdfast.reports.text import text_report
 
+from .counting import mention_unknown
 from .request import Request, report_form, request_options
 from .summary import fate, printed, summary
 from .terminal import mention, say, show, width
@@ -37,5 +38,6 @@ def command(request: Request, told: str | None, *, as_json: bool) -> int:
         say(printed(summary(result) | {"messages": messages}))
     elif told is None:
         show(text_report(request.account(result), width()))
+    mention_unknown(request.model, request.counter)
     request.refuse_over(result)
     return 0

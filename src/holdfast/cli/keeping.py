@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -13,6 +12,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry
 from holdfast.stores import open_store
 
+from .options import having
 from .writing import obstacle
 
 _LOCKS = Registry("lock", "locks", {"encrypted": "holdfast.stores.encrypt:EncryptedStore"})
@@ -26,13 +26,11 @@ class _Unlocks(Protocol):
     def unlock(self, inner: KeyValueStore, key: bytes | str) -> KeyValueStore: ...
 
 
-def store_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options ``store`` and ``store_key``."""
-    key = click.option(
-        "--store-key", metavar="FILE", help="The store is encrypted: its key, 32 bytes or a passphrase."
-    )
-    url = click.option("--store", metavar="URL", help="Where originals are kept: sqlite:///FILE.")
-    return url(key(command))
+store_options = having(
+    click.option("--store", metavar="URL", help="Where originals are kept: sqlite:///FILE."),
+    click.option("--store-key", metavar="FILE", help="The store is encrypted: its key, 32 bytes or a passphrase."),
+)
+"""Give a command the options ``store`` and ``store_key``."""
 
 
 def kept_in(url: str | None, key_file: str | None, *, reading: bool = False) -> str | KeyValueStore | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import click
 
@@ -10,23 +10,18 @@ from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
 from holdfast.reports.visible import amount
 from holdfast.usage import ModelUsage
 
+from .options import having
 from .values import known
 
+LLM = click.option(
+    "--llm",
+    callback=known(check_model),
+    metavar="V:NAME",
+    help=f"The model that writes summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
+)
 
-def model_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options ``llm``, ``embedder`` and ``thread``."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-_OPTIONS = (
-    click.option(
-        "--llm",
-        callback=known(check_model),
-        metavar="V:NAME",
-        help=f"The model that writes summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
-    ),
+model_options = having(
+    LLM,
     click.option(
         "--embedder",
         callback=known(check_embedder),
@@ -35,6 +30,7 @@ _OPTIONS = (
     ),
     click.option("--thread", metavar="ID", help="The conversation's name: its summaries are kept under it."),
 )
+"""Give a command the options ``llm``, ``embedder`` and ``thread``."""
 
 
 def calls_told(usage: ModelUsage) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import update_wrapper
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import click
 
@@ -14,18 +14,20 @@ from holdfast.api import compress
 from holdfast.compressors import COMPRESSORS
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import BudgetError, ConfigError
-from holdfast.profiles import load_profile, profile_names
 from holdfast.reports import Account, account, written
 from holdfast.result import CompressionResult
 
+from .budgeting import LIMITS, PROFILE, REDACT, SOFT
 from .counting import counting_options, read_tools
 from .keeping import kept_in, store_options
 from .models import model_options
+from .options import having
 from .reading import Document, read_conversation, within
 from .terminal import waiting
-from .values import known, positions, share, tokens
+from .values import known, positions, share
 
-_FORMS = {".html": "html", ".htm": "html", ".txt": "text"}
+Form = Literal["text", "html"]
+_FORMS: Mapping[str, Form] = {".html": "html", ".htm": "html", ".txt": "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +95,14 @@ class Request:
     def refuse_over(self, result: CompressionResult) -> None:
         """Raise BudgetError for a result that is not accepted."""
         if not self.accepts(result):
-            tokens, smallest = result.metrics.tokens_before, result.smallest or result.usage.tokens
-            raise BudgetError(limit=result.usage.limit, tokens=tokens, smallest=smallest, reason=result.detail)
+            before, smallest = result.metrics.tokens_before, result.smallest or result.usage.tokens
+            raise BudgetError(limit=result.usage.limit, tokens=before, smallest=smallest, reason=result.detail)
 
     def account(self, result: CompressionResult) -> Account:
         """The result message by message, counted as it was."""
         return account(result, model=self.model, counter=self.counter)
 
-    def report(self, result: CompressionResult, form: str) -> str:
+    def report(self, result: CompressionResult, form: Form) -> str:
         """The report in this form."""
         return written(self.account(result), form)
 
@@ -114,13 +116,10 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
 
     # click keeps what the options of the command itself have left on its function
     decorated = counting_options(cast("Callable[..., int]", update_wrapper(asked, command)))
-    decorated = model_options(store_options(decorated))
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated
+    return having(*_OPTIONS)(model_options(store_options(decorated)))
 
 
-def report_form(file: str | None) -> str:
+def report_form(file: str | None) -> Form:
     """The form of report that the name of a file asks for. Raises ConfigError for a name that asks for none."""
     suffix = Path(file).suffix.lower() if file else ".txt"
     if suffix not in _FORMS:
@@ -131,30 +130,10 @@ def report_form(file: str | None) -> str:
 
 _OPTIONS = (
     click.argument("file", metavar="FILE|-"),
-    click.option(
-        "-b",
-        "--budget",
-        callback=tokens,
-        metavar="N",
-        help="Tokens that the conversation may take, such as 8000 or 8k.",
-    ),
-    click.option(
-        "--window", callback=tokens, metavar="N", help="The model's context window, instead of --budget."
-    ),
-    click.option(
-        "--reserve", default="0", callback=tokens, metavar="N", help="Of the window, kept for the answer."
-    ),
-    click.option(
-        "--headroom", default="0", callback=share, metavar="X", help="Share kept free for counting errors."
-    ),
+    *LIMITS,
     click.option("--step", callback=share, metavar="X", help="Let go in steps of this share: prompt caches hold."),
-    click.option("--soft", is_flag=True, help="Come as near as possible to a budget that cannot be met."),
-    click.option(
-        "--profile",
-        callback=known(load_profile),
-        metavar="P",
-        help=f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
-    ),
+    SOFT,
+    PROFILE,
     click.option(
         "--strategy",
         callback=known(COMPRESSORS.load),
@@ -166,5 +145,5 @@ _OPTIONS = (
     click.option(
         "--pin", multiple=True, callback=positions, metavar="I", help="Messages that never leave: 0,3,-1."
     ),
-    click.option("--redact/--no-redact", default=None, help="Mask secrets before anything is kept."),
+    REDACT,
 )

@@ -12,7 +12,7 @@ from holdfast.content import KINDS
 from holdfast.reports.visible import amount
 from holdfast.shrinking import ShrunkText, shrink
 
-from .counting import counter_options
+from .counting import counter_options, mention_unknown
 from .keeping import kept_in, store_options
 from .reading import read_text
 from .summary import printed
@@ -58,6 +58,7 @@ def command(
         shrunk = shrink(text, room, query, kind=kind, model=model, counter=counter, store=keeper, redact=redact)
     if verbose or sys.stderr.isatty():
         mention("".join(f"{line}\n" for line in _told(shrunk, store)))
+    mention_unknown(model, counter)
     if as_json:
         say(printed(asdict(shrunk) | {"redacted": dict(shrunk.redacted)}))
     else:

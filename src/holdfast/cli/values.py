@@ -11,6 +11,7 @@ import click
 from holdfast.kernel.errors import ConfigError
 
 _TOKENS = re.compile(r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))(k|m)?", re.ASCII | re.IGNORECASE)
+_MOST = 10**15  # as Budget has it
 _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
 
 Named = str | tuple[str, ...] | None
@@ -23,9 +24,9 @@ def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int
         return None
     found = _TOKENS.fullmatch(value.strip())
     number = int(Decimal(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()]) if found else 0
-    if not found or (number == 0 and param.default != "0"):
-        advice = "give one such as 8000 or 8k"
-        raise ConfigError(f"{value!r} is not a positive number of tokens", place=param.opts[-1], advice=advice)
+    if not found or number > _MOST or (number == 0 and param.default != "0"):
+        problem = "is more than any model takes" if number > _MOST else "is not a positive number of tokens"
+        raise ConfigError(f"{value!r} {problem}", place=param.opts[-1], advice="give one such as 8000 or 8k")
     return number
 
 

@@ -1,0 +1,59 @@
+"""``holdfast session append``: keep messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import cast
+
+import click
+
+from holdfast.cli.budgeting import REDACT
+from holdfast.cli.counting import form_options, mention_unknown
+from holdfast.cli.models import LLM
+from holdfast.cli.reading import STDIN, object_in, read_json, within
+from holdfast.cli.terminal import mention, say
+from holdfast.session import Session
+
+from .opening import place_of, thread_options
+
+
+@click.command("append", short_help="Keep messages at the end of the conversation.")
+@click.argument("file", default=STDIN)
+@thread_options
+@click.option(
+    "--id", "ids", multiple=True, help="The name of a message, one for each: a known one is not kept again."
+)
+@LLM
+@REDACT
+@form_options
+def append(
+    file: str,
+    store: str,
+    thread: str,
+    ids: Sequence[str],
+    llm: str | None,
+    redact: bool | None,
+    model: str | None,
+    counter: str | None,
+    form: str | None,
+) -> int:
+    r"""Keep the messages in FILE (- is standard input): one, a list, or one a line.
+
+    They are on the disk when it ends, whatever becomes of the model. Prints their positions as JSON.
+
+    \b
+    holdfast session append chat.json --store agent.db --thread t1
+    echo '{"role": "user", "content": "Go on."}' | holdfast session append --store agent.db --thread t1
+    """
+    document = read_json(file)
+    payload: object = object_in(document).get("messages", document.payload)
+    given = cast("list[object]", payload) if isinstance(payload, list) else [payload]
+    place = place_of(store, reading=False)
+    opened = Session(thread, store=place, model=model, counter=counter, format=form, redact=redact, llm=llm)
+    with within(file), opened as session:
+        say(f"{json.dumps(session.append(*given, ids=ids))}\n")
+        for fault in session.faults:
+            mention(f"The messages are kept; their tiers are not up to date: {fault}\n")
+    mention_unknown(model, counter)
+    return 0
