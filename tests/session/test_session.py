@@ -193,6 +193,12 @@ class TestFitting:
         with pytest.raises(BudgetError):
             session.fit(budget=holdfast.Budget(limit=100, hard=True))
 
+    def test_each_budget_is_met_whatever_the_one_before_it_was(self, session):
+        session.append(*talk(200))
+        used = [session.fit(budget=budget).tokens for budget in (2_000, 1_000, 400, 150, 400, 1_000, 2_000)]
+        for tokens, budget in zip(used, (2_000, 1_000, 400, 150, 400, 1_000, 2_000), strict=True):
+            assert budget * 0.4 <= tokens <= budget
+
     def test_without_a_budget_it_says_what_to_do(self, store):
         with (
             Session("t", store=store) as session,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from holdfast.kernel.budget import Budget
 
 from .lines import Kept
 from .options import Options
 from .parts import Desk, Key
+from .standing import standing
 from .thread import Thread
 
 _TASK = 0.125  # share of the budget up to which the task of an agent stays in the view
@@ -25,6 +27,9 @@ class Frame:
     query: str | None
     tools: object
     limit: int
+    standing: Mapping[str, Any]
+    """What was recalled for the newest input of the user, if it holds."""
+
     agent: bool
     """Whether tools are called: then the first message of a user is a task, and most of the rest is outputs."""
 
@@ -45,13 +50,15 @@ class Frame:
         limit = budget.tokens(options.window)
         overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
         state, size = thread.state, options.meter.message
-        agent = bool(state.standing.get("agent", state.calls))
+        stands = standing(state, desk, limit)
+        agent = bool(stands.get("agent", state.calls))
         fixed = thread.read([*state.system, *state.pins])
         if agent and state.task is not None:
             task = thread.read([state.task])
             fixed |= {place: kept for place, kept in task.items() if size(kept.message) <= limit * _TASK}
         room = limit - overhead - sum(size(kept.message) for kept in fixed.values())
-        return cls(thread, desk, options, query, tools, limit, agent, overhead, dict(sorted(fixed.items())), room)
+        ordered = dict(sorted(fixed.items()))
+        return cls(thread, desk, options, query, tools, limit, stands, agent, overhead, ordered, room)
 
     def size(self, kept: Kept) -> int:
         """Tokens of the message."""

@@ -105,11 +105,6 @@ class State:
         """How often what messages say, or whether they stand, was changed."""
         return sum(self.happened.get(kind, 0) for kind in _REWORDS)
 
-    @property
-    def standing(self) -> Mapping[str, Any]:
-        """What was recalled for the newest input; empty where nothing was yet."""
-        return self.recalled if self.recalled.get("for", -1) == self.spoke else {}
-
     def to_json(self) -> str:
         """As it is kept."""
         return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))

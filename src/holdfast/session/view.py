@@ -39,7 +39,7 @@ class Fitting:
         self.frame, self.past, self.forms = frame, past, forms
         self.thread, self.query = frame.thread, frame.query
         self.limit, self.room = frame.limit, frame.room
-        self.standing = frame.thread.state.standing
+        self.standing = frame.standing
         self.recent = RecentTurns(frame)
 
     def view(self) -> View:
@@ -52,7 +52,9 @@ class Fitting:
             return self._recalling(start, Inquiry(self.query), self.limit, "recalled")
         reason = self._moved()
         if not reason and self.standing and not self._shifted():
-            return self._grown(Recollection.standing(self.standing))
+            grown = self._grown(Recollection.standing(self.standing))
+            if grown.budget_met:  # else what was recalled is too long for a budget that is smaller now
+                return grown
         limit = int(self.limit * (1 - _GROWTH))
         return self._recalling(self.thread.state.since, of_the_newest(self.thread), limit, reason or "recalled")
 
@@ -131,7 +133,7 @@ class Fitting:
         if self.query is None:
             state = self.thread.state
             now = {"for": state.spoke, "at": state.messages, "agent": self.frame.agent, "text": past.text}
-            state.recalled = facts | now
+            state.recalled = facts | now | {"limit": self.limit}
 
     def _composed(self, part: Part, start: int, past: Recollection, reason: str) -> View:
         """The view: what is fixed, what the past has to say, the recent turns."""
