@@ -120,6 +120,28 @@ def test_a_second_refusal_is_a_typed_error_with_its_figures(session):
     assert session.messages()[-1] == {"role": "user", "content": "go on"}
 
 
+def test_what_the_model_was_found_to_take_holds_for_the_calls_that_follow(session):
+    session.append(*talk(200))
+    sent = []
+
+    def model(messages, tools):
+        sent.append(holdfast.count(messages).total)
+        if sent[-1] > 300:
+            raise ContextOverflowError("too long", limit=300, size=sent[-1])
+        return calling(f"c{len(sent)}") if len(sent) < 6 else "done"
+
+    AgentLoop(model, session, [reading("out")]).run("go on")
+    assert [tokens > 300 for tokens in sent] == [True, *[False] * 5]
+
+
+def test_fitting_harder_never_means_more_than_the_budget_of_the_session(session):
+    session.append(*talk(200))
+    model = Model(ValueError("context_length_exceeded"), "done")
+    AgentLoop(model, session, trigger="overflow").run("go on")
+    assert holdfast.count(model.sent[0]).total > 4 * BUDGET
+    assert holdfast.count(model.sent[1]).total <= BUDGET
+
+
 def test_any_other_fault_of_the_model_is_the_callers(session):
     model = Model(KeyError("no such model"))
     with pytest.raises(KeyError):

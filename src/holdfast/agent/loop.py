@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, get_args
 from holdfast.formats.payloads import named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.formats.values import is_object
+from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
 from holdfast.session import Session, View
@@ -53,6 +54,8 @@ class AgentLoop:
         self._schemas = [tool.schema for tool in self._tools.values()]
         self._view: list[Any] | None = None
         """What the model is sent; None until something is fitted."""
+        self._budget: Budget | None = None
+        """What the model was found to take, once it refused for length; None: the session's own."""
 
     def run(self, message: Any) -> Any:
         """The model's final message in answer to the user's, a message or a text.
@@ -68,7 +71,7 @@ class AgentLoop:
 
     def fit(self) -> View:
         """Fit now: what the model is sent next begins with this view."""
-        view = self.session.fit(tools=self._schemas or None)
+        view = self.session.fit(budget=self._budget, tools=self._schemas or None)
         self._view = view.messages
         return view
 
@@ -121,11 +124,10 @@ class AgentLoop:
         return _message(reply)
 
     def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:
-        """A view that is so much smaller that the model should take it."""
+        """A view that is so much smaller that the model should take it, as are all that follow."""
         tokens = self.session.meter.total(self.session.wire(*sent).read(sent, self._schemas))
-        view = self.session.fit(budget=harder(refused, tokens), tools=self._schemas or None)
-        self._view = view.messages
-        return view
+        self._budget = harder(refused, tokens, self.session.limit)
+        return self.fit()
 
     def _outputs(self, calls: Sequence[ToolCall]) -> Step:
         outputs: list[str] = []
@@ -152,7 +154,7 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
     if not isinstance(trigger, str) or trigger not in get_args(Trigger):
         advice = f"known are {', '.join(get_args(Trigger))}"
         raise ConfigError(f"{trigger!r} is no trigger", place="trigger", advice=advice)
-    if checked(session).budget is None and trigger in _FITTING:
+    if checked(session).limit is None and trigger in _FITTING:
         advice = "give Session(..., budget=8_000), or trigger='manual'"
         raise ConfigError("the session has none to fit to", place="budget", advice=advice)
     if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:

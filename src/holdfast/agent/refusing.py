@@ -19,12 +19,15 @@ def overflow(fault: Exception) -> ContextOverflowError | None:
     return seen if isinstance(seen, ContextOverflowError) else None
 
 
-def harder(refused: ContextOverflowError, tokens: int) -> Budget:
-    """What the model should take in the place of so many tokens, by its own figures where it gives them."""
+def harder(refused: ContextOverflowError, tokens: int, most: int | None) -> Budget:
+    """What the model should take in the place of so many tokens, by its own figures where it gives them.
+
+    Never more than ``most``.
+    """
     share = _HARDER
     if refused.limit and refused.size and refused.size > refused.limit:
         share = _MARGIN * refused.limit / refused.size
-    return Budget(limit=max(1, int(tokens * share)))
+    return Budget(limit=max(1, min(int(tokens * share), most or tokens)))
 
 
 def given_up(view: View, refused: ContextOverflowError) -> ContextOverflowError:

@@ -51,9 +51,10 @@ class ReadingSession(OpenThread):
         return self._options.meter
 
     @property
-    def budget(self) -> Budget | None:
-        """What a view may take, where ``fit`` is not told otherwise."""
-        return self._options.budget
+    def limit(self) -> int | None:
+        """Tokens that a view may take where ``fit`` is not told otherwise; None where that is not said."""
+        budget = self._options.budget
+        return None if budget is None else budget.tokens(self._options.window)
 
     @property
     def faults(self) -> tuple[str, ...]:
