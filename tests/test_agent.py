@@ -195,11 +195,11 @@ def test_what_the_model_asks_to_remember_stands_in_every_view(session):
         "tool_calls": [{"id": "r", "type": "function", "function": function}],
     }
     AgentLoop(Model(call, "noted"), session, [remember_tool(session)]).run("Do not call before nine.")
+    noted = "- The customer may not be called before nine."
+    assert noted in session.fit().messages[0]["content"]  # nothing was too long yet
     session.append(*talk(300)[1:])
     for query in (None, "parrots"):
-        assert "- The customer may not be called before nine." in "\n".join(
-            message["content"] or "" for message in session.fit(query).messages
-        )
+        assert noted in "\n".join(message["content"] or "" for message in session.fit(query).messages)
     (note,) = session.notes()
     session.forget(note)
     assert session.notes() == {}

@@ -199,6 +199,18 @@ class TestFitting:
         for tokens, budget in zip(used, (2_000, 1_000, 400, 150, 400, 1_000, 2_000), strict=True):
             assert budget * 0.4 <= tokens <= budget
 
+    def test_what_is_to_be_kept_in_mind_stands_after_the_systems_messages_and_is_counted(self, session):
+        system, *said = talk(4)
+        session.append(system, *said)
+        session.remember("Answer in Portuguese.")
+        view = session.fit()
+        assert view.messages[0] == system
+        assert view.messages[1]["content"].endswith("To be kept in mind:\n- Answer in Portuguese.")
+        assert view.messages[2:] == said
+        assert view.tokens == holdfast.count(view.messages).total
+        assert session.fit(budget=view.tokens).messages == view.messages
+        assert session.fit(budget=view.tokens - 1).tokens < view.tokens
+
     def test_without_a_budget_it_says_what_to_do(self, store):
         with (
             Session("t", store=store) as session,

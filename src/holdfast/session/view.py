@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from itertools import takewhile
 
 from holdfast.memory.segments import Segment
 
-from .carrying import summary_of
 from .frame import Frame
 from .gist import gist
 from .inquiry import SHIFT_AFTER, Inquiry, has_shifted, of_the_newest
+from .lines import Kept
 from .parts import Part, Telling, View, copied
 from .past import Past, Recollection
 from .recent import RecentTurns
+from .speaking import spoken
 
 _ASKED_RECENT = 0.1  # share of the budget for recent turns where a question about the past is asked
 _PAST = 0.2  # share that the past is left where recent turns are made smaller for it
@@ -28,8 +29,6 @@ _GROWTH = 0.1  # share that is left free, so that the view can grow before it ch
 _TALK = (0.7, 0.5)  # recent turns of a talk: from what share on they give way, and to what share
 _EXCHANGES = (6.0, 4.0)  # the same of an agent's exchanges, which are told in notes: of more, little would be left
 _WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
-
-_IN_MIND = "To be kept in mind:"
 
 
 class Fitting:
@@ -63,14 +62,17 @@ class Fitting:
         left = self.limit - self.frame.overhead
         if self.thread.state.tokens > left and not self.thread.state.rewordings:
             return None
-        found: list[Any] = []
+        found: list[Kept] = []
         for kept in self.thread.backwards():
             left -= self.frame.size(kept)
             if left < 0:
                 return None
-            found.append(kept.original)
-        copies = [copied(message) for message in reversed(found)]
-        return View(copies, self.limit - left, self.limit, "everything_fits")
+            found.append(kept)
+        originals = [kept.original for kept in reversed(found)]
+        head = sum(1 for _ in takewhile(lambda kept: kept.message.role == "system", reversed(found)))
+        part = Part(originals, self.limit - left, (), head, self.thread.state.messages, None)
+        view = self._composed(part, 0, Recollection(), "everything_fits")
+        return view if view.budget_met else None
 
     def _moved(self) -> str:
         """Move the beginning of the recent turns if they have become too many; the reason, or nothing."""
@@ -146,16 +148,8 @@ class Fitting:
         return View(copies, tokens, self.limit, reason, start, past.chosen, part.result)
 
     def _telling(self, recalled: str) -> Telling:
-        """The message in which the past speaks: what is to be kept in mind, and what was recalled."""
-        notes = [f"- {note}" for note in self.thread.state.notes.values()]
-        kept = "\n".join([_IN_MIND, *notes, ""]) if notes else ""
-        text = f"{kept}{recalled}".rstrip("\n")
-        known = self.frame.desk.telling
-        if known is None or (known.wire, known.text) != (self.thread.wire.name, text):
-            message = summary_of(self.thread.wire, text)
-            tokens = self.frame.options.meter.message(message)
-            known = self.frame.desk.telling = Telling(self.thread.wire.name, text, message.original, tokens)
-        return known
+        """The message in which the past speaks."""
+        return spoken(self.thread, self.frame.desk, self.frame.options.meter, recalled)
 
     def _cost(self, recalled: str) -> int:
         """Tokens of the message in which the past speaks."""
