@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from mmap import mmap
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.text.words import STOP_WORDS, stem, words
@@ -27,6 +26,15 @@ class WordEmbedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One vector a text, in order."""
+        ...
+
+
+@runtime_checkable
+class RowEmbedder(Protocol):
+    """Beside it, one that gives a matrix without a list of numbers in between."""
+
+    def rows(self, words: Sequence[str]) -> np.ndarray:
+        """One row a word, in order."""
         ...
 
 
@@ -81,17 +89,23 @@ class WordVectors:
         """Take in more messages; the words that are new are embedded at once."""
         told = [_telling(message.body) for message in messages]
         self._learn([word for spoken in told for word in spoken])
+        held: list[int] = []
+        among: list[int] = []
         for message, spoken in zip(messages, told, strict=True):
-            for root in {stem(word) for word in spoken}:
+            roots = list(map(stem, spoken))
+            for root in dict.fromkeys(roots):
                 self._holders[root] = self._holders.get(root, 0) + 1
             self._positions.append(message.position)
-            self._rows.add(self._vector(spoken)[np.newaxis])
+            held += [self._holders[root] for root in roots]
+            among += [len(self._positions)] * len(roots)
+        self._rows.add(self._vectors(told, _rarity(held, among)))
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
         """Cosine similarities of the messages that are nearest to the text."""
         spoken = _telling(text)
         self._learn(spoken)
-        asked = self._vector(spoken)
+        held = [self._holders.get(stem(word), 0) for word in spoken]
+        asked = self._vectors([spoken], _rarity(held, len(self._positions)))[0]
         if not self._positions or len(asked) != self._rows.width:
             return {}
         # Not a product of matrices: the threads that such a one wakes go on spinning long after it is done.
@@ -122,18 +136,29 @@ class WordVectors:
         fresh = [word for word in dict.fromkeys(spoken) if word not in self._known]
         if fresh:
             start = len(self._words)
-            self._words.add(np.asarray(self._embedder.embed(fresh), dtype=np.float32))
+            embedder = self._embedder
+            rows = embedder.rows(fresh) if isinstance(embedder, RowEmbedder) else embedder.embed(fresh)
+            self._words.add(np.asarray(rows, dtype=np.float32))
             self._known.update(zip(fresh, range(start, start + len(fresh)), strict=True))
 
-    def _vector(self, spoken: Sequence[str]) -> np.ndarray:
-        """The words as one vector of length 1; zeros where none means anything."""
-        messages = len(self._positions)
-        holders = [self._holders.get(stem(word), 0) for word in spoken]
-        rarity = np.array([math.log1p((messages - held + 0.5) / (held + 0.5)) for held in holders], np.float32)
-        rows = self._words.filled[[self._known[word] for word in spoken]]
-        total: np.ndarray = np.einsum("i,ij->j", rarity, rows)
-        length = float(np.linalg.norm(total))
-        return total / length if length else total
+    def _vectors(self, told: Sequence[Sequence[str]], rarity: np.ndarray) -> np.ndarray:
+        """The words of each text as one vector of length 1; zeros where none means anything."""
+        known, words = self._known, self._words.filled
+        vectors = np.zeros((len(told), self._words.width), np.float32)
+        start = 0
+        for vector, spoken in zip(vectors, told, strict=True):
+            end = start + len(spoken)
+            np.einsum("i,ij->j", rarity[start:end], words[[known[word] for word in spoken]], out=vector)
+            start = end
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        vectors /= np.where(lengths > 0, lengths, 1)[:, np.newaxis]
+        return vectors
+
+
+def _rarity(held: Sequence[int], among: Sequence[int] | int) -> np.ndarray:
+    """What each word weighs that so many messages hold, among so many."""
+    holders = np.array(held, np.float64)
+    return np.log1p((np.array(among) - holders + 0.5) / (holders + 0.5)).astype(np.float32)
 
 
 def _telling(text: str) -> list[str]:

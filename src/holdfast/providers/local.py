@@ -43,19 +43,33 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector a text; zeros for a text without tokens."""
-        clean = [text.encode("utf-8", "replace").decode() for text in texts]  # it takes no halves of characters
-        found = np.zeros((len(texts), self._vectors.shape[1]), np.float32)
-        for row, tokens in enumerate(self._tokenizer.encode_batch_fast(clean, add_special_tokens=False)):
+        listed: list[list[float]] = self._means(self._encoded(list(map(_clean, texts)))).tolist()
+        return listed
+
+    def rows(self, words: Sequence[str]) -> Floats:
+        """The same of short texts as a matrix: one by one, for threads would cost more than they save."""
+        return self._means([tokens for word in words for tokens in self._encoded([_clean(word)])])
+
+    def _encoded(self, texts: list[str]) -> list[Any]:
+        return list(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False))
+
+    def _means(self, encoded: Sequence[Any]) -> Floats:
+        found = np.zeros((len(encoded), self._vectors.shape[1]), np.float32)
+        for row, tokens in enumerate(encoded):
             if tokens.ids:
                 found[row] = self._mean(tokens.ids)
-        listed: list[list[float]] = found.tolist()
-        return listed
+        return found
 
     def _mean(self, ids: Sequence[int]) -> Floats:
         total = np.zeros(self._vectors.shape[1], np.float32)
         for at in range(0, len(ids), _TOKENS_AT_ONCE):
             total += self._vectors[ids[at : at + _TOKENS_AT_ONCE]].sum(axis=0, dtype=np.float32)
         return total / np.float32(len(ids))
+
+
+def _clean(text: str) -> str:
+    """The text without halves of characters, which the tokenizer does not take."""
+    return text.encode("utf-8", "replace").decode()
 
 
 @cache
@@ -75,4 +89,4 @@ def _tensor(path: Path) -> npt.NDArray[np.float16]:
         told = json.loads(file.read(length))[_TENSOR]
     rows, columns = told["shape"]
     start = 8 + length + told["data_offsets"][0]
-    return np.memmap(path, "<f2", "r", start, (rows, columns))
+    return np.asarray(np.memmap(path, "<f2", "r", start, (rows, columns)))  # a view: a memmap indexes in Python
