@@ -55,11 +55,7 @@ def counted(number: int, noun: str) -> str:
 def asked(question: Question, texts: Sequence[str]) -> list[float]:
     """How much each text says of what the question names; what many of the texts say sets none apart."""
     worth = [0.0] * len(texts)
-    low = [text.lower() for text in texts] if question else []
-    most = max(_ALWAYS_FEW, _FEW * len(texts))
-    for term in question.terms:
-        holders = [at for at, text in enumerate(low) if term.needle in text and term.found_in(texts[at], text)]
-        if len(holders) <= most:
-            for at in holders:
-                worth[at] += term.weight
+    for term, holders in question.holders(texts, max(_ALWAYS_FEW, int(_FEW * len(texts)))):
+        for at in holders:
+            worth[at] += term.weight
     return worth

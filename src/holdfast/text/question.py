@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 from .words import STOP_WORDS, is_unspaced, stem, words
 
@@ -93,17 +94,23 @@ class Question:
 
     def answers(self, texts: Sequence[str]) -> list[dict[Term, float]]:
         """For each text the terms that it holds, weighed: the less the more texts hold one, hardly if all do."""
-        lows = [text.lower() for text in texts]
         found: list[dict[Term, float]] = [{} for _ in texts]
-        for term in self.terms:
-            holders = [
-                place for place, low in enumerate(lows) if term.needle in low and term.found_in(texts[place], low)
-            ]
-            if holders:
-                rarity = math.log((len(texts) + 1) / len(holders)) / math.log(len(texts) + 1)
-                for place in holders:
-                    found[place][term] = term.weight * rarity
+        for term, holders in self.holders(texts, len(texts)):
+            rarity = math.log((len(texts) + 1) / len(holders)) / math.log(len(texts) + 1)
+            for place in holders:
+                found[place][term] = term.weight * rarity
         return found
+
+    def holders(self, texts: Sequence[str], most: int) -> Iterator[tuple[Term, list[int]]]:
+        """The terms that some of the texts hold, but no more than ``most``, with the numbers of these texts."""
+        lows = [text.lower() for text in texts] if self.terms else []
+        together = "\n".join(lows)  # most terms stand nowhere, which one look tells; no needle spans a line
+        for term in self.terms:
+            if term.needle in together:
+                near = (place for place, low in enumerate(lows) if term.needle in low)
+                holders = list(islice((at for at in near if term.found_in(texts[at], lows[at])), most + 1))
+                if 0 < len(holders) <= most:
+                    yield term, holders
 
     def scores(self, texts: Sequence[str]) -> list[float]:
         """The score of each text among all of them: the summed weights of ``answers``."""
@@ -115,22 +122,26 @@ class Question:
         return any(term.needle in low and term.found_in(text, low) for term in self.terms)
 
 
+_Said = tuple[str, float, bool]
+"""The needle of a term, its weight and whether it is plain."""
+
+
 @lru_cache(maxsize=256)
 def _question(text: str) -> Question:
     heaviest: dict[tuple[str, bool], float] = {}
     read = text if len(text) <= 2 * _READ else f"{text[:_READ]} {text[-_READ:]}"
-    for term in _terms(read):
-        key = (term.needle, term.plain)
-        heaviest[key] = max(term.weight, heaviest.get(key, 0.0))
+    for needle, weight, plain in _terms(read):
+        key = (needle, plain)
+        heaviest[key] = max(weight, heaviest.get(key, 0.0))
     ranked = sorted(heaviest.items(), key=lambda entry: -entry[1])  # stable: first named, first kept
     return Question(text, tuple(Term(needle, weight, plain) for (needle, plain), weight in ranked[:_MOST_TERMS]))
 
 
-def _terms(text: str) -> Iterator[Term]:
+def _terms(text: str) -> Iterator[_Said]:
     for quoted in _QUOTED.finditer(text):
         phrase = quoted.group()[1:-1].strip().lower()
         if phrase and phrase not in STOP_WORDS:
-            yield Term(phrase, PHRASE)
+            yield phrase, PHRASE, False
     opens_sentence = True
     for raw in text.split():
         token = raw.strip(_EDGES)
@@ -139,33 +150,34 @@ def _terms(text: str) -> Iterator[Term]:
         opens_sentence = raw[-1] in ".!?:。！？"
 
 
-def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
+def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[_Said]:
     if _is_identifier(token):
-        yield Term(token.lower(), WORD if token.isdigit() and len(token) <= 2 else IDENTIFIER)
-        weight, name = PIECE, False
+        yield token.lower(), WORD if token.isdigit() and len(token) <= 2 else IDENTIFIER, False
+        weight = PIECE
         last = re.split(r"[/\\]", token)[-1]
         if last != token and last:
-            yield Term(last.lower(), IDENTIFIER / 2)
-        spread = _spread(token)
+            yield last.lower(), IDENTIFIER / 2, False
+        spoken = words(_spread(token))
     else:
-        name = token[0].isupper() and not opens_sentence
-        weight, spread = NAME if name else WORD, token
-    for word in words(spread):
+        weight = NAME if token[0].isupper() and not opens_sentence else WORD
+        spoken = words(token)
+    for word in spoken:
         if word in STOP_WORDS or (len(word) == 1 and not is_unspaced(word) and weight == PIECE):
             continue
         if word.isdigit():
-            yield Term(word, weight)
+            yield word, weight, False
         elif len(word) > 1 or is_unspaced(word):
-            yield Term(stem(word), weight, plain=True)
+            yield stem(word), weight, True
 
 
 def _is_identifier(token: str) -> bool:
     """Whether the token looks made for a machine: digits, joints, CamelCase, capitals only."""
-    if any(character.isdigit() for character in token):
+    if token.isalpha():
+        capitals = token.isupper() and token.isascii() and len(token) > 2
+        return capitals or (not token.islower() and _CAMEL.search(token) is not None)
+    if any(map(str.isdigit, token)):
         return True
     if "_" in token.strip("_") or _CAMEL.search(token) or token.startswith(("--", "/", "#", "$", "@")):
-        return True
-    if token.isupper() and token.isascii() and token.isalpha() and len(token) > 2:
         return True
     joint = _JOINED.search(token)
     return joint is not None and joint.group()[1:2] != "-"
