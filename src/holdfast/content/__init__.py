@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.kernel.registry import Registry
+from holdfast.text.memo import Memo
 
 if TYPE_CHECKING:
     from holdfast.kernel.ports import ContentKind
@@ -52,7 +53,14 @@ def kind(name: str) -> ContentKind:
 
 def recognise(text: str) -> ContentKind:
     """The most specific kind that the text is of."""
+    return _RECOGNISED[text]
+
+
+def _recognised(text: str) -> ContentKind:
     return next((known for known in kinds() if known.recognises(text)), kind("prose"))
+
+
+_RECOGNISED: Memo[str, ContentKind] = Memo(_recognised, lambda text, _: len(text), 32_000_000)
 
 
 def shrink(text: str, room: Room) -> Shrunk:

@@ -1,4 +1,4 @@
-"""What was worked out for a text, kept by the text itself: its kind, its shorter form, its readings."""
+"""What was worked out for a text, kept by the text itself: its shorter form, its readings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from holdfast.compressors.references import referenced
 from holdfast.content import recognise
-from holdfast.kernel.ports import ContentKind, Room, Shrunk
+from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
 
@@ -28,7 +28,7 @@ class Reading(NamedTuple):
 
 def _read(reading: Reading) -> Shrunk | None:
     text, room, key, tool = reading
-    kind = kind_of(text)
+    kind = recognise(text)
     return referenced(kind, text, room, key, tool) if key else kind.shrink(text, room)
 
 
@@ -46,7 +46,7 @@ def _clamped(arguments: Arguments) -> str | None:
 
 
 def _compacted(text: str) -> str | None:
-    return kind_of(text).compact(text)
+    return recognise(text).compact(text)
 
 
 def question_for(text: str, tokens: int, question: str) -> str:
@@ -66,9 +66,6 @@ def _asked_of(key: tuple[str, str, bool]) -> str:
         return " ".join(f'"{needle}"' for needle in sorted(held))
     return question if any(True for _ in held) else ""
 
-
-kind_of: Memo[str, ContentKind] = Memo(recognise, lambda text, _: len(text), _CHARACTERS)
-"""The kind of a text."""
 
 compacted = Memo(_compacted, lambda text, short: len(text) + len(short or ""), _CHARACTERS)
 """The shorter form of the same value, or None."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast.compressors.output_summaries import OldOutput, OutputSummaries
 from holdfast.compressors.references import note
+from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import StoreError
@@ -16,7 +17,7 @@ from holdfast.kernel.ports import Ask, Room, Save
 from holdfast.kernel.transcript import Transcript
 
 from .candidates import Candidate, Place
-from .readings import Arguments, Reading, clamped, compacted, kind_of, question_for, read
+from .readings import Arguments, Reading, clamped, compacted, question_for, read
 from .rooms import Rooms
 from .superseded import repeats, superseded
 from .view import View
@@ -83,7 +84,7 @@ class Work:
         short = compacted(candidate.text)
         if short is None or (room is not None and self._allowance.meter.text(short) > room):
             return False
-        kind = kind_of(candidate.text).name
+        kind = recognise(candidate.text).name
         self._keep(candidate, short, f"{kind}: the same value in a shorter form")
         return True
 
@@ -105,7 +106,7 @@ class Work:
             return
         if self._summaries.may_ask and (yield from self._summarized(candidate, tokens)):
             return
-        text, kind = candidate.text, kind_of(candidate.text).name
+        text, kind = candidate.text, recognise(candidate.text).name
         key = yield from self._saved(candidate, kind)
         question = question_for(candidate.text, candidate.tokens, self._question)
         room = Room(tokens, self._allowance.meter.text, question)
