@@ -53,8 +53,7 @@ class Asked:
         """
         text = question if len(question) <= 2 * _LONGEST else f"{question[:_LONGEST]} {question[-_LONGEST:]}"
         spoken = dict.fromkeys(words(text))
-        capitals = {word.lower() for word in _LETTERS.findall(text) if word[0].isupper()}
-        names = {word: matching for word in spoken if (matching := _named(word, speakers, word in capitals))}
+        names = _names(text, spoken, speakers) if speakers else {}
         about = frozenset(name for matching in names.values() for name in matching)
         who = _WHO.search(text)
         event = _EVENT.search(text)
@@ -84,14 +83,15 @@ def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:
     return tuple([word for word in spoken if word not in STOP_WORDS and word not in names][:_MOST_TERMS])
 
 
-def _named(word: str, speakers: Sequence[str], capital: bool) -> list[str]:
-    """The speakers that the word names: by one of their names, or with a ``capital`` by the beginning of one."""
-    return [
-        name
-        for name in speakers
-        if any(
-            word == part
-            or (capital and word not in STOP_WORDS and len(word) >= _SHORT_NAME and part.startswith(word))
-            for part in words(name)
-        )
-    ]
+def _names(text: str, spoken: Iterable[str], speakers: Sequence[str]) -> dict[str, set[str]]:
+    """The words of the text that name speakers, and whom: one of their names, or with a capital its beginning."""
+    parts = [(part, name) for name in speakers for part in words(name)]
+    whole = {part for part, _ in parts}
+    capitals = {word.lower() for word in _LETTERS.findall(text) if word[0].isupper()} - STOP_WORDS
+    names: dict[str, set[str]] = {}
+    for word in spoken:
+        begins = len(word) >= _SHORT_NAME and word in capitals
+        if begins or word in whole:
+            named = {name for part, name in parts if part == word or (begins and part.startswith(word))}
+            names |= {word: named} if named else {}
+    return names

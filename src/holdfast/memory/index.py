@@ -105,7 +105,7 @@ class Retrieval:
             "scene": _scaled(scenes(own, messages)),
             "meaning": _scaled(meant),
             "speaker": asked.speaking(messages),
-            "time": _times(asked, messages, self._place(asked.event)),
+            "time": _times(asked, messages, self._place(asked)),
         }
         return Answers(messages, self._weighed(factors))
 
@@ -115,9 +115,10 @@ class Retrieval:
         whole = sum(weight for _, weight, _ in told) or 1.0
         return [(name, weight / whole, factor) for name, weight, factor in told]
 
-    def _place(self, event: tuple[str, ...]) -> int | None:
-        """Where the event is spoken of that the question is told from."""
-        return next(iter(self.words.candidates(event, 1)), None) if event else None
+    def _place(self, asked: Asked) -> int | None:
+        """Where the event is spoken of that the question is told from, unless it names a time itself."""
+        told = asked.event and asked.period is None
+        return next(iter(self.words.candidates(asked.event, 1)), None) if told else None
 
     def _timely(self, period: Period | None) -> list[int]:
         if period is None:

@@ -44,6 +44,7 @@ _FIRST = re.compile(r"\b(?:first|earliest|initially|originally|at the (?:start|b
 _LATEST = re.compile(
     r"\b(?:latest|most recent(?:ly)?|currently|last time|newest|nowadays|right now)\b", re.IGNORECASE
 )
+_DIGIT = re.compile(r"\d")
 _LONGEST_QUESTION = 4_000  # characters that are read for words of time
 
 _LATEST_MOMENT = 253_402_300_799.0  # the end of the year 9999
@@ -93,6 +94,17 @@ def moment(text: str) -> float | None:
 def period(question: str, now: float | None) -> Period | None:
     """The time that the question means; ``now`` is what words such as "yesterday" are told from."""
     text = question[:_LONGEST_QUESTION]
+    dated = _dated(text, now) if _DIGIT.search(text) else None
+    if dated is not None or now is None:
+        return dated
+    if match := _NAMED_MONTH.search(text):
+        month, today = _number(match["month"]), _date(now)
+        return _month(today.year - (month > today.month), month)
+    return _of_year(text) or _ago(text, now) or _relative(text, now)
+
+
+def _dated(text: str, now: float | None) -> Period | None:
+    """The day, or else the month and year, that the text names; without ``now`` also a year alone."""
     for form in _DATE_FORMS:
         if (match := form.search(text)) and (day := _day_of(match, None)) is not None:
             return Period(day, day + DAY)
@@ -103,10 +115,7 @@ def period(question: str, now: float | None) -> Period | None:
     for form in _YEARLESS:
         if (match := form.search(text)) and (day := _day_of(match, now)) is not None:
             return Period(day, day + DAY)
-    if match := _NAMED_MONTH.search(text):
-        month, today = _number(match["month"]), _date(now)
-        return _month(today.year - (month > today.month), month)
-    return _of_year(text) or _ago(text, now) or _relative(text, now)
+    return None
 
 
 def direction(question: str) -> int:
