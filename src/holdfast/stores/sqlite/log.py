@@ -29,9 +29,9 @@ _BETWEEN = "SELECT number FROM lines WHERE log = ? AND time >= ? AND time <= ? O
 _HOLDERS = (
     "SELECT count(*) FROM (SELECT 1 FROM line_words WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
 )
-_BEST = (
-    "SELECT rowid, -rank FROM line_words WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? "
-    "ORDER BY rank LIMIT ?"
+_BEST = (  # sorted by SQLite, not by the index itself, which takes half as long again
+    "SELECT rowid, -bm25(line_words) AS score FROM line_words "
+    "WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? ORDER BY score DESC, rowid LIMIT ?"
 )
 
 Row = tuple[int, bytes | None, float, bytes]
