@@ -53,14 +53,16 @@ def kind(name: str) -> ContentKind:
 
 def recognise(text: str) -> ContentKind:
     """The most specific kind that the text is of."""
-    return _RECOGNISED[text]
+    return _RECOGNISED(text)
 
 
 def _recognised(text: str) -> ContentKind:
-    return next((known for known in kinds() if known.recognises(text)), kind("prose"))
+    *known, any_text = kinds()
+    return next((one for one in known if one.recognises(text)), any_text)
 
 
-_RECOGNISED: Memo[str, ContentKind] = Memo(_recognised, lambda text, _: len(text), 32_000_000)
+_RECOGNISED: Memo[str, ContentKind] = Memo(_recognised, lambda text, _kind: len(text), characters=8_000_000)
+"""An output is recognised where it is shrunk, where it is noted down, and where it is remembered."""
 
 
 def shrink(text: str, room: Room) -> Shrunk:

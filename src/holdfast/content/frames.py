@@ -17,6 +17,7 @@ _FRAME = re.compile(
     r"|created by \S"  # Go
     r"|\[Previous line repeated"
 )
+_MAY_BE_FRAME = re.compile(r"[\s|+>-]*+[Fa.\dfc#\[]")  # by the first character: most lines are none
 _GO_PLACE = re.compile(r"\t\S+\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?$")
 _LIBRARY = re.compile(
     r"site-packages|dist-packages|node_modules|/lib/(?:python|ruby)|/gems/|/vendor/|node:|internal/|<frozen "
@@ -34,9 +35,12 @@ def bare(line: str) -> str:
 
 def is_frame(line: str, following: str = "") -> bool:
     """Whether the line, with the one after it, names a place in the code."""
-    if not line[:1].isspace() and is_go_place(following):
+    first = line[:1]
+    if following.startswith("\t") and not first.isspace() and is_go_place(following):
         return True
-    return _FRAME.match(bare(line)) is not None and not line[:1].isalpha()
+    if first.isalpha() or not _MAY_BE_FRAME.match(line):
+        return False
+    return _FRAME.match(bare(line)) is not None
 
 
 def is_go_place(line: str) -> bool:

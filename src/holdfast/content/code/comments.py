@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 _COMMENT = re.compile(
     r"\s*(?:#(?!\s*(?:include|define|if|else|endif|undef|pragma)|!?\[)|//|/\*|\*(?:[\s/]|$)|--\s|=begin\b)"
 )
+_FIRST = frozenset("#/*-=rRuUbB\"'")
+"""What a comment or a docstring begins with."""
 _QUOTES = re.compile(r"\s*[rRuUbB]{0,2}(\"\"\"|''')")
 
 
@@ -18,6 +20,8 @@ def comments(lines: Sequence[str]) -> Iterator[bool]:
         if closing:
             yield True
             closing = "" if closing in line else closing
+        elif line.lstrip()[:1] not in _FIRST:
+            yield False
         else:
             closing = _opens(line)
             yield bool(closing) or _COMMENT.match(line) is not None or _QUOTES.match(line) is not None

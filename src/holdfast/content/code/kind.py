@@ -12,7 +12,7 @@ from holdfast.kernel.registry import Registry
 from holdfast.text.fit import choose, clip, fits
 from holdfast.text.question import Question
 
-from .languages import OTHER, Language, language_of
+from .languages import LEAST_SIGNS, OTHER, Language, language_of
 from .lines import SourceLines
 from .outline import Declaration, Outline
 from .rank import ranked
@@ -44,7 +44,8 @@ class Code(Lossy):
     def recognises(self, text: str) -> bool:
         """Whether the lines are statements of one of the known languages."""
         sample = text[:_SAMPLE]
-        return "\n" in sample and language_of(SourceLines.of(sample).code) is not None
+        enough = sample.count("\n") + 1 >= LEAST_SIGNS
+        return enough and language_of(SourceLines.of(sample).code) is not None
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """What is declared and what the question is about; where lines are left out, a comment says which."""

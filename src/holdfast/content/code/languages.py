@@ -3,43 +3,64 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+
+from holdfast.content.shares import enough
 
 from .comments import comments
 
 _SAMPLE = 160  # lines that are looked at, which are neither blank nor comments
 _BEGINNING = 1_500  # lines among which they are sought
 _LONGEST_LINE = 300  # characters of a line that are looked at
-_LEAST_SIGNS = 3  # lines that show the language
+LEAST_SIGNS = 3
+"""Lines that show the language."""
 _SIGN_SHARE = 0.08  # of the lines that say something
 _CODE_SHARE = 0.5  # of them look like code of any language
 _CODE = re.compile(
-    r"\s*(?:[^\s].*[{};(\[,\\]\s*(?://.*|/\*.*|#.*)?$"  # ends as no sentence ends
+    r"\s*+(?:[^\s].*[{};(\[,\\]\s*(?://.*|/\*.*|#.*)?$"  # ends as no sentence ends
     r"|[{}()\]]|end\b|@\w|#\s*(?:include|define|if|endif|else|pragma)|<\?php"
     r"|(?:def|class|import|from|return|elif|else|try|except|finally|raise|async|func|fn|pub|impl|use|mod|package|let"
     r"|const|var|public|private|protected|static|struct|enum|interface|namespace|module|require|function|export"
     r"|yield|await|lambda|begin|rescue|unless|attr_\w+|if|for|while|with|switch|match|case|when|elsif|do|fi|done|esac|then|echo|local)\b.*\S$"
-    r"|[\w.$\[\]\"'@&*]+(?:, ?[\w.$@*]+)*(?:: ?[\w.\[\], |]+)? ?(?:[-+*/|&%]|<<|\|\||:)?= ?\S"  # an assignment
-    r"|[\w.$:]+[!?]?\(.*\)?\s*$)"  # a call
+    r"|[\w.$\[\]\"'@&*]++(?:, ?[\w.$@*]++)*+(?:: ?[\w.\[\], |]++)? ?(?:[-+*/|&%]|<<|\|\||:)?= ?\S"  # an assignment
+    r"|[\w.$:]++[!?]?\()"  # a call
 )
 _PLAIN_SHARE, _LEAST_PLAIN = 0.85, 8  # the same where no language shows: share and number of the lines
 _FENCE = "```"
-_SENTENCE = re.compile(r"\s*(?:[A-Za-z][a-z'’]*,? ){4,}.*[a-z][.:,;]?\s*$")  # as no statement reads
+_SENTENCE = re.compile(r"\s*+(?:[A-Za-z][a-z'’]*,? ){4,}.*[a-z][.:,;]?\s*$")  # as no statement reads
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """``gap`` opens the comment for lines that are left out; ``signs`` are what its lines may show."""
+    """``gap`` opens the comment for lines that are left out, ``starts`` are the signs with which its lines begin.
+
+    ``holds`` are signs that may stand anywhere, each under a text without which it stands nowhere.
+    """
 
     name: str
     gap: str
-    signs: re.Pattern[str]
+    starts: re.Pattern[str]
+    holds: Sequence[tuple[str, re.Pattern[str]]] = ()
+
+    def shown(self, lines: Sequence[str], text: str) -> int:
+        """How many of the lines, which make up the text, show the language."""
+        rest = [line for line in lines if not self.starts.match(line)]
+        for mark, sign in self.holds:
+            if mark in text:
+                rest = [line for line in rest if not sign.search(line)]
+        return len(lines) - len(rest)
 
 
-def _language(name: str, gap: str, *signs: str) -> Language:
-    return Language(name, gap, re.compile("|".join(signs)))
+def _language(name: str, gap: str, *starts: str, holds: Iterable[tuple[str, str]] = ()) -> Language:
+    signs = [(mark, re.compile(sign)) for mark, sign in holds]
+    return Language(name, gap, re.compile("|".join(starts)), signs)
+
+
+def _words(words: str) -> list[tuple[str, str]]:
+    """Signs that are words."""
+    return [(word, rf"\b{word}\b") for word in words.split()]
 
 
 LANGUAGES = (
@@ -59,26 +80,32 @@ LANGUAGES = (
         "// …",
         r"\s*(?:export )?(?:const|let|var) (?:[\w$]+(?:: ?[^=]+)?|[{\[].*[}\]]) = ",
         r"\s*(?:export (?:default )?)?(?:async )?function\b\*?[\w $]*\(",
-        r".*(?:\)|= \w+|\(\w+)(?:: [\w<>\[\]]+)? => ?[{(\w]",
-        r".*\brequire\(['\"]",
         r"\s*import\b.*\bfrom ['\"]",
         r"\s*export (?:default|const|\{)",
-        r".*[!=]==",
         r"\s*module\.exports\b",
-        r".*\bdocument\.\w+|.*\bconsole\.\w+\(",
+        holds=(
+            (" =>", r"(?:\)|= \w+|\(\w+)(?:: [\w<>\[\]]+)? => ?[{(\w]"),
+            ("require(", r"\brequire\(['\"]"),
+            ("===", "==="),
+            ("!==", "!=="),
+            ("document.", r"\bdocument\.\w+"),
+            ("console.", r"\bconsole\.\w+\("),
+        ),
     ),
     _language(
         "typescript",
         "// …",
         r"\s*(?:export )?(?:const|let|var) (?:[\w$]+(?:: ?[^=]+)?|[{\[].*[}\]]) = ",
-        r".*[\w)\]?]\s?: (?:string|number|boolean|void|any|unknown|never|Promise<|Array<|Record<|Map<)",
         r"\s*(?:export (?:default )?)?(?:declare )?(?:interface|type|enum|namespace|abstract class) \w+",
         r"\s*import type\b",
-        r".*\bas (?:const|string|any|unknown|number)\b",
         r"\s*(?:private|public|protected|readonly) (?:readonly |async |static )*\w+[?:(<]",
         r"\s*import\b.*\bfrom ['\"]",
-        r".*(?:\)|= \w+|\(\w+)(?:: [\w<>\[\]]+)? => ?[{(\w]",
         r"\s*export (?:async )?(?:function|class)\b",
+        holds=(
+            (" =>", r"(?:\)|= \w+|\(\w+)(?:: [\w<>\[\]]+)? => ?[{(\w]"),
+            (": ", r"[\w)\]?]\s?: (?:string|number|boolean|void|any|unknown|never|Promise<|Array<|Record<|Map<)"),
+            ("as ", r"\bas (?:const|string|any|unknown|number)\b"),
+        ),
     ),
     _language(
         "java",
@@ -88,8 +115,11 @@ LANGUAGES = (
         r"import (?:static )?[\w.]+(?:\.\*)?;",
         r"\s*@(?:Override|Test|Autowired|Nullable|Deprecated|Entity|Component|Service|Bean|SuppressWarnings)\b",
         r"\s*(?:public |private |abstract |final )*(?:class|interface|enum|record) \w+.*(?:extends|implements|\{)",
-        r".*\bSystem\.(?:out|err)\.",
-        r".*\bthrows \w+|.*\bnew \w+<>?\(",
+        holds=(
+            ("System.", r"\bSystem\.(?:out|err)\."),
+            ("throws ", r"\bthrows \w+"),
+            ("new ", r"\bnew \w+<>?\("),
+        ),
     ),
     _language(
         "c",
@@ -97,46 +127,59 @@ LANGUAGES = (
         r"\s*#\s*include [<\"]",
         r"\s*#\s*(?:define|ifdef|ifndef|endif|if defined|undef|pragma)\b",
         r"(?:static |inline |const |unsigned |extern |struct )*\w+[ *]+\w+\([^;]*\)\s*\{?$",
-        r".*\w->\w+",
-        r".*\b(?:NULL|size_t|uint\d+_t|sizeof)\b",
         r"\s*(?:typedef |struct |enum |union )\w*",
         r"\s+(?:int|char|long|double|float|unsigned|const char|void) [*\w]+.*[;{]$",
+        holds=(
+            ("->", r"\w->\w+"),
+            ("int", r"\buint\d+_t\b"),
+            *_words("NULL size_t sizeof"),
+        ),
     ),
     _language(
         "cpp",
         "// …",
-        r".*\bstd::",
         r"\s*template\s*<",
         r"\s*namespace \w*.*\{",
         r"\s*(?:public|private|protected):\s*$",
         r"\s*class \w+.*[{:]$",
-        r".*\b(?:nullptr|constexpr|noexcept|override|auto|static_cast)\b",
         r"\s*#\s*include [<\"][\w/]+(?:\.hpp)?[>\"]",
-        r".*\w::~?\w+\(.*\{$",
         r"\s*#\s*(?:define|ifdef|ifndef|endif|pragma)\b",
+        holds=(
+            ("std::", r"\bstd::"),
+            ("::", r"\w::~?\w+\(.*\{$"),
+            *_words("nullptr constexpr noexcept override auto static_cast"),
+        ),
     ),
     _language(
         "csharp",
         "// …",
         r"\s*using [\w.]+;",
         r"\s*namespace [\w.]+\s*[;{]?$",
-        r".*\{ get; (?:private |init|set|protected )",
         r"\s*(?:public|private|protected|internal)(?: static| async| override| virtual| readonly| sealed)*"
         r" [\w<>\[\],?. ]+(?:\(.*|=.*;|;|\{.*)?$",
         r"\s*var \w+ = (?:new|await)\b",
         r"\s+\[[A-Z]\w+(?:\(.*\))?\]\s*$",
-        r".*\b(?:Console\.Write|async Task|string\[\]|foreach \(var)",
+        holds=(
+            ("{ get; ", r"\{ get; (?:private |init|set|protected )"),
+            ("Console.Write", r"\bConsole\.Write"),
+            ("async Task", r"\basync Task"),
+            ("string[]", r"\bstring\[\]"),
+            ("foreach (var", r"\bforeach \(var"),
+        ),
     ),
     _language(
         "go",
         "// …",
         r"package \w+\s*$",
         r"func (?:\(\w+ \*?[\w\[\]]+\) )?\w+[\[(]",
-        r".*\w := ",
         r"import \(\s*$|import \"",
         r"type \w+ (?:struct|interface|func)\b",
-        r"\s*if .*err != nil|.*\breturn .*\berr\b",
+        r"\s*if .*err != nil",
         r"\s*(?:defer|go) \w+.*\(",
+        holds=(
+            (" := ", r"\w := "),
+            ("err", r"\breturn .*\berr\b"),
+        ),
     ),
     _language(
         "rust",
@@ -145,21 +188,27 @@ LANGUAGES = (
         r"\s*(?:pub )?(?:impl|trait|mod|enum|struct)\b.*[{;]$",
         r"\s*(?:pub )?use [\w:]+(?:::|;)",
         r"\s*let (?:mut )?\w+",
-        r".*-> (?:Self|Result|Option|Vec|Box|bool|String|&)",
         r"\s*#!?\[\w+",
-        r".*&(?:mut )?self\b|.*\w+!\(",
         r"\s*match .*\{$",
+        holds=(
+            ("-> ", r"-> (?:Self|Result|Option|Vec|Box|bool|String|&)"),
+            ("self", r"&(?:mut )?self\b"),
+            ("!(", r"\w!\("),
+        ),
     ),
     _language(
         "php",
         "// …",
         r"\s*<\?php",
         r"\s*\$\w+\s*(?:=|->|\[)",
-        r".*\$\w+->|.*[(, ]\$\w+[,)\[; ]",
         r"\s*(?:public |private |protected |static |abstract |final )*function &?\w+\(",
         r"\s*namespace [\w\\]+;|\s*use [\w\\]+(?: as \w+)?;",
         r"\s*(?:echo|require_once|include_once)\b.*;",
-        r".*\bforeach \(\$",
+        holds=(
+            ("->", r"\$\w+->"),
+            ("$", r"[(, ]\$\w+[,)\[; ]"),
+            ("foreach (", r"\bforeach \(\$"),
+        ),
     ),
     _language(
         "ruby",
@@ -168,10 +217,10 @@ LANGUAGES = (
         r"\s*end\s*$",
         r"\s*require(?:_relative)? ['\"]",
         r"\s*(?:module|class) [A-Z]\w*(?:::\w+)*(?: < [\w:]+)?\s*$",
-        r".*\bdo(?: \|[\w, ]+\|)?\s*$",
         r"\s*attr_(?:reader|accessor|writer) :",
         r"\s*@\w+ (?:\|\|)?= ",
         r"\s*(?:unless|elsif|rescue|puts|raise)\b",
+        holds=(("do", r"\bdo(?: \|[\w, ]+\|)?\s*$"),),
     ),
     _language(
         "shell",
@@ -191,15 +240,20 @@ OTHER = Language("other", "…", re.compile(r"(?!)"))
 def language_of(lines: Sequence[str]) -> Language | None:
     """The language, ``OTHER`` if the lines are code of no known one, None if they are not source code."""
     sample = list(islice(_telling(lines), _SAMPLE))
-    coded = sum(_CODE.match(line) is not None and not _SENTENCE.match(line) for line in sample)
+    coded = len(enough(sample, _is_code, _CODE_SHARE * len(sample)))
     fenced = any(line.lstrip().startswith(_FENCE) for line in sample[1:])  # a page about code, not code
-    if fenced or len(sample) < _LEAST_SIGNS or coded < _CODE_SHARE * len(sample):
+    if fenced or len(sample) < LEAST_SIGNS or not coded:
         return None
-    shown = [(sum(language.signs.match(line) is not None for line in sample), language) for language in LANGUAGES]
+    text = "\n".join(sample)
+    shown = [(language.shown(sample, text), language) for language in LANGUAGES]
     signs, best = max(shown, key=lambda entry: entry[0])
-    if signs >= max(_LEAST_SIGNS, _SIGN_SHARE * len(sample)):
+    if signs >= max(LEAST_SIGNS, _SIGN_SHARE * len(sample)):
         return best
     return OTHER if coded >= _PLAIN_SHARE * len(sample) and len(sample) >= _LEAST_PLAIN else None
+
+
+def _is_code(line: str) -> bool:
+    return _CODE.match(line) is not None and not _SENTENCE.match(line)
 
 
 def _telling(lines: Sequence[str]) -> Iterator[str]:

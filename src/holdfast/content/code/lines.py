@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from holdfast.content.shares import enough
+
 _NUMBERED = (  # the forms of ``cat -n``, of editors' read tools, of ``grep -n`` over one file, of ``nl``
     re.compile(r"\s{0,8}(\d{1,7})\t"),
     re.compile(r"\s{0,8}(\d{1,7})→"),
@@ -16,6 +18,7 @@ _NUMBERED = (  # the forms of ``cat -n``, of editors' read tools, of ``grep -n``
     re.compile(r"\s{0,8}(\d{1,7})-"),
     re.compile(r"\s{0,8}(\d{1,7})(?:  |$)"),
 )
+_NUMBER = re.compile(r"\s{0,8}\d")
 _SAMPLE = 60  # lines by which the form is found
 _SHARE = 0.9  # of the lines have a number, and the numbers ascend
 
@@ -58,9 +61,10 @@ def _form(lines: Sequence[str]) -> re.Pattern[str] | None:
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     if len(sample) < 2:
         return None
-    for form in _NUMBERED:
-        numbers = [int(prefix[1]) for line in sample if (prefix := form.match(line))]
-        ascending = all(one < other for one, other in pairwise(numbers))
-        if len(numbers) >= _SHARE * len(sample) and ascending:
+    least = _SHARE * len(sample)
+    for form in _NUMBERED if enough(sample, _NUMBER.match, least) else ():
+        numbered = enough(sample, form.match, least)
+        numbers = [int(prefix[1]) for line in numbered if (prefix := form.match(line))]
+        if numbers and all(one < other for one, other in pairwise(numbers)):
             return form
     return None

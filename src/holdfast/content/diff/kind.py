@@ -11,8 +11,8 @@ from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
 from holdfast.text.question import Question
 
+from .parse import FILE_MARKS, Line, Part, is_hunk, nearness, parse, starts_file
 from .parse import Diff as Parsed
-from .parse import Line, Part, is_hunk, nearness, parse, starts_file
 
 _LOOKED_AT = 60_000  # characters that tell whether a text is a diff
 _COVERED = 0.5  # of the lines from the first file on belong to files and hunks
@@ -39,6 +39,8 @@ class Diff(Lossy):
 
     def recognises(self, text: str) -> bool:
         """Whether a file's head is followed by hunks, and they make up most of what follows."""
+        if not any(mark in text for mark in FILE_MARKS):
+            return False
         lines = _lines(text[:_LOOKED_AT])
         pairs = zip(lines, [*lines[1:], ""], strict=True)
         first = next((at for at, pair in enumerate(pairs) if starts_file(*pair)), None)

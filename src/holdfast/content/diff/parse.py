@@ -16,6 +16,10 @@ _HEAD = re.compile(
 _NOTES = re.compile(r"(new file|deleted file|rename from .*|copy from .*|Binary|GIT binary|old mode \d+)")
 
 
+FILE_MARKS = ("diff -", "Index: ", "--- ")
+"""What the line that begins a file begins with."""
+
+
 class Part(IntEnum):
     """What a line of a diff is."""
 
@@ -92,9 +96,7 @@ def parse(lines: Sequence[str]) -> Diff:
 
 def starts_file(line: str, following: str) -> bool:
     """Whether a file begins here: with git's own line, or with the two names."""
-    return line.startswith(("diff --git ", "diff --cc ", "diff --combined ", "Index: ", "diff -")) or (
-        line.startswith("--- ") and following.startswith("+++ ")
-    )
+    return line.startswith(FILE_MARKS) and (not line.startswith("--- ") or following.startswith("+++ "))
 
 
 def is_hunk(line: str) -> bool:

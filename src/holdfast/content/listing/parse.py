@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from holdfast.content.shares import enough
+
 _SAMPLE = 400  # lines that tell how the entries are written
 _SHARE = 0.8  # of the lines must be entries
 _NAMED = 0.5  # of bare names must have an extension
@@ -50,18 +52,20 @@ class Entry:
 def form_of(lines: Sequence[str]) -> str:
     """``long``, ``windows``, ``tree``, ``used``, ``paths`` or ``names``; nothing for other texts."""
     asked = [line[:_LONGEST] for line in lines[:_SAMPLE] if line.strip() and not _TOTAL.match(line)]
+    if len(asked) < _FEWEST:
+        return ""
     headings = [line for line in asked if _FOLDER.match(line)]
-    entries = [line for line in asked if not _FOLDER.match(line)]
+    entries = [line for line in asked if not _FOLDER.match(line)] if headings else asked
     least = max(_FEWEST, _SHARE * len(entries))
     for form, pattern in (("long", _LONG), ("windows", _WINDOWS), ("tree", _TREE), ("used", _USED)):
-        if sum(pattern.match(line) is not None for line in entries) >= least:
+        if enough(entries, pattern.match, least):
             return form
-    paths = [line for line in entries if _is_path(line)]
-    if len(paths) >= least and not headings and sum(map(_surely, paths)) >= _NAMED * len(paths):
+    paths = [] if headings else enough(entries, _is_path, least)
+    if paths and sum(map(_surely, paths)) >= _NAMED * len(paths):
         return "paths"
-    named = [line for line in entries if _NAME.match(line) and line.count(" ") < 2]
+    named = enough(entries, _is_name, least)
     extended = sum(_EXTENSION.search(line) is not None for line in named)
-    if len(named) >= least and (extended >= _NAMED * len(entries) or (headings and "/" in "".join(headings))):
+    if named and (extended >= _NAMED * len(entries) or (headings and "/" in "".join(headings))):
         return "names"
     return ""
 
@@ -143,3 +147,7 @@ def _surely(path: str) -> bool:
 
 def _is_path(line: str) -> bool:
     return _PATH.match(line) is not None and line.count(" ") <= 3
+
+
+def _is_name(line: str) -> bool:
+    return _NAME.match(line) is not None and line.count(" ") < 2

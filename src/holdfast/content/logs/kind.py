@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.content.shares import enough
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
 
@@ -27,16 +28,14 @@ class Log:
         lines = [line for line in lines_of(text[:_LOOKED_AT]) if line.strip()]
         if len(text) > _LOOKED_AT and len(lines) > 1:
             lines.pop()
-        layout = Layout.of(lines)
-        if len(lines) < _FEWEST or not layout.columns:
+        if len(lines) < _FEWEST:
             return False
-        records = [line for line in lines if layout.split(line)]
+        layout = Layout.of(lines)
         if 0 <= layout.time_column <= _LATEST_TIME:
-            return len(records) >= max(_FEWEST, _RECORDS * len(lines))
+            return bool(enough(lines, layout.split, max(_FEWEST, _RECORDS * len(lines))))
         if layout.time_column > _LATEST_TIME or "level" not in layout.columns:
             return False
-        levelled = sum(head.level != "" for line in lines if (head := layout.split(line)))
-        return levelled >= max(_FEWEST, _LEVELLED * len(lines))
+        return bool(enough(lines, layout.level, max(_FEWEST, _LEVELLED * len(lines))))
 
     def compact(self, text: str) -> str | None:
         """The lines with what they share with the line above said once, or None where that saves little."""

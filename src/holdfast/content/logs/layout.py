@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 _MOST_COLUMNS = 12
 _SAMPLE = 120  # lines that are looked at
@@ -41,11 +41,13 @@ _CLOCK = re.compile(
     r"|(?<=\[) {0,8}\d{1,9}\.\d{3,9}\]$"  # seconds since the start
 )
 _LEAD = re.compile(r"(?:[a-z_]{1,12}=)?\W{0,2}")
+_NORMAL = "trace debug verbose fine finer finest config info information notice log ok".split()
+_WARNINGS = "warn warning wrn".split()
+_FAILURES = "error err severe critical crit fatal alert emerg emergency panic fail failure dpanic".split()
+_LEVELS = frozenset((*_NORMAL, *_WARNINGS, *_FAILURES))
 _LEVEL = re.compile(
-    r"\W*(?:(?:level|lvl|severity)=)?\W*"
-    r"(?:(?:trace|debug|verbose|fine|finer|finest|config|info|information|notice|log|ok)"
-    r"|(warn|warning|wrn)"
-    r"|(error|err|severe|critical|crit|fatal|alert|emerg|emergency|panic|fail|failure|dpanic))\W*",
+    r"\W*+(?:(?:level|lvl|severity)=)?\W*+"
+    rf"(?:(?:{'|'.join(_NORMAL)})|({'|'.join(_WARNINGS)})|({'|'.join(_FAILURES)}))\W*",
     re.IGNORECASE,
 )
 _LETTER_LEVELS = {"V": 0, "D": 0, "I": 0, "N": 0, "W": 1, "E": 2, "F": 2, "C": 2}
@@ -89,11 +91,10 @@ class Layout:
         asked = [line for line in lines if line and not line[0].isspace()]
         step = max(1, len(asked) // _SAMPLE)
         rows = _records([_FIELDS.findall(line[:_LONGEST_HEAD])[:_MOST_COLUMNS] for line in asked[::step]])
-        columns = [_class_of(column, len(rows)) for column in _columns(rows)]
-        width = next((at for at, name in enumerate(columns) if not name), len(columns))
-        while width and columns[width - 1] not in _TELLING:
-            width -= 1
-        return cls(_with_one_time(columns[:width], rows))
+        columns = list(takewhile(bool, (_class_of(column, len(rows)) for column in _columns(rows))))
+        while columns and columns[-1] not in _TELLING:
+            columns.pop()
+        return cls(_with_one_time(columns, rows))
 
     def split(self, line: str) -> Head | None:
         """The head and the message of one line; None where the line continues another."""
@@ -105,6 +106,11 @@ class Layout:
             if all(map(_conforms, fields, self.columns)):
                 return self._head(fields, line[found.end() :])
         return self._split_in_part(line)
+
+    def level(self, line: str) -> str:
+        """The level of one line, or nothing."""
+        head = self.split(line)
+        return head.level if head else ""
 
     def _split_in_part(self, line: str) -> Head | None:
         """A line whose head is shorter than most: it ends before the first field that does not belong there."""
@@ -165,11 +171,12 @@ def _class_of(column: Sequence[str], rows: int) -> str:
         name = "tag" if len(fields) <= max(_FEW, _NAMES * rows) else "word"
     if name not in {"word", "path"} and count >= _SHARE * rows:
         return name
-    common = [count for _, count in fields.most_common(_FEW)]
-    if common[0] >= _SHARE * rows:
-        return "same"
-    if sum(common) >= _SHARE * rows:
-        return "label"
+    if len(column) - max(0, len(fields) - _FEW) >= _SHARE * rows:  # else the commonest cannot be so many
+        common = [count for _, count in fields.most_common(_FEW)]
+        if common[0] >= _SHARE * rows:
+            return "same"
+        if sum(common) >= _SHARE * rows:
+            return "label"
     return "id" if classes["number"] + classes["id"] + classes["tag"] >= _SHARE * rows else ""
 
 
@@ -197,7 +204,10 @@ def _with_one_time(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> lis
     return named
 
 
+@lru_cache(maxsize=1 << 12)
 def _kind_of(field: str) -> str:
+    if field.isalpha():  # most fields of what is no log are words
+        return "time" if _is_calendar(field) else "level" if _is_level(field) else "word"
     if _is_clock(field) or _is_calendar(field):
         return "time"
     if _is_level(field):
@@ -238,7 +248,9 @@ def _is_calendar(field: str) -> bool:
 
 
 def _is_level(field: str) -> bool:
-    return field in _LETTER_LEVELS or _LEVEL.fullmatch(field[:40]) is not None
+    if field.isalpha():
+        return field in _LETTER_LEVELS or field.lower() in _LEVELS
+    return _LEVEL.fullmatch(field[:40]) is not None
 
 
 def _is_mark(field: str) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+
+from holdfast.content.shares import enough
 
 _SAMPLE = 400  # lines that tell how the hits are written
 _SHARE = 0.7  # of the lines must be hits
 _FEWEST = 3
 _LONGEST_PATH = 300
+_LONGEST_NUMBER = 9  # digits
 
 _PATH = rf"[^\s:\x00][^:\x00]{{0,{_LONGEST_PATH}}}?"
 _NUMBERED = re.compile(rf"({_PATH})([:-])(\d+)\2")
@@ -45,16 +47,32 @@ def form_of(lines: Sequence[str]) -> str:
     if len(asked) < _FEWEST:
         return ""
     least = max(_FEWEST, _SHARE * len(asked))
-    numbered = [found for line in asked if (found := _NUMBERED.match(line)) and _is_path(found[1])]
-    if len(numbered) >= least:
+    if enough(asked, _path_and_number, least):
         return "numbered"
-    bare = [int(found[1]) for line in asked if (found := _BARE.match(line)) and len(found[1]) <= 9]
-    if len(bare) >= least:
+    bare = [int(_number(line)) for line in enough(asked, _number, least)]
+    if bare:
         headings = sum(_HEADING.match(line) is not None and not _BARE.match(line) for line in asked)
         falls = sum(one >= other for one, other in pairwise(bare))
         return "headed" if headings and falls < headings else "bare" if falls == 0 else ""
-    plain = Counter(found[1] for line in asked if (found := _PLAIN.match(line)))
-    return "plain" if plain.total() >= least and plain.total() > len(plain) else ""
+    plain = enough(asked, _path, least)
+    return "plain" if len(set(map(_path, plain))) < len(plain) else ""
+
+
+def _path_and_number(line: str) -> re.Match[str] | None:
+    found = _NUMBERED.match(line)
+    return found if found and _is_path(found[1]) else None
+
+
+def _number(line: str) -> str:
+    """The number in front of a line, or nothing."""
+    found = _BARE.match(line)
+    return found[1] if found and len(found[1]) <= _LONGEST_NUMBER else ""
+
+
+def _path(line: str) -> str:
+    """The path in front of a line, or nothing."""
+    found = _PLAIN.match(line)
+    return found[1] if found else ""
 
 
 def hits(lines: Sequence[str], form: str) -> list[Hit]:
@@ -84,8 +102,8 @@ def _numbered(line: str, previous: str) -> Hit:
         sign = re.match(r"([:-])\d+\1", rest)
         if sign:
             return Hit(previous, rest, around=sign[1] == "-")
-    found = _NUMBERED.match(line[: _LONGEST_PATH * 2])
-    if found is None or not _is_path(found[1]):
+    found = _path_and_number(line[: _LONGEST_PATH * 2])
+    if found is None:
         return Hit("", line)
     return Hit(found[1], line[len(found[1]) :], around=found[2] == "-")
 

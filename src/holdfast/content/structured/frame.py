@@ -24,8 +24,10 @@ def framed(text: str) -> Framed | None:
 
     Only the first line that begins as JSON does, and the last that ends so, are tried.
     """
-    start, stop = _start(text), _stop(text)
-    if stop - start < _LEAST * len(text) or stop - start == len(text):
+    least = _LEAST * len(text)
+    start = _start(text)
+    stop = _stop(text) if len(text) - start >= least else 0
+    if stop - start < least or stop - start == len(text):
         return None
     body = text[start:stop]
     return Framed(text[:start].strip("\n"), body, text[stop:].strip("\n")) if is_json(body) else None
@@ -33,8 +35,9 @@ def framed(text: str) -> Framed | None:
 
 def _start(text: str) -> int:
     """Where the first line begins that may be the start of JSON; the end of the text if there is none near."""
+    head = text[:_LONGEST]
     at = 0
-    for line in text[:_LONGEST].splitlines(keepends=True):
+    for line in head.splitlines(keepends=True) if any(mark in head for mark in _STARTS) else ():
         if line.lstrip().startswith(_STARTS):
             return at
         at += len(line)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from itertools import islice
+from typing import Literal, TypeAlias, TypeVar
 
+from holdfast.content.shares import enough
+
+T = TypeVar("T")
 Style: TypeAlias = Literal["delimited", "ruled", "aligned"]
 
 _SAMPLE = 200  # lines that decide
@@ -45,23 +49,21 @@ def grid(text: str) -> Grid | None:
     lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").strip("\r\n").split("\n")]
     if _FOOT.fullmatch(lines[-1]):
         lines.pop()
-    if len(lines) <= _FEWEST_ROWS:
+    sample = [line for line in lines[:_SAMPLE] if line.strip()]
+    if len(lines) <= _FEWEST_ROWS or not sample:
         return None
-    return _ruled(lines) or _delimited(lines) or _aligned(lines)
+    return _ruled(lines, sample) or _delimited(lines, sample) or _aligned(lines)
 
 
 def _is_rule(line: str) -> bool:
-    if any(stroke in line for stroke in _STROKES):
-        return _RULE.fullmatch(line) is not None
-    return "-|" in line.replace(" ", "").replace(":", "") and _MARKDOWN_RULE.fullmatch(line) is not None
+    if not _RULE.fullmatch(line):
+        return False
+    return any(stroke in line for stroke in _STROKES) or _MARKDOWN_RULE.fullmatch(line) is not None
 
 
-def _ruled(lines: Sequence[str]) -> Grid | None:
+def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     """Cells between bars, with rules that are no rows; the header is what stands above the first inner rule."""
-    sample = [line for line in lines[:_SAMPLE] if line.strip()]
-    if sum(_BARS.search(line) is not None or _is_rule(line) for line in sample) < _REGULAR * len(sample):
-        return None
-    if not any(_is_rule(line) for line in sample[:4]):
+    if not any(map(_is_rule, sample[:4])) or not _mostly(sample, _is_ruled, _REGULAR):
         return None
     kept = [line for line in lines if _BARS.search(line) and not _is_rule(line)]
     cells = [_barred(line) for line in kept]
@@ -70,14 +72,17 @@ def _ruled(lines: Sequence[str]) -> Grid | None:
     return Grid("ruled", cells[0], cells[1:], kept[1:], kept[0])
 
 
+def _is_ruled(line: str) -> bool:
+    return _BARS.search(line) is not None or _is_rule(line)
+
+
 def _barred(line: str) -> list[str]:
     cells = [cell.strip() for cell in _BARS.split(line.strip())]
     framed = line.strip()[0] in "|│┃"
     return cells[1:-1] if framed and len(cells) > 2 and not cells[-1] else cells
 
 
-def _delimited(lines: list[str]) -> Grid | None:
-    sample = [line for line in lines[:_SAMPLE] if line.strip()]
+def _delimited(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     for delimiter in _DELIMITERS:
         if sample[0].count(delimiter) and _plausible(sample, delimiter):
             found = _read(lines, delimiter)
@@ -96,7 +101,7 @@ def _plausible(sample: Sequence[str], delimiter: str) -> bool:
     return delimiter == "\t" or usual > 2 or spaced * 2 < usual * len(sample)
 
 
-def _read(lines: list[str], delimiter: str) -> Grid | None:
+def _read(lines: Sequence[str], delimiter: str) -> Grid | None:
     cells: list[list[str]] = []
     raw: list[str] = []
     reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
@@ -104,12 +109,14 @@ def _read(lines: list[str], delimiter: str) -> Grid | None:
     try:
         for row in reader:
             if row:
+                if not cells and not _is_header(row):
+                    return None
                 cells.append(row)
                 raw.append("\n".join(lines[start : reader.line_num]))
             start = reader.line_num
     except csv.Error:
         return None
-    if len(cells) <= _FEWEST_ROWS or not _regular(cells) or not _is_header(cells[0]):
+    if len(cells) <= _FEWEST_ROWS or not _regular(cells):
         return None
     return Grid("delimited", cells[0], cells[1:], raw[1:], raw[0], delimiter)
 
@@ -130,13 +137,17 @@ def _is_header(cells: Sequence[str]) -> bool:
     return not any(name[0].isdigit() or len(name) > _SHORT for name in names)
 
 
-def _aligned(lines: list[str]) -> Grid | None:
+def _aligned(lines: Sequence[str]) -> Grid | None:
     """Columns that only blanks set apart, as ``ps``, ``df`` and ``docker ps`` print them."""
     fewest = _FEWEST_ALIGNED - any(map(_is_rule, lines[1:2]))
-    lines = [line.expandtabs().rstrip() for line in lines if line.strip() and not _is_rule(line)]
-    sample = lines[:_SAMPLE]
-    if len(lines) <= _FEWEST_ALIGNED or not _mostly(_GUTTER.search(line.lstrip()) is not None for line in sample):
+    told = (line for line in lines if line.strip() and not _is_rule(line))
+    first = list(islice(told, _SAMPLE))
+    if len(first) <= _FEWEST_ALIGNED or first[0].lstrip()[0].isdigit():  # a number names no column
         return None
+    if not _mostly(first, _has_gutter):
+        return None
+    lines = [line.expandtabs().rstrip() for line in (*first, *told)]
+    sample = lines[:_SAMPLE]
     cells = _by_words(lines, sample) or _by_gaps(lines, sample)
     head = cells[0]
     if len(head) < fewest or not _is_header(head) or any(map(_repeats, zip(*cells[:_SAMPLE], strict=True))):
@@ -144,9 +155,12 @@ def _aligned(lines: list[str]) -> Grid | None:
     return Grid("aligned", head, cells[1:], lines[1:], lines[0])
 
 
-def _mostly(answers: Iterable[bool]) -> bool:
-    known = list(answers)
-    return sum(known) >= _MOSTLY * len(known)
+def _mostly(lines: Sequence[T], is_one: Callable[[T], bool], share: float = _MOSTLY) -> bool:
+    return bool(enough(lines, is_one, share * len(lines)))
+
+
+def _has_gutter(line: str) -> bool:
+    return _GUTTER.search(line.expandtabs().strip()) is not None
 
 
 def _repeats(column: Sequence[str]) -> bool:
@@ -158,7 +172,7 @@ def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | 
     """A word a cell, the rest of the line in the last, if words stand under or end with their headings."""
     names = list(_WORD.finditer(lines[0]))
     cells = [line.split(None, len(names) - 1) for line in lines]
-    if any(len(row) != len(names) for row in cells) or not _mostly(_under(names, line) for line in sample):
+    if any(len(row) != len(names) for row in cells) or not _mostly(sample, lambda line: _under(names, line)):
         return None
     if sum(_GUTTER.search(row[-1]) is not None for row in cells) > (1 - _REGULAR) * len(cells):
         return None  # a cell before the last has several words, and what belongs to the last stands apart
@@ -176,8 +190,11 @@ def _by_gaps(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]]:
     """Cells as the blanks cut them that all lines have in common."""
     cuts = _cuts(sample)
     cells = [_cut(line, cuts) for line in lines]
-    filled = (sum(map(bool, row)) * 2 > len(row) for row in cells[:_SAMPLE])
-    return cells if cuts and _mostly(filled) else [[]]
+    return cells if cuts and _mostly(cells[:_SAMPLE], _is_filled) else [[]]
+
+
+def _is_filled(row: Sequence[str]) -> bool:
+    return sum(map(bool, row)) * 2 > len(row)
 
 
 def _cuts(sample: Sequence[str]) -> list[int]:

@@ -12,8 +12,8 @@ LONGEST = 300
 SUMMARY = re.compile(
     r"=*+ ?(?:\d+ (?:passed|failed|errors?|skipped|deselected|x\w+)\b.{0,120} in \d|no tests ran)"  # pytest
     r"|Ran \d+ tests? in |FAILED \((?:failures|errors)|OK(?: \(.{0,80}\))?$"  # unittest
-    r"|(?:Tests|Test Suites): +\d| *(?:Tests|Test Files) +\d"  # jest, vitest
-    r"|\s+\d+ (?:passing|failing|pending)\b.{0,20}$"  # mocha
+    r"|(?:Tests|Test Suites): +\d| *+(?:Tests|Test Files) +\d"  # jest, vitest
+    r"|\s++\d+ (?:passing|failing|pending)\b.{0,20}$"  # mocha
     r"|(?:ℹ|#) (?:tests|pass|fail) \d"  # node
     r"|test result: |error: (?:could not compile|aborting due|test failed)"  # cargo
     r"|FAIL$|FAIL\t\S"  # go
@@ -25,7 +25,7 @@ SUMMARY = re.compile(
 FAILED = re.compile(
     r"(?:FAILED|ERROR) \S|_{3,}+ .{1,200} _{3,}+$|(?=\S{1,200}?::)\S++ .{0,80}?\b(?:FAILED|ERROR)\b"  # pytest
     r"|(?:FAIL|ERROR): |.{1,200} \.\.\. (?:FAIL|ERROR)$"  # unittest
-    r"|\s*+(?:● |[✕✖✗×] |not ok \d|--- FAIL: )|FAIL +\S|\s+\d+\) \S"  # jest, node, TAP, go, mocha
+    r"|\s*+(?:● |[✕✖✗×] |not ok \d|--- FAIL: )|FAIL +\S|\s++\d+\) \S"  # jest, node, TAP, go, mocha
     r"|test .{1,200} \.\.\. FAILED|---- .{1,200} stdout ----"  # cargo
     r"|\[ERROR\] .{1,200}(?:FAILURE|ERROR)!|\[ERROR\]   \S|\S++ > .{1,200} FAILED"  # maven, gradle
     r"|.{1,200}\*\*\*(?:Failed|Exception|Timeout)"  # ctest
@@ -49,7 +49,7 @@ ANNOUNCED = re.compile(r"thread '.{1,200}' (?:\(\d+\) )?panicked at")
 """The line after it says why."""
 PLACE = re.compile(r"\s*+(?:--> |::: |\S++:\d+: \w+(?:Error|Exception|Failure)$|File \"|at \S|location: )")
 
-_SPOT = r"(?P<spot>(?:[A-Za-z]:)?[^\s:()'\"][^:()'\"]{0,200}(?::\d+){1,2}|[^\s:()]{1,200}\(\d+(?:,\d+)?\))"
+_SPOT = r"(?P<spot>(?:[A-Za-z]:)?[^\s:()'\"][^:()'\"]{0,200}+(?::\d+){1,2}|[^\s:()]{1,200}+\(\d+(?:,\d+)?\))"
 _DIAGNOSTICS = tuple(
     map(
         re.compile,
@@ -58,14 +58,21 @@ _DIAGNOSTICS = tuple(
             rf"{_SPOT}: (?P<level>[A-Z]{{1,5}}\d{{2,5}}) (?P<told>.*)",  # ruff, flake8, pylint
             r"(?P<spot>)(?P<level>error|warning)(?:\[\w+\])?: (?P<told>.*)",  # rustc
             r"(?P<spot>)(?P<level>[A-Z]{1,5}\d{2,5}) (?P<told>\[\*\] .*|[A-Z`].*)",  # ruff
-            r"\s+(?P<spot>\d+:\d+) +(?P<level>error|warning) +(?P<told>.*)",  # eslint
+            r"\s++(?P<spot>\d+:\d+) +(?P<level>error|warning) +(?P<told>.*)",  # eslint
             r"(?P<level>[ew]): (?P<spot>file:\S+:\d+:\d+) (?P<told>.*)",  # kotlinc
             r"\[(?P<level>ERROR|WARNING)\] (?P<spot>\S+:\[\d+,\d+\]) (?P<told>.*)",  # maven
             r"(?P<level>)(?P<spot>\S++:)(?P<told>.{0,80}(?:undefined reference|multiple definition) .*)",  # ld
         ),
     )
 )
-_DECISIVE = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", form.pattern) for form in (SUMMARY, *_DIAGNOSTICS)))
+
+
+def _any_of(*forms: re.Pattern[str]) -> re.Pattern[str]:
+    return re.compile("|".join(re.sub(r"\?P<\w+>", "?:", form.pattern) for form in forms))
+
+
+_DECISIVE = _any_of(SUMMARY, *_DIAGNOSTICS)
+_DIAGNOSTIC = _any_of(*_DIAGNOSTICS)
 _MILD = frozenset({"warning", "w", "WARNING"})
 _NOTES = frozenset({"note", "info", "hint"})
 
@@ -100,7 +107,7 @@ def is_decisive(line: str) -> bool:
 
 def diagnostic(line: str) -> Diagnostic | None:
     """The line as a diagnostic; a note belongs to the one above it."""
-    for form in _DIAGNOSTICS:
+    for form in _DIAGNOSTICS if _DIAGNOSTIC.match(line) else ():
         if found := form.match(line):
             level = found["level"]
             role = Role.DETAIL if level in _NOTES else Role.WARNING if level in _MILD else Role.ERROR

@@ -34,7 +34,7 @@ class TestRun(Lossy):
     def recognises(self, text: str) -> bool:
         """Whether an outcome is told along with lines that lead to it, or diagnostics make up much of the text."""
         looked_at = text if len(text) <= 2 * _LOOKED_AT else f"{text[:_LOOKED_AT]}\n{text[-_LOOKED_AT:]}"
-        if not any(map(is_decisive, _lines(looked_at))):
+        if looked_at.count("\n") + 1 < _FEWEST or not any(map(is_decisive, _lines(looked_at))):
             return False
         found = _PIECES(looked_at)
         roles = [piece.role for piece in found]

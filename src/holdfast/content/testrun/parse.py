@@ -109,7 +109,9 @@ class _Parser:
         return Role.DETAIL
 
     def _add(self, role: Role, line: str, said: Diagnostic | None) -> None:
-        self.found.append((Piece(role, [_RULER.sub(r"\1\1\1", line)], [], self._number), said))
+        if _RULER.search(line):
+            line = _RULER.sub(r"\1\1\1", line)
+        self.found.append((Piece(role, [line], [], self._number), said))
 
 
 def _distinct(found: Sequence[tuple[Piece, Diagnostic | None]]) -> list[Piece]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 
 from holdfast.content.excerpt import asked, counted, excerpt
 from holdfast.content.frames import is_frame
 from holdfast.content.lossy import Lossy
+from holdfast.content.shares import enough
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
 from holdfast.text.importance import TROUBLE, alarm
@@ -40,8 +42,9 @@ class Traceback(Lossy):
     def recognises(self, text: str) -> bool:
         """Whether errors and frames make up much of the text, and it is no test run and no log."""
         lines = [line for line in text[:_LOOKED_AT].replace("\r\n", "\n").split("\n") if line.strip()]
-        frames = sum(map(is_frame, lines, [*lines[1:], ""]))
-        if frames < _FEWEST or frames < _FRAMES * len(lines) or not any(map(is_cause, lines)):
+        pairs = list(pairwise((*lines, "")))
+        frames = enough(pairs, lambda pair: is_frame(*pair), max(_FEWEST, _FRAMES * len(lines)))
+        if not frames or not any(map(is_cause, lines)):
             return False
         timed = sum(_TIMED.match(line) is not None for line in lines)
         return timed <= _TIMED_LINES * len(lines) and _TEST_RUN.search(text) is None
