@@ -6,8 +6,8 @@ A token is judged once and remembered, so that a text costs little more than bei
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from .identifiers import Kind, distinct
 from .importance import TROUBLE, signals
@@ -44,9 +44,14 @@ _PROGRESSES = re.compile(
 )
 """What is done, and what is left to do."""
 
+_OPENS = re.compile(
+    r"\b(?:(?:[Mm]y|[Cc]all|I)$|[Dd]one|[Ff]i(?:nish|x)ed|[Cc]ompleted|[Mm]erged|[Dd]eployed|[Pp]ending|[Oo]utstanding"
+    r"|[Uu]nfinished|[Ss]till|[Rr]emaining)"
+)
+"""A token of what ``_WHO`` and ``_PROGRESSES`` find."""
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+
+class Facts(NamedTuple):
     """What a sentence states: its exact things and names in order of mention, and what they are worth together.
 
     ``told`` is the worth of what it decides, demands, prefers, or reports as broken, done or open.
@@ -67,17 +72,19 @@ def facts(sentence: str) -> Facts:
     """The facts of one sentence."""
     things: list[str] = []
     exact = 0.0
-    wishes = False
+    wishes = opens = False
     for place, token in enumerate(sentence.split()):
-        thing, value, wish = _judged(token[:_LONGEST])
+        thing, value, wish, opened = _judged(token[:_LONGEST])
         wishes = wishes or wish
+        opens = opens or opened
         if thing and (place or value != _PROPER):  # any word may open a sentence with a capital
             things.append(thing)
             exact += value
     told = signals(sentence)
     worth = _DECISION * told.decides + _CONSTRAINT * told.constrains + _TROUBLE * (told.alarm >= TROUBLE)
-    worth += _PREFERENCE * (wishes or _WHO.search(sentence) is not None)
-    return Facts(tuple(dict.fromkeys(things)), exact, worth + _PROGRESS * bool(_PROGRESSES.search(sentence)))
+    worth += _PREFERENCE * (wishes or (opens and _WHO.search(sentence) is not None))
+    worth += _PROGRESS * (opens and _PROGRESSES.search(sentence) is not None)
+    return Facts(tuple(dict.fromkeys(things)), exact, worth)
 
 
 def exactness(text: str) -> float:
@@ -85,18 +92,34 @@ def exactness(text: str) -> float:
     return sum(_judged(token[:_LONGEST])[1] for token in text.split())
 
 
+class _Token(NamedTuple):
+    """The thing that a token is, without the marks around it, its worth, and whether it speaks of a wish.
+
+    ``opens`` says that a sentence with it may tell who somebody is, or what is done.
+    """
+
+    thing: str
+    worth: float
+    wish: bool
+    opens: bool
+
+
 @lru_cache(maxsize=1 << 16)
-def _judged(token: str) -> tuple[str, float, bool]:
-    """The thing that a token is, without the marks around it, its worth, and whether it speaks of a wish."""
+def _judged(token: str) -> _Token:
     bare = token.strip(_EDGES)
     wish = bare.lower() in _WISHES
+    opens = len(token) >= _LONGEST or _OPENS.search(token) is not None
+    return _Token(*_thing(bare, wish), wish, opens)
+
+
+def _thing(bare: str, wish: bool) -> tuple[str, float]:
     if bare.isalpha():
         named = len(bare) > 1 and (bare[0].isupper() or bare[1].isupper())
-        return (bare, _PROPER, wish) if named else ("", 0.0, wish)
+        return (bare, _PROPER) if named else ("", 0.0)
     if _CLOCK.match(bare):
-        return bare, _WORTH["time"], wish
+        return bare, _WORTH["time"]
     found = {} if wish else distinct(bare)
     if not found:
-        return "", 0.0, wish
+        return "", 0.0
     only = next(iter(found)) if len(found) == 1 else bare
-    return only, sum(_WORTH.get(kind, NAME) for kind in found.values()), wish
+    return only, sum(_WORTH.get(kind, NAME) for kind in found.values())

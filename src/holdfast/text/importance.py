@@ -7,7 +7,7 @@ Words are looked up whole: one that is part of a name (``error_handler.py``), or
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class _Sayings:
@@ -18,13 +18,16 @@ class _Sayings:
         self._phrases: dict[str, list[str]] = {}
         for phrase in filter(None, (" ".join(listed.split()) for listed in phrases.split(","))):
             self._phrases.setdefault(re.split(r"\W", phrase)[0], []).append(phrase)
+        self._starts = frozenset(self._phrases)
+        self.telling = self._words | self._starts
 
-    def heard(self, low: str, spoken: set[str]) -> bool:
-        """Whether the text, given in lower case with the set of its words, says any of them."""
-        if not spoken.isdisjoint(self._words):
+    def heard(self, low: str, spoken: frozenset[str]) -> bool:
+        """Whether the text, given in lower case with its telling words, says any of them."""
+        if self.telling.isdisjoint(spoken):
+            return False
+        if not self._words.isdisjoint(spoken):
             return True
-        starts = self._phrases.keys() & spoken
-        return any(phrase in low for start in starts for phrase in self._phrases[start])
+        return any(phrase in low for start in self._starts & spoken for phrase in self._phrases[start])
 
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
@@ -103,14 +106,18 @@ _REASONS = _Sayings(
 )
 
 
+_TELLING = frozenset(_WEIGHTS) | _REPLY_WORDS
+_TELLING = _TELLING.union(*(told.telling for told in (*_PHRASES.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS)))
+"""Every word that is looked up anywhere."""
+
+
 def alarm(text: str) -> float:
     """How bad the news is: 0.0 none, ``WARNING`` take note, from ``TROUBLE`` upwards something is wrong."""
     low = text.lower()
-    return _alarm(text, low, set(_WORD.findall(low)))
+    return _alarm(text, low, _TELLING.intersection(_WORD.findall(low)))
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """What a sentence tells beside its subject: ``alarm`` as the function gives it."""
 
     alarm: float
@@ -123,14 +130,14 @@ class Signals:
 def signals(text: str) -> Signals:
     """All of it in one reading."""
     low = text.lower()
-    spoken = set(_WORD.findall(low))
+    spoken = _TELLING.intersection(_WORD.findall(low))
     decides = 1.0 if _CONCLUSIONS.heard(low, spoken) else 0.5 * _REASONS.heard(low, spoken)
     return Signals(_alarm(text, low, spoken), _CONSTRAINTS.heard(low, spoken), decides)
 
 
-def _alarm(text: str, low: str, spoken: set[str]) -> float:
+def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
     worst = max(_phrase(low, spoken), _named(text, low, spoken))
-    heard = _WEIGHTS.keys() & spoken
+    heard = _WEIGHTS.keys() & spoken if spoken else ()
     for word in sorted(heard, key=lambda word: (-_WEIGHTS[word], word)) if heard else ():
         if _WEIGHTS[word] <= worst:
             break
@@ -139,13 +146,16 @@ def _alarm(text: str, low: str, spoken: set[str]) -> float:
     return worst
 
 
-def _phrase(low: str, spoken: set[str]) -> float:
+def _phrase(low: str, spoken: frozenset[str]) -> float:
     if not low.isascii() and any(word in low for word in _UNSPACED):
         return FAILURE
-    return next((weight for weight, sayings in _PHRASES.items() if sayings.heard(low, spoken)), 0.0)
+    for weight, sayings in _PHRASES.items() if spoken else ():
+        if sayings.heard(low, spoken):
+            return weight
+    return 0.0
 
 
-def _named(text: str, low: str, spoken: set[str]) -> float:
+def _named(text: str, low: str, spoken: frozenset[str]) -> float:
     """What names of errors, one-letter levels and reply codes say."""
     if ("rror" in low or "xception" in low or "ailure" in low) and _FAULT_NAME.search(text):
         return FAILURE

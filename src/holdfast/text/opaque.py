@@ -11,9 +11,11 @@ LEAST = 160
 
 _ALPHABET = "A-Za-z0-9+/_-"
 _DATA_URL = re.compile(r"data:([\w.+-]{1,60}/[\w.+-]{1,80})?((?:;[\w=.-]{1,60}){0,4}),")
+_LEAST_LINE = 40  # characters of a line of wrapped base64
 _RUN = re.compile(
     rf"(?:{_DATA_URL.pattern})?(?<![{_ALPHABET}])[%{_ALPHABET}]{{{LEAST},}}+={{0,2}}"
-    r"|^[A-Za-z0-9+/]{40,100}\r?\n(?:[A-Za-z0-9+/]{40,100}\r?\n){2,}+[A-Za-z0-9+/]{0,100}={0,2}$",
+    rf"|^[A-Za-z0-9+/]{{{_LEAST_LINE},100}}\r?\n(?:[A-Za-z0-9+/]{{{_LEAST_LINE},100}}\r?\n){{2,}}+"
+    r"[A-Za-z0-9+/]{0,100}={0,2}$",
     re.MULTILINE,
 )
 _HEX = re.compile(r"[0-9a-fA-F]+")
@@ -82,6 +84,8 @@ def media_type_of(text: str) -> str:
 
 def elide(text: str) -> str:
     """The text with what is long and opaque named in its place: ``[image/png, 48,213 bytes of base64]``."""
+    if max(map(len, text.split()), default=0) < _LEAST_LINE:
+        return text
     return _RUN.sub(lambda run: f"[{describe(run.group())}]", text)
 
 

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import mul
 
 from .importance import TROUBLE, signals
 from .question import Question, Term
@@ -80,17 +81,17 @@ def _worth(times: int, pieces: int) -> float:
 
 
 def _greedy(values: _Values, bags: Sequence[_Piece], places: Sequence[int], most: int) -> list[int]:
-    said: Counter[object] = Counter()
+    said: Counter[str] = Counter()
+    answered: Counter[Term] = Counter()
+    left = dict.fromkeys(values.words, 1.0)  # of what each word is worth
+    fresh = {place: [kind * values.words[word] for word, kind in bags[place].words.items()] for place in places}
+    costs = {place: math.pow(bags[place].size + _PLACE, _LENGTH) for place in places}
 
     def gain(place: int) -> float:
-        words = bags[place].words
-        fresh = sum(kind * values.words[word] * math.pow(_SAID_AGAIN, said[word]) for word, kind in words.items())
-        asked = sum(worth * math.pow(_ASKED_AGAIN, said[term]) for term, worth in values.answers[place].items())
-        return (
-            values.weights[place]
-            * (fresh + asked + values.bonus[place])
-            / math.pow(bags[place].size + _PLACE, _LENGTH)
-        )
+        told = sum(map(mul, fresh[place], map(left.__getitem__, bags[place].words)))
+        answers = values.answers[place].items()
+        asked = sum(worth * math.pow(_ASKED_AGAIN, answered[term]) for term, worth in answers) if answers else 0
+        return values.weights[place] * (told + asked + values.bonus[place]) / costs[place]
 
     queue = [(-gain(place), place) for place in places]
     heapq.heapify(queue)
@@ -103,8 +104,10 @@ def _greedy(values: _Values, bags: Sequence[_Piece], places: Sequence[int], most
             continue
         heapq.heappop(queue)
         chosen.append(place)
-        said.update(bags[place].words.keys())
-        said.update(values.answers[place].keys())
+        answered.update(list(values.answers[place]))
+        for word in bags[place].words:
+            said[word] += 1
+            left[word] = math.pow(_SAID_AGAIN, said[word])
     return chosen + [place for _, place in sorted(queue)]
 
 

@@ -55,6 +55,8 @@ def sentences(text: str) -> list[str]:
 
 
 def _fences(text: str) -> list[tuple[int, int]]:
+    if "```" not in text and "~~~" not in text:
+        return []
     marks = [mark.start() for mark in _FENCE.finditer(text)]
     return [
         (start, text.find("\n", close) + 1 or len(text))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 LONGEST = 300
 """Characters of a line by which it is told."""
+
+_NODE = r"(?=\S(?:[^\s:]++|:(?!:))*+::)\S++"  # a file and a test in it, as pytest names them
 
 SUMMARY = re.compile(
     r"=*+ ?(?:\d+ (?:passed|failed|errors?|skipped|deselected|x\w+)\b.{0,120} in \d|no tests ran)"  # pytest
@@ -23,7 +26,7 @@ SUMMARY = re.compile(
     r"|make(?:\[\d+\])?: \*\*\*|collect2: error|ninja: build stopped|npm ERR! code"
 )
 FAILED = re.compile(
-    r"(?:FAILED|ERROR) \S|_{3,}+ .{1,200} _{3,}+$|(?=\S{1,200}?::)\S++ .{0,80}?\b(?:FAILED|ERROR)\b"  # pytest
+    rf"(?:FAILED|ERROR) \S|_{{3,}}+ .{{1,200}} _{{3,}}+$|{_NODE} .{{0,80}}?\b(?:FAILED|ERROR)\b"  # pytest
     r"|(?:FAIL|ERROR): |.{1,200} \.\.\. (?:FAIL|ERROR)$"  # unittest
     r"|\s*+(?:● |[✕✖✗×] |not ok \d|--- FAIL: )|FAIL +\S|\s++\d+\) \S"  # jest, node, TAP, go, mocha
     r"|test .{1,200} \.\.\. FAILED|---- .{1,200} stdout ----"  # cargo
@@ -31,7 +34,7 @@ FAILED = re.compile(
     r"|.{1,200}\*\*\*(?:Failed|Exception|Timeout)"  # ctest
 )
 PASSED = re.compile(
-    r"(?=\S{1,200}?::)\S++ .{0,80}?\b(?:PASSED|SKIPPED|XFAIL|XPASS)\b|\S++ [.sxXFEp]++ +\[ *\d+%\]"  # pytest
+    rf"{_NODE} .{{0,80}}?\b(?:PASSED|SKIPPED|XFAIL|XPASS)\b|\S++ [.sxXFEp]++ +\[ *\d+%\]"  # pytest
     r"|[.sxXFEp]{3,}+(?: +\[ *\d+%\])?$|.{1,200} \.\.\. (?:ok|ignored|skipped .{0,80}|expected failure)$"
     r"|\s*+(?:[✓✔√○﹣▶] |ok \d|# Subtest: |--- (?:PASS|SKIP))|=== (?:RUN|PAUSE|CONT|NAME)|PASS(?:$| +\S)"
     r"|ok\s+\S++\s+(?:\(cached\)|[\d.]+s)|\?\s+\S++\s+\[no test"
@@ -40,9 +43,9 @@ PASSED = re.compile(
     r"|make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|> Task :|running \d+ tests?$|Tests run: .{1,120}Time elapsed"
 )
 REASON = re.compile(
-    r"\s*+(?:E  +\S|(?:[\w.$]*[\w$])?(?:Error|Exception|Failure)\b(?: \[\w+\])?(?::|$)|assert(?:ion)?\b"
+    r"\s*+(?:E  +\S|(?=[\w.$]*+(?: \[|:|$))(?:[\w.$]*[\w$])?(?:Error|Exception|Failure)\b(?: \[\w+\])?(?::|$)|assert(?:ion)?\b"
     r"|(?:left|right|expected|actual|received|got|want|wanted|message|error|difference)\b.{0,12}[:=]"
-    r"|(?:expected|received|actual) |\S{1,100}?_test\.go:\d+: |panic: |called `|Caused by:|[-+] +\S)",
+    r"|(?:expected|received|actual) |(?=\S++(?<=:) )\S{1,100}?_test\.go:\d+: |panic: |called `|Caused by:|[-+] +\S)",
     re.IGNORECASE,
 )
 ANNOUNCED = re.compile(r"thread '.{1,200}' (?:\(\d+\) )?panicked at")
@@ -65,14 +68,7 @@ _DIAGNOSTICS = tuple(
         ),
     )
 )
-
-
-def _any_of(*forms: re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile("|".join(re.sub(r"\?P<\w+>", "?:", form.pattern) for form in forms))
-
-
-_DECISIVE = _any_of(SUMMARY, *_DIAGNOSTICS)
-_DIAGNOSTIC = _any_of(*_DIAGNOSTICS)
+_DECISIVE = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", form.pattern) for form in (SUMMARY, *_DIAGNOSTICS)))
 _MILD = frozenset({"warning", "w", "WARNING"})
 _NOTES = frozenset({"note", "info", "hint"})
 
@@ -105,9 +101,23 @@ def is_decisive(line: str) -> bool:
     return _DECISIVE.match(line[:LONGEST]) is not None
 
 
-def diagnostic(line: str) -> Diagnostic | None:
+@lru_cache(maxsize=1 << 12)
+def opening(line: str) -> tuple[Role | None, Diagnostic | None]:
+    """What the line opens, and what it diagnoses. Suites are run again and again: most lines are known."""
+    decisive = is_decisive(line)
+    said = _diagnostic(line) if decisive else None
+    if decisive and SUMMARY.match(line):
+        return Role.SUMMARY, said
+    if said is not None and said.role is not Role.DETAIL:
+        return said.role, said
+    if FAILED.match(line):
+        return Role.FAILED, said
+    return (Role.PASSED if PASSED.match(line) else None), said
+
+
+def _diagnostic(line: str) -> Diagnostic | None:
     """The line as a diagnostic; a note belongs to the one above it."""
-    for form in _DIAGNOSTICS if _DIAGNOSTIC.match(line) else ():
+    for form in _DIAGNOSTICS:
         if found := form.match(line):
             level = found["level"]
             role = Role.DETAIL if level in _NOTES else Role.WARNING if level in _MILD else Role.ERROR

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from holdfast.content.frames import is_frame, is_library
 
-from .forms import ANNOUNCED, FAILED, LONGEST, PASSED, PLACE, REASON, SUMMARY, Diagnostic, Role, diagnostic
+from .forms import ANNOUNCED, LONGEST, PLACE, REASON, Diagnostic, Role, opening
 
 _VALUES = re.compile(r"\d+")
 _QUOTED = re.compile(r"‘[^’]*’|`[^`]*`|'[^']*'|\"[^\"]*\"")
@@ -71,16 +71,7 @@ class _Parser:
         self._announced = ANNOUNCED.search(told) is not None
 
     def _opens(self, line: str) -> Role | None:
-        said = diagnostic(line)
-        role: Role | None = None
-        if SUMMARY.match(line):
-            role = Role.SUMMARY
-        elif said is not None and said.role is not Role.DETAIL:
-            role = said.role
-        elif FAILED.match(line):
-            role = Role.FAILED
-        elif PASSED.match(line):
-            role = Role.PASSED
+        role, said = opening(line)
         if role is not None:
             self._block, self._indent = role, len(line) - len(line.lstrip())
             self._number += 1
