@@ -53,6 +53,8 @@ class Yaml(Lossy):
     def recognises(self, text: str) -> bool:
         """Whether nearly all lines are keys with their values, or entries of lists, under consistent indents."""
         lines = text.removeprefix("\ufeff").split("\n", _SAMPLE)[:_SAMPLE]
+        if len(lines) < _FEWEST:
+            return False
         shaped = keyed = seen = 0
         keys: Counter[str] = Counter()
         for line in _outside_blocks(lines):
@@ -70,6 +72,8 @@ class Yaml(Lossy):
                 keyed += _KEYED.match(bare) is not None
                 if line[0] not in " -":
                     keys[bare.partition(":")[0]] += 1
+            elif seen - shaped > (1 - _MOSTLY) * len(lines):
+                return False
         twice = sum(count - 1 for count in keys.values())
         return seen >= _FEWEST and keyed >= 2 and shaped >= _MOSTLY * seen and twice <= keyed // 20
 

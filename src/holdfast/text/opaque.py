@@ -18,6 +18,7 @@ _RUN = re.compile(
     r"[A-Za-z0-9+/]{0,100}={0,2}$",
     re.MULTILINE,
 )
+_OPAQUE = re.compile(f"[%{_ALPHABET}]{{{_LEAST_LINE}}}")  # what any such run begins with
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _SAMPLE = 1_024  # characters by which a run is judged
 
@@ -84,7 +85,7 @@ def media_type_of(text: str) -> str:
 
 def elide(text: str) -> str:
     """The text with what is long and opaque named in its place: ``[image/png, 48,213 bytes of base64]``."""
-    if max(map(len, text.split()), default=0) < _LEAST_LINE:
+    if not any(len(word) >= _LEAST_LINE and _OPAQUE.search(word) for word in text.split()):
         return text
     return _RUN.sub(lambda run: f"[{describe(run.group())}]", text)
 

@@ -86,12 +86,13 @@ def _greedy(values: _Values, bags: Sequence[_Piece], places: Sequence[int], most
     left = dict.fromkeys(values.words, 1.0)  # of what each word is worth
     fresh = {place: [kind * values.words[word] for word, kind in bags[place].words.items()] for place in places}
     costs = {place: math.pow(bags[place].size + _PLACE, _LENGTH) for place in places}
+    weights, answers, bonus = values.weights, values.answers, values.bonus
 
     def gain(place: int) -> float:
-        told = sum(map(mul, fresh[place], map(left.__getitem__, bags[place].words)))
-        answers = values.answers[place].items()
-        asked = sum(worth * math.pow(_ASKED_AGAIN, answered[term]) for term, worth in answers) if answers else 0
-        return values.weights[place] * (told + asked + values.bonus[place]) / costs[place]
+        told: float = sum(map(mul, fresh[place], map(left.__getitem__, bags[place].words)))
+        if answers[place]:
+            told += sum(worth * math.pow(_ASKED_AGAIN, answered[term]) for term, worth in answers[place].items())
+        return weights[place] * (told + bonus[place]) / costs[place]
 
     queue = [(-gain(place), place) for place in places]
     heapq.heapify(queue)

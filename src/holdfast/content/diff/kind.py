@@ -116,11 +116,15 @@ def _standing(path: str) -> int:
 
 def _gap(left_out: Sequence[Line]) -> str:
     """What is left out; of a hunk that is not even named its number is enough, its file tells how much changes."""
-    hunks = {line.hunk for line in left_out if line.part is Part.HUNK}
-    counts = (
-        (sum(line.part is Part.FILE for line in left_out), "file"),
-        (len(hunks), "hunk"),
-        (sum(line.part is Part.CHANGE and line.hunk not in hunks for line in left_out), "changed line"),
-    )
+    files = changes = 0
+    hunks: set[int] = set()
+    for line in left_out:
+        if line.part is Part.HUNK:
+            hunks.add(line.hunk)
+        elif line.part is Part.FILE:
+            files += 1
+        elif line.part is Part.CHANGE and line.hunk not in hunks:
+            changes += 1
+    counts = ((files, "file"), (len(hunks), "hunk"), (changes, "changed line"))
     told = [counted(number, noun) for number, noun in counts if number]
     return f"… {', '.join(told)} …" if told else "…"

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, takewhile
+from operator import itemgetter
 
 _MOST_COLUMNS = 12
 _SAMPLE = 120  # lines that are looked at
@@ -161,10 +162,11 @@ def _columns(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
 def _class_of(column: Sequence[str], rows: int) -> str:
     """The class that nearly every line has in this column, or nothing."""
     fields = Counter(column)
-    classes: Counter[str] = Counter()
+    classes: dict[str, int] = {}
     for field, count in fields.items():
-        classes[_kind_of(field)] += count
-    name, count = classes.most_common(1)[0]
+        kind = _kind_of(field)
+        classes[kind] = classes.get(kind, 0) + count
+    name, count = max(classes.items(), key=itemgetter(1))
     if name == "number" and count >= _SHARE * rows:
         return "time" if _runs_like_a_clock(column) else "number"
     if name == "name":
@@ -172,12 +174,12 @@ def _class_of(column: Sequence[str], rows: int) -> str:
     if name not in {"word", "path"} and count >= _SHARE * rows:
         return name
     if len(column) - max(0, len(fields) - _FEW) >= _SHARE * rows:  # else the commonest cannot be so many
-        common = [count for _, count in fields.most_common(_FEW)]
+        common = sorted(fields.values(), reverse=True)[:_FEW]
         if common[0] >= _SHARE * rows:
             return "same"
         if sum(common) >= _SHARE * rows:
             return "label"
-    return "id" if classes["number"] + classes["id"] + classes["tag"] >= _SHARE * rows else ""
+    return "id" if sum(classes.get(one, 0) for one in ("number", "id", "tag")) >= _SHARE * rows else ""
 
 
 def _with_one_time(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -43,9 +43,11 @@ PASSED = re.compile(
     r"|make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|> Task :|running \d+ tests?$|Tests run: .{1,120}Time elapsed"
 )
 REASON = re.compile(
-    r"\s*+(?:E  +\S|(?=[\w.$]*+(?: \[|:|$))(?:[\w.$]*[\w$])?(?:Error|Exception|Failure)\b(?: \[\w+\])?(?::|$)|assert(?:ion)?\b"
+    r"\s*+(?:E  +\S"
+    r"|(?=[\w.$]*+(?: \[|:|$))(?:[\w.$]*[\w$])?(?:Error|Exception|Failure)\b(?: \[\w+\])?(?::|$)|assert(?:ion)?\b"
     r"|(?:left|right|expected|actual|received|got|want|wanted|message|error|difference)\b.{0,12}[:=]"
-    r"|(?:expected|received|actual) |(?=\S++(?<=:) )\S{1,100}?_test\.go:\d+: |panic: |called `|Caused by:|[-+] +\S)",
+    r"|(?:expected|received|actual) |(?=\S++(?<=:) )\S{1,100}?_test\.go:\d+: "
+    r"|panic: |called `|Caused by:|[-+] +\S)",
     re.IGNORECASE,
 )
 ANNOUNCED = re.compile(r"thread '.{1,200}' (?:\(\d+\) )?panicked at")
@@ -98,13 +100,19 @@ class Diagnostic:
 
 def is_decisive(line: str) -> bool:
     """Whether the line tells an outcome or is a diagnostic: a text without such a line is no run."""
-    return _DECISIVE.match(line[:LONGEST]) is not None
+    return _is_decisive(line[:LONGEST])
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_decisive(line: str) -> bool:
+    """Every text is asked, and a session reads the same lines again and again."""
+    return _DECISIVE.match(line) is not None
 
 
 @lru_cache(maxsize=1 << 12)
 def opening(line: str) -> tuple[Role | None, Diagnostic | None]:
     """What the line opens, and what it diagnoses. Suites are run again and again: most lines are known."""
-    decisive = is_decisive(line)
+    decisive = _is_decisive(line)
     said = _diagnostic(line) if decisive else None
     if decisive and SUMMARY.match(line):
         return Role.SUMMARY, said

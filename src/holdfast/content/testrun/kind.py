@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from holdfast.content.excerpt import asked, counted, excerpt
 from holdfast.content.lossy import Lossy
@@ -114,6 +115,7 @@ _TIERS = {
 }
 
 
+@lru_cache(maxsize=1 << 12)
 def _name(line: str) -> str:
     """The name of a test, however the runner writes it."""
     words = _MARKS.sub(" ", line).split()

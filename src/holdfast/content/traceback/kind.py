@@ -41,6 +41,8 @@ class Traceback(Lossy):
 
     def recognises(self, text: str) -> bool:
         """Whether errors and frames make up much of the text, and it is no test run and no log."""
+        if "\n" not in text:
+            return False
         lines = [line for line in text[:_LOOKED_AT].replace("\r\n", "\n").split("\n") if line.strip()]
         pairs = list(pairwise((*lines, "")))
         frames = enough(pairs, lambda pair: is_frame(*pair), max(_FEWEST, _FRAMES * len(lines)))
