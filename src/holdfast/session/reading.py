@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal
 
 from holdfast.kernel.budget import Budget, Meter
@@ -12,6 +13,7 @@ from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Ledger
 from holdfast.memory.tiers import Tiers
 from holdfast.recalling import line_range, recall
+from holdfast.reports.visible import amount
 from holdfast.stores.artifacts.excerpt import excerpt
 
 from . import arguments
@@ -19,6 +21,7 @@ from .arguments import Which
 from .frame import Frame
 from .opening import OpenThread
 from .page import html_page
+from .pairing import paired
 from .parts import View
 from .past import Recalled
 from .state import Event
@@ -30,6 +33,7 @@ Expand = Literal["model"]
 """Who may write out a note of which the original is lost."""
 
 _LIFTED = 10  # messages of a view whose segments come up, as many as V.18 retrieves
+_ATTEMPTS = 8  # to leave room for what is put in where calls and results were parted; 2 nearly always do
 
 
 class ReadingSession(OpenThread):
@@ -58,8 +62,13 @@ class ReadingSession(OpenThread):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What went wrong in the upkeep of the tiers since the session was opened; nothing was lost by it."""
-        return self._upkeep.faults
+        """What went wrong in the upkeep since the session was opened, and calls without their results.
+
+        Nothing was lost by it.
+        """
+        parted = self._thread.state.unpaired
+        told = f"{amount(parted, 'message')} parted a call from its result; all is kept, and views mend it"
+        return (*self._upkeep.faults, told) if parted else self._upkeep.faults
 
     def wire(self, *messages: Any) -> Format:
         """The form in which the thread's messages are written, as far as these and the thread tell it."""
@@ -80,8 +89,7 @@ class ReadingSession(OpenThread):
             )
         with self._turn:
             self._thread.refresh()
-            frame = Frame.of(self._thread, self._desk, self._options, chosen, query, tools)
-            view = Fitting(frame, self._past, self._tending.forms).view()
+            view = self._view(chosen, query, tools)
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and not view.budget_met:
             reason = "what must stay is larger"
@@ -185,6 +193,28 @@ class ReadingSession(OpenThread):
             found = self._thread.read(recalled_positions(events))
             story = Story(stats, events, {place: kept.remembered.body for place, kept in found.items()})
         return html_page(story) if format == "html" else text_page(story)
+
+    def _view(self, budget: Budget, query: str | None, tools: object) -> View:
+        """A view in which calls and results belong together."""
+        view = self._fitted(budget, query, tools)
+        if not (self._thread.state.unpaired or self._thread.state.edits):
+            return view
+        limit, mended = view.limit, self._paired(view)
+        for _ in range(_ATTEMPTS):
+            room = view.tokens - (mended.tokens - limit)  # what is put in takes room of its own
+            if mended.budget_met or room < 1:
+                break
+            view = self._fitted(Budget(limit=room), query, tools)
+            mended = replace(self._paired(view), limit=limit)
+        return mended
+
+    def _fitted(self, budget: Budget, query: str | None, tools: object) -> View:
+        frame = Frame.of(self._thread, self._desk, self._options, budget, query, tools)
+        return Fitting(frame, self._past, self._tending.forms).view()
+
+    def _paired(self, view: View) -> View:
+        under_way = bool(self._thread.state.waiting)
+        return paired(view, self._thread.wire, self._options, under_way=under_way)
 
     def _lift(self, found: Iterable[Recalled]) -> None:
         self._upkeep.found([each.position for each in found])

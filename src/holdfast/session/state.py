@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from holdfast.kernel.messages import Message
+
 from .spans import Span, joined, without
 
 EventKind = Literal[
@@ -66,6 +68,12 @@ class State:
     calls: bool = False
     """Whether tools were called: then the first message of a user is a task."""
 
+    waiting: list[str] = field(default_factory=list[str])
+    """The calls at the end of the thread that have no result yet."""
+
+    unpaired: int = 0
+    """How many messages parted a call from its result: a result without its call, words before the last result."""
+
     spoke: int | None = None
     """The newest message of a user."""
 
@@ -121,6 +129,18 @@ class State:
         state.evicted = [(first, last) for first, last in state.evicted]
         state.notes = {int(number): text for number, text in state.notes.items()}
         return state
+
+    def pair(self, message: Message) -> None:
+        """Follow calls and results, as the rule of whole exchanges sees them."""
+        if message.is_speech and not self.waiting:
+            return
+        results = [result.call_id for result in message.results]
+        if results:
+            self.unpaired += not set(results) <= set(self.waiting)
+            self.waiting = [call for call in self.waiting if call not in results]
+        elif message.role != "system":
+            self.unpaired += bool(self.waiting)
+            self.waiting = [call.id for call in message.calls]
 
     def fold_event(self, event: Event) -> None:
         """Take one more event of the log into account."""

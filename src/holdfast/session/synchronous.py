@@ -34,6 +34,8 @@ from .undoing import inverse
 if TYPE_CHECKING:
     from holdfast.cache import CompressionCache
 
+_PARTED = "a call and its result were appended apart from each other; all is kept, and views mend it"
+
 
 class SyncSession(ReadingSession):
     """The methods of ``Session`` that wait."""
@@ -85,14 +87,18 @@ class SyncSession(ReadingSession):
         """Keep the messages at the end of the thread, durably; their positions.
 
         ``ids`` name them, by default their own field ``id``: one that is known is not kept again. ``at`` is when
-        they were said, by default now. Raises InputError for what is no message, StoreError if they were not kept;
+        they were said, by default now. A result without its call is kept, told by ``faults``, and mended in views.
+        Raises InputError for what is no message, StoreError if they were not kept;
         what goes wrong afterwards, while tiers are tended, is told by ``stats``.
         """
         arguments.messages(messages)
         names = arguments.names(ids, len(messages)) if ids else [own_id(message) for message in messages]
         said = arguments.moment(at)
         with self._turn:
+            parted = self._thread.state.unpaired
             places = self._thread.append(messages, names, said)
+            if self._thread.state.unpaired > parted:
+                self._thread.record_if_current("fault", _PARTED, {})
         self._upkeep.appended()
         return places
 

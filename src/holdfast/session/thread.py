@@ -264,6 +264,7 @@ class Thread:
             state.spoke = position
             state.task = position if state.task is None else state.task
         state.calls = state.calls or bool(message.calls)
+        state.pair(message)
         speaker = kept.remembered.speaker
         if speaker and speaker not in state.speakers and len(state.speakers) < _SPEAKERS:
             state.speakers.append(speaker)

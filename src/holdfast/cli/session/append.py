@@ -52,8 +52,10 @@ def append(
     place = place_of(store, reading=False)
     opened = Session(thread, store=place, model=model, counter=counter, format=form, redact=redact, llm=llm)
     with within(file), opened as session:
+        before = session.faults
         say(f"{json.dumps(session.append(*given, ids=ids))}\n")
         for fault in session.faults:
-            mention(f"The messages are kept; their tiers are not up to date: {fault}\n")
+            if fault not in before:
+                mention(f"The messages are kept, but: {fault}\n")
     mention_unknown(model, counter)
     return 0

@@ -1,0 +1,123 @@
+"""A thread may hold calls without results and results without calls; no view does."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import holdfast
+from holdfast.session import Session
+from tests.session.talks import talk
+
+CALL = {
+    "openai": lambda *ids: {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": name, "type": "function", "function": {"name": "read", "arguments": "{}"}} for name in ids
+        ],
+    },
+    "anthropic": lambda *ids: {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": name, "name": "read", "input": {}} for name in ids],
+    },
+}
+RESULT = {
+    "openai": lambda name, text: {"role": "tool", "tool_call_id": name, "content": text},
+    "anthropic": lambda name, text: {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": name, "content": text}],
+    },
+}
+USER = {"role": "user", "content": "go on"}
+WIRES = ["openai", "anthropic"]
+FORMATS = {"openai": "openai_chat", "anthropic": "anthropic"}
+
+
+def session_of(wire, **options):
+    return Session("t", budget=400, format=FORMATS[wire], **options)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_result_without_its_call_is_kept_told_and_sent_with_one(wire):
+    session = session_of(wire)
+    orphan = RESULT[wire]("lost", "42 rows")
+    assert session.append(USER, orphan) == [0, 1]
+    view = session.fit()
+    assert holdfast.validate(view.messages, provider=wire) == []
+    assert "42 rows" in str(view.messages)
+    assert session.restore() == [USER, orphan]
+    (event,) = session.history()
+    assert (event.kind, event.reason) == (
+        "fault",
+        "a call and its result were appended apart from each other; all is kept, and views mend it",
+    )
+    assert session.faults == ("1 message parted a call from its result; all is kept, and views mend it",)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_program_that_ended_between_a_call_and_its_result_goes_on_where_it_was(wire, tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with session_of(wire, store=url) as session:
+        session.append(USER, CALL[wire]("a", "b"))
+        session._thread.save = lambda: None  # as if it had been killed
+    with session_of(wire, store=url) as session:
+        assert session.faults == ()
+        assert session.fit().messages == [USER, CALL[wire]("a", "b")]  # it may still be under way
+        session.append(USER)
+        view = session.fit()
+        assert holdfast.validate(view.messages, provider=wire) == []
+        assert "go on" in str(view.messages[-1]["content"])
+        assert len(session.faults) == 1
+
+
+def test_a_call_that_is_under_way_stays_so_though_another_one_never_ended():
+    session = session_of("openai")
+    session.append(USER, CALL["openai"]("a"), USER, CALL["openai"]("b", "c"), RESULT["openai"]("b", "x"))
+    view = session.fit()
+    assert view.messages[-2:] == [CALL["openai"]("b", "c"), RESULT["openai"]("b", "x")]
+    assert [each.problem for each in holdfast.validate(view.messages, provider="openai")] == [
+        "tool call 'c' has no result"
+    ]
+
+
+def test_whole_exchanges_are_no_fault_and_their_messages_are_sent_as_they_are():
+    session = session_of("openai")
+    messages = [USER, CALL["openai"]("a", "b"), RESULT["openai"]("b", "x"), RESULT["openai"]("a", "y"), USER]
+    session.append(*messages)
+    assert session.fit().messages == messages
+    assert session.history() == []
+    assert session.faults == ()
+
+
+def test_an_edit_that_takes_a_call_away_leaves_a_valid_view():
+    session = session_of("openai")
+    session.append(USER, CALL["openai"]("a"), RESULT["openai"]("a", "y"), USER)
+    session.edit(1, {"role": "assistant", "content": "I need no tool."})
+    assert holdfast.validate(session.fit().messages, provider="openai") == []
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_is_appended_every_view_is_valid_and_within_its_budget(wire, seed):
+    chance = random.Random(seed)
+    session = session_of(wire)
+    session.append(USER)
+    said = iter(talk(200)[1:])
+    for n in range(60):
+        name = f"c{chance.randrange(n + 1)}"
+        kind = chance.choice(["said", "said", "call", "exchange", "orphan"])
+        if kind == "said":
+            session.append(next(said))
+        elif kind == "call":
+            session.append(CALL[wire](f"n{n}", f"m{n}"), RESULT[wire](f"m{n}", "half " * 9), USER)
+        elif kind == "exchange":
+            session.append(CALL[wire](f"n{n}"), RESULT[wire](f"n{n}", "whole " * chance.randrange(90)))
+        else:
+            session.append(RESULT[wire](name, "an orphan"), USER)
+        for query in (None, "parcel"):
+            view = session.fit(query, budget=chance.choice([300, 400, 700]))
+            assert view.budget_met
+            assert view.tokens == holdfast.count(view.messages, format=FORMATS[wire]).total
+            assert holdfast.validate(view.messages, provider=wire) == []
