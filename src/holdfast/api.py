@@ -70,10 +70,11 @@ def compress(
         model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
         llm, embedder, cache, thread, limits,
     )  # fmt: skip
-    return _compress(messages, budget, settings)
+    return compressed(messages, budget, settings)
 
 
-def _compress(messages: Any, budget: int | Budget, settings: Settings) -> CompressionResult:
+def compressed(messages: Any, budget: int | Budget, settings: Settings) -> CompressionResult:
+    """As ``compress``, with all the options in one."""
     with traced("compress_messages") as results:
         job = prepare(messages, budget, settings)
         plan = None if job.fits else job.runtime.plan(job.attempt)
@@ -116,7 +117,7 @@ class ContextCompressor:
 
     def compress_with_metrics(self, messages: Any, max_tokens: int | Budget) -> CompressionResult:
         """The whole result."""
-        return _compress(messages, max_tokens, self.settings)
+        return compressed(messages, max_tokens, self.settings)
 
 
 @dataclass(frozen=True, slots=True)

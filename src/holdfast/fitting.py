@@ -59,6 +59,8 @@ class Settings:
     cache: CompressionCache | None = None
     thread: str | None = None
     limits: CallLimits | None = None
+    logged: bool = False
+    """Whether the caller keeps every message: then no history is kept a second time."""
 
     def __post_init__(self) -> None:
         for name in ("model", "format", "profile", "query", "thread"):
@@ -146,6 +148,7 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
     transcript = replace(transcript, pinned=_pinned(transcript, settings.pin), prefers=choice.prefers)
     tokens = meter.total(transcript)
     lineup = _lineup(settings, meter, opens=tokens > trigger)
+    store = None if settings.store is None else opened(settings.store)
     return Job(
         payload=payload,
         format=form,
@@ -166,7 +169,7 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
             choice.redact,
         ),
         compressor=choice.stepped(stated.step or choice.step if settings.step is None else settings.step),
-        runtime=Runtime(lineup, None if settings.store is None else opened(settings.store), choice.redact),
+        runtime=Runtime(lineup, store, choice.redact, settings.logged),
         hard=stated.hard,
         raises=settings.on_failure == "raise",
         conversation=conversation,

@@ -69,3 +69,10 @@ def test_notes_end_where_the_recent_turns_begin_after_an_undo_too(session):
 
 def test_the_notes_of_a_larger_budget_are_cut_for_a_smaller_one(session):
     assert session.fit(budget=1_200).tokens <= 1_200
+
+
+def test_history_that_is_folded_is_not_kept_a_second_time(session):
+    session.fit()
+    store = session._thread.store
+    kept = [store.get_bytes(key) or b"" for key in store.keys("content_")]
+    assert sum(map(len, kept)) < len(str(session.restore())) / 10

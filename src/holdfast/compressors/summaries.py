@@ -15,6 +15,9 @@ from holdfast.kernel.transcript import SUMMARY
 PLAIN = f"{SUMMARY}]"
 """The mark without a key, which the system's own messages may carry."""
 
+HISTORY = "history"
+"""The kind of artifact that the originals of a summary are kept as."""
+
 _KEY_DIGITS = 16
 
 

@@ -191,7 +191,7 @@ class Load(Ask[str | None]):
 
 @dataclass(frozen=True, slots=True)
 class Save(Ask[str]):
-    """Keep the text as an artifact of this kind; the answer is the key that gives it back."""
+    """Keep the text as an artifact of this kind; the answer is its key, empty where the caller has it."""
 
     text: str
     kind: str = "text"

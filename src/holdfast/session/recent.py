@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from holdfast.api import compress
+from holdfast.api import compressed
+from holdfast.fitting import Settings
 from holdfast.kernel.transcript import speaks
 from holdfast.reports.journey import journeys
 
@@ -105,9 +106,7 @@ class RecentTurns:
     def _compressed(self, messages: list[Any], places: Sequence[int | None], head: int, limit: int) -> Part:
         """The messages made to fit; the first ones, so many, stand before the recent turns."""
         options, pins = self._frame.options, set(self._thread.state.pins)
-        result = compress(
-            messages,
-            max(1, limit),
+        settings = Settings(
             model=options.model,
             format=self._thread.state.format or None,
             profile=options.profile,
@@ -117,7 +116,9 @@ class RecentTurns:
             store=self._thread.store,
             counter=options.counter,
             redact=options.redact,
+            logged=True,
         )
+        result = compressed(messages, max(1, limit), settings)
         ways = {way.after: way.before for way in journeys(result) if way.after is not None}
         sources = [ways[at] for at in range(len(result.messages))]
         return Part(

@@ -12,7 +12,7 @@ from holdfast.compressors.blocks import blocks
 from holdfast.compressors.cuts import unit_number, unit_of
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.summaries import body_of
+from holdfast.compressors.summaries import HISTORY, body_of
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.errors import StoreError
@@ -92,9 +92,11 @@ class Digest:
         tool = making.allowance.recall_tool
         for text, told in making.originals():
             try:
-                key = yield from ask(Save(text, "history"))
+                key = yield from ask(Save(text, HISTORY))
             except StoreError as fault:
                 return making.plan(trouble=f"originals are not kept: {fault}")
+            if not key:
+                break  # the caller has them
             references.append(f"[original: {key} ({told}){f'; {tool}(key) gives it back' if tool else ''}]")
         return making.plan(tuple(references))
 
