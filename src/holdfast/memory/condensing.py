@@ -19,7 +19,7 @@ from holdfast.text.question import Question
 from holdfast.text.salience import order
 from holdfast.text.sentences import sentences
 
-from .entities import RELATED, entities, relations
+from .entities import HEAD, RELATED, entities, relations
 from .pleasantries import without_pleasantries
 from .segments import HEAVY, LIGHT
 
@@ -35,7 +35,6 @@ _TALK = frozenset({"prose", "dense"})  # other kinds of text are what tools retu
 _SMALL = 24  # tokens that a form may always take: less names nothing
 _MOST_SENTENCES = 2_000  # of a segment that are weighed against each other
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
-_ROLE = re.compile(r"^(?:User|Assistant|System): ", re.MULTILINE)  # who speaks where nobody has a name
 _FACT = "Facts: "
 _BRIEF = 160  # characters of a sentence that is a fact by itself
 _NO_QUESTION = Question.of("")
@@ -79,12 +78,11 @@ def _form(key: tuple[str, int, Count]) -> str:
     text, level, count = key
     size = count(text)
     aimed, _ = FACTORS[level]
-    kind = recognise(text)
-    if kind.name not in _TALK and size >= _SMALL and not _ROLE.match(text):
+    if size >= _SMALL and not HEAD.match(text) and (kind := recognise(text)).name not in _TALK:
         return kind.shrink(text, Room(int(size / aimed), count)).text
     told = _told(text)
     pieces = told if level == LIGHT else [*_facts(text), *(piece for piece in told if len(piece[1]) <= _BRIEF)]
-    named = named_in(_ROLE.sub("", text))
+    named = named_in(text)
     for room in (int(size / aimed), room_for(size, level)):
         form = _filled(pieces, named, room, count)
         if form:

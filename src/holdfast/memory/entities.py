@@ -25,6 +25,9 @@ MOST_ENTITIES, MOST_RELATIONS = 15, 10
 RELATED = "related-to"
 """What stands between two entities of a sentence that has no verb there."""
 
+HEAD = re.compile(r"^(?:User|Assistant|System|Call|Result): ", re.MULTILINE)
+"""What a line begins with in the text of a turn where nobody has a name: it is none either."""
+
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _BETWEEN = 120  # characters that a relation spans at most
 _REPEATED = 2  # times from which on a phrase is an entity
@@ -72,7 +75,7 @@ def importance(
     V.16: beta * overlap / |E| + (1 - beta) * the sum of the global importance of the shared ones.
     """
     own = set(found)
-    shared = own & set(context)
+    shared = own.intersection(context)
     return beta * len(shared) / max(1, len(own)) + (1 - beta) * fsum(everywhere.get(one, 0.0) for one in shared)
 
 
@@ -84,8 +87,9 @@ def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a text names."""
+    """What a text says, and what it names."""
 
+    said: str
     entities: tuple[Entity, ...]
     exact: frozenset[str]
     places: tuple[tuple[int, str], ...]
@@ -93,9 +97,11 @@ class _Read:
 
 
 def _read(text: str) -> _Read:
-    named, found = names(text), find(text)
+    said = HEAD.sub("", text)
+    named, found = names(said), find(said)
     return _Read(
-        _entities(text, named, found),
+        said,
+        _entities(said, named, found),
         frozenset(one.text for one in found if not one.text.isdigit()),
         _places(named, found),
     )
@@ -103,7 +109,7 @@ def _read(text: str) -> _Read:
 
 _READ: Memo[str, _Read] = Memo(
     _read,
-    lambda text, read: len(text) + 64 * (len(read.entities) + len(read.exact) + len(read.places)),
+    lambda text, read: 2 * len(text) + 64 * (len(read.entities) + len(read.exact) + len(read.places)),
     16_000_000,
 )
 """By the text: segments are weighed again at every run, and say what they said."""
@@ -129,13 +135,14 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 
 def _relations(text: str) -> tuple[Relation, ...]:
-    ends = list(accumulate(map(len, sentences(text))))
+    read = _READ(text)
+    ends = list(accumulate(map(len, sentences(read.said))))
     found: dict[Relation, None] = {}
-    for (start, subject), (at, other) in pairwise(_READ(text).places):
+    for (start, subject), (at, other) in pairwise(read.places):
         end = start + len(subject)
         near = at - end <= _BETWEEN and bisect_right(ends, start) == bisect_right(ends, at)
         if near and subject != other:
-            found.setdefault(Relation(subject, _verb(text[end:at]), other))
+            found.setdefault(Relation(subject, _verb(read.said[end:at]), other))
     return tuple(found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, words
@@ -90,6 +91,7 @@ def _is_common(word: str) -> bool:
     return plain in STOP_WORDS or plain in COURTESY
 
 
+@lru_cache(maxsize=1 << 12)
 def _plain(word: str) -> str:
     found = words(word)
     return found[0] if found else ""

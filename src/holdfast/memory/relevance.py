@@ -75,7 +75,8 @@ class Context:
     @classmethod
     def of(cls, text: str, query: str = "", everywhere: Mapping[str, float] | None = None) -> Context:
         """The context that the text and the question make."""
-        named = frozenset(entity.text for entity in entities.entities(f"{text}\n{query}", None))
+        told = f"{text}\n{query}" if query else text
+        named = frozenset(entity.text for entity in entities.entities(told, None))
         return cls(text, query, named, everywhere or {})
 
 
@@ -147,14 +148,15 @@ class _Run:
     around: frozenset[str] = field(init=False)
     asked: frozenset[str] = field(init=False)
     used: frozenset[str] = field(init=False)
-    holders: Counter[str] = field(init=False)
+    rarity: Mapping[str, float] = field(init=False)
+    """Of each word: 1 if one segment has it, less the more have it."""
 
     def __post_init__(self) -> None:
         words = chain.from_iterable(traits.words for traits in self.traits)
         object.__setattr__(self, "around", _bag(self.context.text[:_LONGEST_READ]))
         object.__setattr__(self, "asked", _bag(self.context.query[:_LONGEST_READ]))
         object.__setattr__(self, "used", entities.exact(self.context.text[-_LONGEST_READ:]))
-        object.__setattr__(self, "holders", Counter(words))
+        object.__setattr__(self, "rarity", {word: 1 / times for word, times in Counter(words).items()})
 
     def importance(self, segment: Segment, traits: _Traits) -> Importance:
         weights, context = self.weights, self.context
@@ -174,7 +176,7 @@ class _Run:
 
     def _uniqueness(self, bag: frozenset[str]) -> float:
         """1 if no other segment has a word of it, nearly 0 if all have all of them."""
-        return math.fsum(1 / self.holders[word] for word in bag) / len(bag) if bag else 0.0
+        return math.fsum(map(self.rarity.__getitem__, bag)) / len(bag) if bag else 0.0
 
     def _open_ends(self, traits: _Traits) -> float:
         """How much is still to be done: half for a task or a question left open, half for what is still in use."""

@@ -85,7 +85,7 @@ class Tiers:
 
     def without(self, segment_id: str) -> Tiers:
         """Without the segment of this id."""
-        return Tiers(*(tuple(each for each in self.of(tier) if each.id != segment_id) for tier in TIERS))
+        return Tiers(*(tuple([each for each in self.of(tier) if each.id != segment_id]) for tier in TIERS))
 
     def placing(self, tier: Tier, segment: Segment) -> Tiers:
         """With the segment in this tier by its time, and in no other place."""
