@@ -15,6 +15,8 @@ MORE = {
     "may": "in may " * 40_000,
     "not": "not a " * 50_000,
     "numbers": "1 May " * 40_000,
+    "markers": "key" * 40_000,
+    "roles": "User: " * 40_000,
 }
 
 

@@ -58,6 +58,23 @@ def test_a_relation_has_the_verb_between_its_entities_or_says_that_they_are_rela
     ]
 
 
+def test_who_speaks_without_a_name_is_no_entity_nor_is_the_word_that_follows():
+    text = "User: Booking for Dana Reyes.\nAssistant: Booked.\nCall: book(who)\nResult: ok"
+    assert [entity.text for entity in entities(text)] == ["Dana Reyes"]
+    assert entities("Talia: Booking for Dana Reyes.")[0].text == "Talia"
+
+
+def test_relations_join_what_stands_in_one_sentence_and_know_the_names_of_all():
+    found = [
+        (each.subject, each.verb, each.object) for each in relations("We saw Talia. Talia and Dana Reyes left.")
+    ]
+    assert found == [("Talia", "related-to", "Dana Reyes")]
+
+
+def test_things_inside_a_name_are_not_related_to_it():
+    assert relations("The flight Air-7 Oslo left.") == []
+
+
 def test_shared_entities_count_by_their_share_and_by_how_often_all_texts_name_them():
     assert importance("abcd", "ab", {"a": 0.4, "b": 0.2}, 0.5) == pytest.approx(0.55)
     assert importance([], ["a"], {}, 0.5) == 0.0

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from holdfast.memory.condensing import RuleCondenser
@@ -40,6 +42,14 @@ def tended(store):
 
 def spans(forms):
     return [ends(form.origin) for form in forms]
+
+
+def told(tending):
+    return [
+        (each.id, each.content, each.tokens, each.level, each.access_count)
+        for tier in TIERS
+        for each in tending.tiers.of(tier)
+    ]
 
 
 def test_the_forms_of_what_is_past_come_newest_first(tended):
@@ -84,3 +94,24 @@ def test_what_another_session_evicted_has_no_form_any_more(tended):
     span = spans(tending.forms(1_000))[2]
     thread.record("tiers", "evicted elsewhere", {"evicted": [span]})
     assert span not in spans(tending.forms(1_000))
+
+
+def test_whoever_opens_the_thread_next_finds_the_tiers_as_they_were_left(tended, store):
+    thread, tending = tended
+    for n in range(3):
+        said(thread, chatter(30, 300 + 30 * n))
+        tending.found(range(0, 300, 7))
+        tending.run()
+    again = opened(store)[1]
+    assert told(again) == told(tending)
+    assert any(form.access_count for form in tending.forms(1_000))
+
+
+def test_the_store_holds_every_segment_of_a_tier_of_which_few_changed(tended, store):
+    thread, tending = tended
+    before = told(tending)
+    said(thread, chatter(6, 300))
+    tending.run()
+    kept = {each["id"] for tier in TIERS for each in json.loads(store.get(f"tier:{tier}:t"))["segments"]}
+    assert kept == {entry[0] for entry in told(tending)}
+    assert set(before) & set(told(tending))

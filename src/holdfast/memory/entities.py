@@ -130,8 +130,9 @@ def _entities(text: str, named: Sequence[Name], found: Sequence[Identifier]) -> 
 def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[int, str], ...]:
     starts = [name.start for name in named]
     ends = [0, *(name.start + len(name.text) for name in named)]
-    outside = (one for one in found if one.start >= ends[bisect_right(starts, one.start)])
-    return tuple(sorted((one.start, one.text) for one in (*named, *outside)))
+    places = [(name.start, name.text) for name in named]
+    places += [(one.start, one.text) for one in found if one.start >= ends[bisect_right(starts, one.start)]]
+    return tuple(sorted(places))
 
 
 def _relations(text: str) -> tuple[Relation, ...]:

@@ -66,6 +66,7 @@ class Tending:
     def due(self, *, patient: bool = False) -> bool:
         """Whether enough was said since the last run; unless patient, not so much that an append would wait.
 
+        What waits is missed by nobody: the newest turns stand in every view as they were said.
         A long run of an agent is one turn that is still going on: nothing is to be done until it has ended.
         """
         said = self.thread.state.tokens
