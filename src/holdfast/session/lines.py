@@ -32,9 +32,15 @@ class Kept:
     """Characters of its JSON."""
 
 
-def kept_of(position: int, line: Line, original: object, message: Message) -> Kept:
-    """The message at a position, as its line or an edit of it has it."""
-    return Kept(position, line.time, original, message, memory_of(message, position, line.time), len(line.body))
+def kept_of(position: int, time: float, original: object, message: Message, size: int) -> Kept:
+    """The message at a position, said at this time unless its text says another."""
+    seen = remembered(position, message.role, message.content_text or "", said=time)
+    return Kept(position, seen.said or time, original, message, seen, size)
+
+
+def line_of(kept: Kept, body: str, name: str = "") -> Line:
+    """The message as a line: its JSON, its id, and by which words it is found."""
+    return Line(body, name, kept.time, found_by(kept.message, kept.remembered))
 
 
 def json_of(value: object, place: str) -> str:
@@ -50,11 +56,6 @@ def event_of(number: int, line: Line) -> Event:
     """The event that the line holds."""
     data = json.loads(line.body)
     return Event(number, data["kind"], line.time, data["at"], data["reason"], data["facts"])
-
-
-def memory_of(message: Message, position: int, time: float) -> Remembered:
-    """The message as memory sees it; where its text says when it was said, that holds."""
-    return remembered(position, message.role, message.content_text or "", said=time)
 
 
 def found_by(message: Message, seen: Remembered) -> str:

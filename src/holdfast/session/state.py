@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from holdfast.kernel.messages import Message
+from holdfast.kernel.transcript import speaks
 
 from .spans import Span, joined, without
 
@@ -23,6 +24,7 @@ them, and ``fault`` what went wrong.
 """
 
 _LISTS = {"delete": ("deleted", True), "keep": ("deleted", False), "pin": ("pins", True), "unpin": ("pins", False)}
+_SPEAKERS = 64
 _REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})
 
 
@@ -130,7 +132,7 @@ class State:
         state.notes = {int(number): text for number, text in state.notes.items()}
         return state
 
-    def pair(self, message: Message) -> None:
+    def _pair(self, message: Message) -> None:
         """Follow calls and results, as the rule of whole exchanges sees them."""
         if message.is_speech and not self.waiting:
             return
@@ -141,6 +143,20 @@ class State:
         elif message.role != "system":
             self.unpaired += bool(self.waiting)
             self.waiting = [call.id for call in message.calls]
+
+    def fold_message(self, position: int, message: Message, speaker: str, tokens: int) -> None:
+        """Take one more message of the log into account."""
+        self.tokens += tokens
+        if message.role == "system":
+            self.system.append(position)
+        if speaks(message):
+            self.spoke = position
+            self.task = position if self.task is None else self.task
+        self.calls = self.calls or bool(message.calls)
+        if speaker and speaker not in self.speakers and len(self.speakers) < _SPEAKERS:
+            self.speakers.append(speaker)
+        self._pair(message)
+        self.messages = position + 1
 
     def fold_event(self, event: Event) -> None:
         """Take one more event of the log into account."""

@@ -12,13 +12,12 @@ from holdfast.formats import detect, named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, StoreError
-from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.transcript import Format, speaks
+from holdfast.kernel.transcript import Format
 from holdfast.stores.logs import KeepsLogs, Line, MessageLog
 from holdfast.waiting import wait_for
 
-from .lines import Kept, event_of, found_by, json_of, kept_of, memory_of
+from .lines import Kept, event_of, json_of, kept_of, line_of
 from .state import Event, EventKind, State
 
 T = TypeVar("T")
@@ -27,7 +26,6 @@ _HELD = 16_000_000  # characters of messages that an open thread holds in memory
 _SNAPSHOT = 256  # lines after which the state is kept anew
 _READ = 512  # lines that are read at once
 _STEP = 64  # messages that are read at once on the way back
-_SPEAKERS = 64
 _SHARED = "openai_chat"  # what has a list of parts and no mark of another vendor is read as this one's
 MESSAGES, _EVENTS, _STATE = "messages:", "events:", "session:"
 """What the names of the logs and of the state begin with; the name of the thread follows as it is."""
@@ -66,8 +64,7 @@ class Thread:
         """Take in what was appended since, by this process or another one."""
         self._fold(settled(self.log.length()), self.log, self._fold_message, self.state.messages)
         self._fold(settled(self.event_log.length()), self.event_log, self._fold_event_line, self.state.events)
-        if self._unsaved >= _SNAPSHOT:
-            self.save()
+        self._folded()
 
     def save(self) -> None:
         """Keep the state, so that the next opening has little to read. Where it cannot be, nothing is lost."""
@@ -79,27 +76,31 @@ class Thread:
     def append(self, originals: Sequence[object], ids: Sequence[str], time: float | None) -> list[int]:
         """Keep the messages, durably; their positions. One whose id is known is not kept again."""
         moment = self._clock() if time is None else time
-        originals = as_sent(list(originals))
-        lines = [
-            self._line(message, json_of(original, f"messages[{i}]"), name, moment)
-            for i, (original, name, message) in enumerate(
-                zip(originals, ids, self.form(originals).read(originals).messages, strict=True)
-            )
+        bodies = [json_of(original, f"messages[{i}]") for i, original in enumerate(as_sent(list(originals)))]
+        copies = [json.loads(body) for body in bodies]  # what is held is what will be read again
+        form, start = self.form(copies), self.state.messages
+        fresh = [
+            kept_of(start + i, moment, copy, message, len(body))
+            for i, (copy, message, body) in enumerate(zip(copies, form.read(copies).messages, bodies, strict=True))
         ]
-        start = self.state.messages
-        places = list(settled(self.log.append(lines)))
-        if places == list(range(start, start + len(lines))):  # nobody else wrote: there is nothing to read
-            for place, line in zip(places, lines, strict=True):
-                self._fold_message(place, line)
-        self.refresh()
+        places = list(settled(self.log.append([*map(line_of, fresh, bodies, ids)])))
+        if places != [kept.position for kept in fresh]:  # somebody else wrote, or an id was known
+            self.refresh()
+            return places
+        for kept in fresh:
+            self._fold_kept(kept, form)
+        self._folded()
         return places
 
     def record(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Event:
         """Keep an event that holds whatever others did meanwhile."""
         line = self._event_line(kind, reason, facts, words)
-        number = settled(self.event_log.append([line]))[0]
-        self.refresh()
-        return event_of(number, line)
+        event = event_of(settled(self.event_log.append([line]))[0], line)
+        if event.number == self.state.events:  # nobody else wrote: there is nothing to read
+            self._fold_event(event)
+        else:
+            self.refresh()
+        return event
 
     def edit(self, position: int, original: object, reason: str) -> Event:
         """Let the message say something else from now on."""
@@ -111,7 +112,7 @@ class Thread:
     def words_of(self, original: object) -> str:
         """The words by which a message is found."""
         message = self.form([original]).read([original]).messages[0]
-        return found_by(message, memory_of(message, 0, 0.0))
+        return line_of(kept_of(0, 0.0, original, message, 0), "").words
 
     def record_if_current(self, kind: EventKind, reason: str, facts: Mapping[str, Any]) -> None:
         """Keep an event, unless another process was faster, so that the facts may no longer hold.
@@ -210,10 +211,6 @@ class Thread:
         """The wire of the thread as it is known now."""
         return self._named or named(self.state.format or "plain")
 
-    def _line(self, message: Message, body: str, name: str, moment: float) -> Line:
-        seen = memory_of(message, 0, moment)
-        return Line(body, name, seen.said or moment, found_by(message, seen))
-
     def _event_line(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Line:
         data = {"kind": kind, "at": self.state.messages, "reason": reason, "facts": facts}
         return Line(json_of(data, kind), "", self._clock(), words)
@@ -227,7 +224,7 @@ class Thread:
         ]
         messages = self.wire.read(originals).messages
         for (position, line), original, message in zip(lines.items(), originals, messages, strict=True):
-            self._keep(kept_of(position, line, original, message))
+            self._keep(kept_of(position, line.time, original, message, len(line.body)))
 
     def _keep(self, kept: Kept) -> None:
         self.held_characters += kept.size
@@ -242,6 +239,12 @@ class Thread:
                     break
                 self._keep(held[position])
 
+    def _folded(self) -> None:
+        """Keep to the bounds when lines were folded in: of what is held, and of what the next opening reads."""
+        self._let_go()
+        if self._unsaved >= _SNAPSHOT:
+            self.save()
+
     def _fold(self, end: int, log: MessageLog, fold: Callable[[int, Line], None], start: int) -> None:
         for first in range(start, end, _READ):
             for number, line in settled(log.read(range(first, min(first + _READ, end)))).items():
@@ -249,26 +252,26 @@ class Thread:
             self._let_go()
 
     def _fold_message(self, position: int, line: Line) -> None:
-        state, original = self.state, json.loads(line.body)
+        original = json.loads(line.body)
         form = self.form([original])
-        if form.name not in (state.format, "plain"):
-            state.format = form.name
-            self.held, self.held_characters = {}, 0  # they were read as another wire's
         message = form.read([original]).messages[0]
-        kept = kept_of(position, line, original, message)
+        self._take_in(kept_of(position, line.time, original, message, len(line.body)), form)
+
+    def _fold_kept(self, kept: Kept, form: Format) -> None:
+        """As above, of a message that was read with others: by itself it may be another wire's."""
+        own = self.form([kept.original])
+        if own.name != form.name:
+            message = own.read([kept.original]).messages[0]
+            kept = kept_of(kept.position, kept.time, kept.original, message, kept.size)
+        self._take_in(kept, own)
+
+    def _take_in(self, kept: Kept, form: Format) -> None:
+        if form.name not in (self.state.format, "plain"):
+            self.state.format = form.name
+            self.held, self.held_characters = {}, 0  # they were read as another wire's
         self._keep(kept)
-        state.tokens += self.meter.message(message)
-        if message.role == "system":
-            state.system.append(position)
-        if speaks(message):
-            state.spoke = position
-            state.task = position if state.task is None else state.task
-        state.calls = state.calls or bool(message.calls)
-        state.pair(message)
-        speaker = kept.remembered.speaker
-        if speaker and speaker not in state.speakers and len(state.speakers) < _SPEAKERS:
-            state.speakers.append(speaker)
-        state.messages = position + 1
+        tokens = self.meter.message(kept.message)
+        self.state.fold_message(kept.position, kept.message, kept.remembered.speaker, tokens)
         self._unsaved += 1
 
     def _fold_event_line(self, number: int, line: Line) -> None:

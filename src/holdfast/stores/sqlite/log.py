@@ -17,6 +17,7 @@ _GAP = 4  # lines that are read beside those that are wanted, for one question l
 _MOST_TERMS = 200  # words of a question; one of 50,000 tokens asks for its first
 _MOST_WEIGHED = 24  # words that a search weighs, the rarest: the others change nearly nothing
 _MOST_HOLDERS = 10_000  # lines that one search weighs: some 6 ms, whatever the length of the log
+_FINE = 10**10  # parts of a score that count: of equals, whatever the order of the words, the earlier line is first
 
 _LOG = "SELECT id, length FROM logs WHERE name = ?"
 _NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
@@ -29,8 +30,8 @@ _BETWEEN = "SELECT number FROM lines WHERE log = ? AND time >= ? AND time <= ? O
 _HOLDERS = (
     "SELECT count(*) FROM (SELECT 1 FROM line_words WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
 )
-_BEST = (  # sorted by SQLite, not by the index itself, which takes half as long again
-    "SELECT rowid, -bm25(line_words) AS score FROM line_words "
+_BEST = (  # not by FTS5's column rank: that is sorted in a statement made anew each time, and weighs the best twice
+    f"SELECT rowid, CAST(-{_FINE} * bm25(line_words) AS INTEGER) AS score FROM line_words "
     "WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? ORDER BY score DESC, rowid LIMIT ?"
 )
 
@@ -95,11 +96,13 @@ class SqliteLog:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first; a word that stands nearly everywhere is left out of a long log."""
         with self._file.reading() as connection:
-            log = self._found(connection)[0]
-            words = _telling(connection, log, list(dict.fromkeys(terms)))
+            log, length = self._found(connection)
+            words = list(dict.fromkeys(terms))
+            if len(words) > _MOST_WEIGHED or len(words) * length > _MOST_HOLDERS:
+                words = _telling(connection, log, words)
             span = (log * SPAN, (log + 1) * SPAN)
             found = connection.execute(_BEST, (_quoted(words), *span, most)).fetchall() if words else []
-        return {number % SPAN: score for number, score in found}
+        return {number % SPAN: score / _FINE for number, score in found}
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) where nothing was kept yet."""
