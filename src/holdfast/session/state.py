@@ -23,6 +23,9 @@ one that moves back; ``tiers`` moves segments from one tier to another, ``forms`
 them, and ``fault`` what went wrong.
 """
 
+DERIVED = frozenset({"compaction", "recall", "tiers", "forms", "fault"})
+"""What a session does by itself, and would do again: no fit waits for the disk to tell of it."""
+
 _LISTS = {"delete": ("deleted", True), "keep": ("deleted", False), "pin": ("pins", True), "unpin": ("pins", False)}
 _SPEAKERS = 64
 _REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})

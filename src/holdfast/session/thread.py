@@ -18,7 +18,7 @@ from holdfast.stores.logs import KeepsLogs, Line, MessageLog
 from holdfast.waiting import wait_for
 
 from .lines import Kept, event_of, json_of, kept_of, line_of
-from .state import Event, EventKind, State
+from .state import DERIVED, Event, EventKind, State
 
 T = TypeVar("T")
 
@@ -95,7 +95,7 @@ class Thread:
     def record(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Event:
         """Keep an event that holds whatever others did meanwhile."""
         line = self._event_line(kind, reason, facts, words)
-        event = event_of(settled(self.event_log.append([line]))[0], line)
+        event = event_of(settled(self.event_log.append([line], flush=kind not in DERIVED))[0], line)
         if event.number == self.state.events:  # nobody else wrote: there is nothing to read
             self._fold_event(event)
         else:
@@ -122,7 +122,7 @@ class Thread:
         line = self._event_line(kind, reason, facts)
         event = Event(self.state.events, kind, line.time, self.state.messages, reason, facts)
         try:
-            if settled(self.event_log.append([line], at=event.number)):
+            if settled(self.event_log.append([line], at=event.number, flush=kind not in DERIVED)):
                 self._fold_event(event)
             else:
                 self.refresh()

@@ -26,8 +26,9 @@ class InProcessLog:
         """How many lines there are."""
         return len(self._lines)
 
-    def append(self, lines: Sequence[Line], at: int | None = None) -> list[int]:
+    def append(self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True) -> list[int]:
         """Keep all of them, or none; the position of each."""
+        del flush  # there is no disk
         with self._lock:
             if at is not None and at != len(self._lines):
                 return []

@@ -29,11 +29,14 @@ class MessageLog(Protocol):
         """How many lines there are."""
         ...
 
-    def append(self, lines: Sequence[Line], at: int | None = None) -> Sequence[int] | Awaitable[Sequence[int]]:
+    def append(
+        self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
+    ) -> Sequence[int] | Awaitable[Sequence[int]]:
         """Keep all of them, on the disk when this returns, or none; the position of each.
 
         A line whose id is known is not kept again: its position is that of the first. With ``at``, they are kept
-        only if the log ends there; else nothing is, and the answer is empty.
+        only if the log ends there; else nothing is, and the answer is empty. Without ``flush`` they outlive the
+        process, but may reach the disk as late as what is appended next with it.
         """
         ...
 

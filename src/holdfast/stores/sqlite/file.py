@@ -68,10 +68,15 @@ class DatabaseFile:
             yield connection
 
     @contextmanager
-    def writing(self) -> Generator[sqlite3.Connection]:
-        """As ``use``, and what is written is on the disk when the block is left, or undone if it fails."""
-        with self.use() as connection, transaction(connection, "immediate"):
-            yield connection
+    def writing(self, *, flush: bool = True) -> Generator[sqlite3.Connection]:
+        """As ``use``, and what is written is on the disk when the block is left, or undone if it fails.
+
+        Without ``flush`` it outlives the process at once, and a power cut from the next flushed write on: the log
+        that is written ahead is one file, which goes to the disk from its beginning.
+        """
+        with self.use() as connection, self._flushing(connection, flush and self._synchronous == "full"):
+            with transaction(connection, "immediate"):
+                yield connection
 
     def close(self) -> None:
         """Let go of the file; a later use opens it again."""
@@ -106,6 +111,17 @@ class DatabaseFile:
             self._closer()
             raise
         return connection
+
+    @contextmanager
+    def _flushing(self, connection: sqlite3.Connection, flush: bool) -> Generator[None]:
+        if flush:
+            yield
+            return
+        connection.execute("PRAGMA synchronous = normal")
+        try:
+            yield
+        finally:
+            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
 
     def _log_ahead(self, connection: sqlite3.Connection) -> None:
         """Turn the write-ahead log on.

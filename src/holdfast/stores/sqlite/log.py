@@ -50,9 +50,9 @@ class SqliteLog:
         with self._file.use() as connection:
             return self._found(connection)[1]
 
-    def append(self, lines: Sequence[Line], at: int | None = None) -> list[int]:
+    def append(self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True) -> list[int]:
         """Keep all of them in one transaction, or none; the position of each."""
-        with self._file.writing() as connection:
+        with self._file.writing(flush=flush) as connection:
             log, length = self._found(connection)
             if at is not None and at != length:
                 return []
