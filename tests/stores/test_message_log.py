@@ -54,14 +54,10 @@ class TestSqliteLog(LogContract):
         assert log.search(["needle"], 1) == {}
 
     def test_a_word_that_everybody_says_is_left_out_of_a_long_search(self, store, log, monkeypatch):
-        monkeypatch.setattr("holdfast.stores.sqlite.log._MOST_HOLDERS", 20)
+        monkeypatch.setattr("holdfast.stores.sqlite.words._MOST_HOLDERS", 20)
         log.append([Line("x", words="common rare" if n == 7 else "common") for n in range(50)])
         assert list(log.search(["common", "rare"], 99)) == [7]
         assert len(log.search(["common"], 99)) == 50
-
-
-def test_a_wrapper_that_changes_keys_does_not_pretend_to_keep_logs():
-    assert not isinstance(PrefixStore(InProcessStore(), "a"), KeepsLogs)
 
     def test_of_a_question_of_many_words_the_rarest_are_weighed(self, log):
         words = [f"word{number}" for number in range(60)]
@@ -72,3 +68,7 @@ def test_a_wrapper_that_changes_keys_does_not_pretend_to_keep_logs():
         words = [f"word{number}" for number in range(20)]
         log.append([Line("x", words=word) for word in words])
         assert set(log.search(words, 99)) == set(range(20))
+
+
+def test_a_wrapper_that_changes_keys_does_not_pretend_to_keep_logs():
+    assert not isinstance(PrefixStore(InProcessStore(), "a"), KeepsLogs)

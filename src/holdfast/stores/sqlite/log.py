@@ -4,36 +4,27 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
+from holdfast.kernel.errors import StoreError
 from holdfast.stores.logs import Line
 from holdfast.stores.utf8 import to_bytes, to_text
 
+from . import words
 from .file import DatabaseFile
 
 SPAN = 1 << 32
 """Line p of log n has the number n * SPAN + p, in the table and in the index alike."""
 
 _GAP = 4  # lines that are read beside those that are wanted, for one question less
-_MOST_TERMS = 200  # words of a question; one of 50,000 tokens asks for its first
-_MOST_WEIGHED = 24  # words that a search weighs, the rarest: the others change nearly nothing
-_MOST_HOLDERS = 10_000  # lines that one search weighs: some 6 ms, whatever the length of the log
-_FINE = 10**10  # parts of a score that count: of equals, whatever the order of the words, the earlier line is first
 
 _LOG = "SELECT id, length FROM logs WHERE name = ?"
 _NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
 _GROW = "UPDATE logs SET length = ? WHERE id = ?"
 _KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
 _KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
-_INDEX = "INSERT INTO line_words (rowid, words) VALUES (?, ?)"
 _RANGE = "SELECT number, id, time, body FROM lines WHERE number >= ? AND number < ?"
 _BETWEEN = "SELECT number FROM lines WHERE log = ? AND time >= ? AND time <= ? ORDER BY time, number LIMIT ?"
-_HOLDERS = (
-    "SELECT count(*) FROM (SELECT 1 FROM line_words WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
-)
-_BEST = (  # not by FTS5's column rank: that is sorted in a statement made anew each time, and weighs the best twice
-    f"SELECT rowid, CAST(-{_FINE} * bm25(line_words) AS INTEGER) AS score FROM line_words "
-    "WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? ORDER BY score DESC, rowid LIMIT ?"
-)
 
 Row = tuple[int, bytes | None, float, bytes]
 
@@ -59,15 +50,17 @@ class SqliteLog:
             if not log:
                 log, length = connection.execute(_NEW_LOG, (self._name,)).fetchone()
             places: list[int] = []
-            end = length
+            end, waiting = length, 0
             for line in lines:
                 known = _position(connection, log, line.id)
                 places.append(end if known is None else known)
                 if known is None:
-                    _keep(connection, log, end, line)
+                    waiting = _keep(connection, log, end, line) or waiting
                     end += 1
             if end > length:
                 connection.execute(_GROW, (end, log))
+            if waiting >= words.MOST_WAITING:
+                words.index(connection)
         return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
@@ -95,14 +88,19 @@ class SqliteLog:
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first; a word that stands nearly everywhere is left out of a long log."""
+        self._catch_up()
         with self._file.reading() as connection:
             log, length = self._found(connection)
-            words = list(dict.fromkeys(terms))
-            if len(words) > _MOST_WEIGHED or len(words) * length > _MOST_HOLDERS:
-                words = _telling(connection, log, words)
-            span = (log * SPAN, (log + 1) * SPAN)
-            found = connection.execute(_BEST, (_quoted(words), *span, most)).fetchall() if words else []
-        return {number % SPAN: score / _FINE for number, score in found}
+            found = words.best(connection, (log * SPAN, (log + 1) * SPAN), length, terms, most)
+        return {number % SPAN: score for number, score in found.items()}
+
+    def _catch_up(self) -> None:
+        """Index the words that wait; where the file cannot be written to, the search looks through them."""
+        with self._file.use() as connection:
+            behind = words.is_behind(connection)
+        if behind:
+            with suppress(StoreError), self._file.writing(flush=False) as connection:
+                words.index(connection)
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) where nothing was kept yet."""
@@ -110,12 +108,12 @@ class SqliteLog:
         return row or (0, 0)
 
 
-def _keep(connection: sqlite3.Connection, log: int, position: int, line: Line) -> None:
+def _keep(connection: sqlite3.Connection, log: int, position: int, line: Line) -> int:
+    """Keep the line; of how many lines the words wait now, 0 if it has none."""
     number = log * SPAN + position
     name = to_bytes(line.id) if line.id else None
     connection.execute(_KEEP, (number, log, name, line.time, to_bytes(line.body)))
-    if line.words:
-        connection.execute(_INDEX, (number, line.words.encode("utf-8", "replace")))
+    return words.keep(connection, number, line.words) if line.words else 0
 
 
 def _position(connection: sqlite3.Connection, log: int, name: str) -> int | None:
@@ -141,30 +139,3 @@ def _runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
         if at == len(positions) or positions[at] - positions[at - 1] > _GAP:
             yield positions[start], positions[at - 1]
             start = at
-
-
-def _telling(connection: sqlite3.Connection, log: int, terms: Sequence[str]) -> list[str]:
-    """The terms that are weighed: the rarest, as long as their holders are not too many; at least one.
-
-    A word that everybody says says nothing, and is what a search over a long log would take its time for.
-    """
-    span = (log * SPAN, (log + 1) * SPAN)
-    holders: dict[str, int] = {
-        term: connection.execute(_HOLDERS, (_quoted([term]), *span, _MOST_HOLDERS)).fetchone()[0]
-        for term in terms[:_MOST_TERMS]
-    }
-    chosen: list[str] = []
-    left = _MOST_HOLDERS
-    rarest = sorted((term for term in holders if holders[term]), key=lambda term: holders[term])
-    for term in rarest[:_MOST_WEIGHED]:
-        left -= holders[term]
-        if left < 0 and chosen:
-            break
-        chosen.append(term)
-    return chosen
-
-
-def _quoted(words: Sequence[str]) -> str:
-    """A query for any of the words; quoted, so that none of them is an operator."""
-    query = " OR ".join('"' + word.replace('"', '""').replace("\x00", " ") + '"' for word in words)
-    return query.encode("utf-8", "replace").decode()
