@@ -10,7 +10,9 @@ from itertools import pairwise
 # Scripts that write no spaces: there, each pair of neighbouring characters stands for a word.
 UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PIECE = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
-_ASCII_PIECE = re.compile(r"[a-z0-9]+")  # the same pieces, found in a third of the time
+_ASCII_PIECES = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256))
+"""Small letters and digits of ASCII, spaces between them: gives the same pieces in a third of the time."""
+
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
 
 _ENGLISH = """
@@ -61,9 +63,9 @@ _LONGEST = 40  # letters of the longest word worth stemming
 
 def words(text: str) -> list[str]:
     """Words and numbers of the text in lower case, in order; of unspaced scripts, pairs of characters."""
+    if text.isascii():
+        return text.encode("ascii").translate(_ASCII_PIECES).decode("ascii").split()
     low = text.lower()
-    if low.isascii():
-        return _ASCII_PIECE.findall(low)
     pieces = _PIECE.findall(low)
     return [word for piece in pieces for word in _pairs(piece)] if has_unspaced(low) else pieces
 
