@@ -65,6 +65,8 @@ def _of_diff(file: str, said: str) -> tuple[str, str]:
 
 def _numbered(text: str) -> bool:
     """Whether each of the first lines begins with its number."""
+    if not _NUMBER.match(text):
+        return False
     found = [_NUMBER.match(line) for line in text[: 200 * _SEEN].splitlines()[:_SEEN]]
     numbers = [int(number[1]) for number in found if number]
     return len(numbers) == len(found) > 1 and all(b == a + 1 for a, b in pairwise(numbers))

@@ -9,6 +9,7 @@ from holdfast.content.excerpt import asked, counted, excerpt
 from holdfast.content.lossy import Lossy
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
+from holdfast.text.memo import Memo
 from holdfast.text.question import Question
 
 from .parse import FILE_MARKS, Line, Part, is_hunk, nearness, parse, starts_file
@@ -41,13 +42,14 @@ class Diff(Lossy):
         """Whether a file's head is followed by hunks, and they make up most of what follows."""
         if not any(mark in text for mark in FILE_MARKS):
             return False
-        lines = _lines(text[:_LOOKED_AT])
+        looked_at = text[:_LOOKED_AT]
+        lines = _lines(looked_at)
         pairs = zip(lines, [*lines[1:], ""], strict=True)
         first = next((at for at, pair in enumerate(pairs) if starts_file(*pair)), None)
         if first is None:
             return False
-        found = parse(lines[first:])
-        parts = [line.part for line in found.lines]
+        parts = [line.part for line in _PARSED(looked_at).lines]
+        parts = parts[parts.index(Part.FILE) :]
         proper = any(map(is_hunk, lines[first:])) or lines[first].startswith("diff --git ")
         return proper and parts.count(Part.TEXT) <= (1 - _COVERED) * len(parts)
 
@@ -55,7 +57,7 @@ class Diff(Lossy):
         """Every file in one line, then hunks: what the question names, own code, tests, generated files."""
         if fit.fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, lossless=True)
-        found = parse(_lines(text))
+        found = _PARSED(text)
         texts = [_clipped(line.text) for line in found.lines]
         order = _order(found, texts, Question.of(room.question))
         choice = excerpt(texts, order, room, lambda start, end: _gap(found.lines[start:end]))
@@ -73,6 +75,12 @@ def _clipped(line: str) -> str:
 
 def _lines(text: str) -> list[str]:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
+_PARSED: Memo[str, Parsed] = Memo(
+    lambda text: parse(_lines(text)), lambda text, found: 2 * len(text) + 200 * len(found.lines), characters=4_000_000
+)
+"""A diff is read where it is recognised, and again wherever it is shrunk."""
 
 
 def _order(found: Parsed, texts: Sequence[str], question: Question) -> list[int]:

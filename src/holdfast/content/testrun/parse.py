@@ -61,9 +61,9 @@ class _Parser:
     def take(self, line: str, following: str) -> None:
         """The next line."""
         told = line[:LONGEST]
-        if not told.strip() and self._block is not Role.FAILED:
-            self._block = Role.OTHER
         if not any(map(str.isalnum, told)) and not _POINTER.search(told):
+            if not told.strip() and self._block is not Role.FAILED:
+                self._block = Role.OTHER
             return
         opened = self._opens(told)
         if opened is None:
