@@ -54,3 +54,7 @@ def test_any_text_fits(text, tokens):
     result = shrink(text, Room(tokens, count))
     assert count(result.text) <= tokens
     assert result.lossless != bool(result.omitted)
+
+
+def test_a_text_that_begins_with_hundreds_of_blank_lines_is_recognised():
+    assert recognise(" \n" * 300 + "name,price,stock\nring,12,4\n").name == "prose"

@@ -111,3 +111,13 @@ def test_a_markdown_table_may_have_rules_of_one_dash():
     found = grid(text)
     assert found is not None
     assert (found.header, len(found.rows)) == (["name", "size"], 200)
+
+
+def test_a_rule_may_be_set_with_tabs():
+    found = grid("name\t| price\n-\t|-\nring\t| 12\nchain\t| 7")
+    assert found is not None
+    assert (found.style, found.header, found.rows) == (
+        "ruled",
+        ["name", "price"],
+        [["ring", "12"], ["chain", "7"]],
+    )

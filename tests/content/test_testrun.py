@@ -7,6 +7,8 @@ import random
 import pytest
 
 from holdfast.content.testrun import TestRun
+from holdfast.content.testrun.forms import Role
+from holdfast.content.testrun.parse import pieces
 from holdfast.kernel.ports import Room
 from tests.contracts.content_contract import ContentContract, count, real_texts
 
@@ -51,6 +53,10 @@ def test_a_test_that_is_named_twice_is_explained_once():
         "=== 1 failed", "FAILED tests/test_cart.py::test_price - AssertionError: pri...\n=== 1 failed"
     )
     assert "FAILED tests/" not in shrunk(run, 60)
+
+
+def test_a_test_deep_in_folders_may_fail():
+    assert [piece.role for piece in pieces([f"{'deep/' * 45}test_cart.py::test_price FAILED"])] == [Role.FAILED]
 
 
 def test_errors_stand_before_warnings_and_equal_warnings_are_counted():

@@ -78,7 +78,9 @@ def _lines(text: str) -> list[str]:
 
 
 _PARSED: Memo[str, Parsed] = Memo(
-    lambda text: parse(_lines(text)), lambda text, found: 2 * len(text) + 200 * len(found.lines), characters=4_000_000
+    lambda text: parse(_lines(text)),
+    lambda text, found: 2 * len(text) + 200 * len(found.lines),
+    characters=4_000_000,
 )
 """A diff is read where it is recognised, and again wherever it is shrunk."""
 
