@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _LONGEST = 400  # characters of a line by which it is told
 
@@ -50,4 +51,10 @@ def is_go_place(line: str) -> bool:
 
 def is_library(line: str) -> bool:
     """Whether the line of a frame lies in a library or in the language's own runtime."""
-    return _LIBRARY.search(line[:_LONGEST]) is not None
+    return _names_library(line[:_LONGEST])
+
+
+@lru_cache(maxsize=1 << 12)
+def _names_library(line: str) -> bool:
+    """Stacks share most of their frames."""
+    return _LIBRARY.search(line) is not None

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, takewhile
 from operator import itemgetter
+from typing import NamedTuple
 
 _MOST_COLUMNS = 12
 _SAMPLE = 120  # lines that are looked at
@@ -58,8 +58,7 @@ _DAY_AND_YEAR = 3  # columns from the name of a month to the clock
 _TELLING = frozenset({"time", "stamp", "level", "tag", "mark"})
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """What a line begins with, and the message after it."""
 
     time: str = ""

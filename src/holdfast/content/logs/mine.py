@@ -36,6 +36,7 @@ class Miner:
         self.layout = Layout.of(lines)
         self._shapes = shapes_of(lines)
         self._masks: dict[str, str] = {}
+        self._heads: dict[int, Head] = {}
 
     def kinds(self) -> list[Kind]:
         """The kinds of line in the order in which they first appear; empty lines are none."""
@@ -43,7 +44,11 @@ class Miner:
 
     def head(self, row: int) -> Head:
         """What the line begins with; nothing where it continues another."""
-        return self.layout.split(self.lines[row][:_LONGEST]) or Head(message=self.lines[row][:_LONGEST])
+        known = self._heads.get(row)
+        if known is None:
+            line = self.lines[row][:_LONGEST]
+            known = self._heads[row] = self.layout.split(line) or Head(message=line)
+        return known
 
     def words(self, row: int) -> list[str]:
         """The words of the line's message as they are written, one for each word of its kind.

@@ -123,8 +123,12 @@ def _name(line: str) -> str:
 
 
 def _gap(left_out: Sequence[Piece]) -> str:
-    passed = sum(len(piece.lines) for piece in left_out if piece.role is Role.PASSED)
-    others = sum(len(piece.lines) for piece in left_out) - passed
+    passed = others = 0
+    for piece in left_out:
+        if piece.role is Role.PASSED:
+            passed += len(piece.lines)
+        else:
+            others += len(piece.lines)
     parts = [counted(passed, "line") + " that passed"] if passed else []
     parts += [counted(others, "other line" if passed else "line")] if others else []
     return f"… {', '.join(parts)} …"
