@@ -51,3 +51,27 @@ def test_threads_share_a_memo():
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(memo, texts)) == {30}
     assert memo.characters <= 5_000
+
+
+class Lines(Counting):
+    """A counter whose lines add up."""
+
+    def lines(self, text):
+        return text.splitlines(keepends=True)
+
+
+def test_a_long_text_of_known_lines_is_their_sum_and_only_the_new_ones_are_counted():
+    counter = Lines()
+    memo = count_memo(counter)
+    known = [f"line {number} of the notes, which goes on from call to call\n" for number in range(100)]
+    expected = sum(map(memo, known)) + len("a new one\n")
+    counter.asked.clear()
+    assert memo("".join([*known[:50], "a new one\n", *known[50:]])) == expected
+    assert counter.asked == ["a new one\n"]
+
+
+def test_a_long_text_of_lines_that_nobody_has_counted_is_counted_in_one():
+    counter = Lines()
+    text = "".join(f"line {number} of an output that comes for the first time\n" for number in range(100))
+    assert count_memo(counter)(text) == len(text)
+    assert counter.asked == [text]

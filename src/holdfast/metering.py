@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
-from typing import cast
+from typing import Protocol, cast, runtime_checkable
 
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.text.memo import Memo
 from holdfast.tokens import COUNTERS, MediaCounter, counter_for
+
+_LONG = 2_000  # characters of a text whose lines may be known already
+_SAMPLE = 8  # lines by which that is seen
 
 Counter = str | TokenCounter | Callable[[str], int] | None
 
@@ -39,9 +42,33 @@ def _memo(counter: Hashable) -> Memo[str, int]:
     return count_memo(cast("TokenCounter", counter))
 
 
+@runtime_checkable
+class CountsByLine(Protocol):
+    """A counter that knows where a text can be parted so that the counts of its parts add up."""
+
+    def lines(self, text: str) -> Sequence[str]:
+        """The text in lines, some of them together, whose counts add up to its own."""
+        ...
+
+
 def count_memo(counter: TokenCounter, characters: int = 64_000_000) -> Memo[str, int]:
-    """Counts of texts by the text itself; ``characters`` bounds the text that is held."""
-    return Memo(_Checked(counter).count, _length, characters)
+    """Counts of texts by the text itself; ``characters`` bounds the text that is held.
+
+    A long text most of whose lines have been counted, as notes that go on from others, is their sum.
+    """
+    checked = _Checked(counter)
+    if not isinstance(counter, CountsByLine):
+        return Memo(checked.count, _length, characters)
+
+    def count(text: str) -> int:
+        lines = counter.lines(text) if len(text) > _LONG else ()
+        sample = lines[:: len(lines) // _SAMPLE] if len(lines) > _SAMPLE else ()
+        if 2 * sum([line in memo for line in sample]) > len(sample):
+            return sum([memo[line] for line in lines])
+        return checked.count(text)
+
+    memo: Memo[str, int] = Memo(count, _length, characters)
+    return memo
 
 
 def _length(text: str, tokens: int) -> int:

@@ -111,6 +111,14 @@ def test_the_tokens_themselves_are_those_of_tiktoken(references, text):
         assert encode(text) == references[counter.name].encode_ordinary(text)
 
 
+@given(text=texts)
+def test_the_counts_of_the_lines_of_a_text_add_up_to_its_own(text):
+    for counter in (bpe.O200K_BASE, bpe.CL100K_BASE):
+        lines = counter.lines(text)
+        assert "".join(lines) == text
+        assert sum(map(counter.count, lines)) == counter.count(text)
+
+
 def test_text_that_spells_a_special_token_is_text(name, reference):
     text = "a <|endoftext|> and <|fim_prefix|>"
     with pytest.raises(ValueError, match="special token"):

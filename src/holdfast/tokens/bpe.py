@@ -91,6 +91,10 @@ _SEAM = re.compile(r"[A-Za-z0-9\u4e00-\u9fff\uac00-\ud7a3](?=[\x00-&(-/:-@\[-`{-
 """A letter or digit before ASCII that is neither, the apostrophe of "it's" aside, or before a CJK stop: no piece
 of either pattern reaches over it, and none looks back, so the counts of both sides add up to that of the whole."""
 
+_LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
+"""Lines, each with those behind it that begin with white space or a slash: over any other break no piece of
+either pattern reaches, and none looks behind it."""
+
 _ENCODERS: dict[str, Callable[[str], list[int]]] = {}
 _LOADING = Lock()
 
@@ -119,6 +123,10 @@ class Bpe:
         if len(text) <= _BLOCK:
             return len(encode(text))
         return sum(len(encode(block)) for block in _blocks(text))
+
+    def lines(self, text: str) -> list[str]:
+        """The text in lines, some of them together, whose counts add up to its own; a very long one stays whole."""
+        return _LINES.findall(text) if len(text) <= _BLOCK else [text]
 
     def graded(self, accuracy: Accuracy) -> Bpe:
         """The same counts for a model that they fit only so well."""
