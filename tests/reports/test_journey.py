@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
-from holdfast.reports.journey import Touch, journeys
+from holdfast.reports.journey import Touch, journeys, sources
 from holdfast.result import CompressionResult, restore
 
 from .results import assistant, call, output, result_of, user
@@ -141,3 +141,4 @@ def test_every_original_is_met_once_in_order_and_what_is_left_is_the_result(data
     assert [way.final for way in found if way.after is not None] == result.messages
     assert [way.after for way in found if way.after is not None] == list(range(len(result.messages)))
     assert all((way.original == way.final) == (way.state == "kept") for way in found)
+    assert [way.before for way in found if way.after is not None] == sources(result)

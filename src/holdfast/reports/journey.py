@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -82,6 +83,21 @@ def journeys(result: CompressionResult) -> list[Journey]:
         elif after is not None:
             found.append(Journey(None, after, None, final, tuple(trail.touches), trail.covers))
     return found
+
+
+def sources(result: CompressionResult) -> list[int | None]:
+    """For each message of the result where it stood in the original conversation; None where it is inserted."""
+    places: list[int | None] = list(range(result.metrics.messages_before))
+    for step in result.steps:
+        inserts = Counter(edit.at for edit in step.edits if isinstance(edit, Insert))
+        dropped = {i for edit in step.edits if isinstance(edit, Drop) for i in edit.indices}
+        if inserts or dropped:
+            after: list[int | None] = []
+            for i, place in enumerate(places):
+                after += [None] * inserts[i] if i in inserts else ()
+                after += () if i in dropped else (place,)
+            places = after + [None] * inserts[len(places)]
+    return places
 
 
 def _after(step: Step, trails: Sequence[_Trail]) -> list[_Trail]:

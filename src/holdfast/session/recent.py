@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.api import compressed
 from holdfast.fitting import Settings
 from holdfast.kernel.transcript import speaks
-from holdfast.reports.journey import journeys
+from holdfast.reports.journey import sources
 
 from .carrying import carried, summary_of
 from .frame import Frame
@@ -119,13 +119,12 @@ class RecentTurns:
             logged=True,
         )
         result = compressed(messages, max(1, limit), settings)
-        ways = {way.after: way.before for way in journeys(result) if way.after is not None}
-        sources = [ways[at] for at in range(len(result.messages))]
+        found = sources(result)
         return Part(
             list(result.messages),
             result.usage.tokens,
-            tuple(None if source is None else places[source] for source in sources),
-            max((at + 1 for at, source in enumerate(sources) if source is not None and source < head), default=0),
+            tuple(None if source is None else places[source] for source in found),
+            max((at + 1 for at, source in enumerate(found) if source is not None and source < head), default=0),
             self._thread.state.messages,
             result,
         )
