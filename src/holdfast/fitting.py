@@ -265,7 +265,7 @@ def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
     length, positions = len(transcript), _listed(pin)
     for i in positions:
         if not -length <= i < length:
-            advice = f"there are {length} messages, counted from 0"
+            advice = f"there {'is 1 message' if length == 1 else f'are {length} messages'}, counted from 0"
             raise ConfigError(f"there is no message {i}", place="pin", advice=advice)
     return transcript.pinned.union(i % length for i in positions)
 

@@ -154,7 +154,11 @@ class TestFitting:
             session.append(*call(number, f"parrots Miso and Tofu, tortoise of Priya, cage {number}"))
             view = session.fit()
         assert any(TOPICS[5] in text for text in texts(view) if text)
-        assert [event.kind for event in session.history()].count("recall") > 1
+        recalls = [event for event in session.history() if event.kind == "recall"]
+        assert len(recalls) > 1
+        for event in recalls:
+            found = len(event.facts["chosen"])
+            assert event.reason == f"{found} {'message' if found == 1 else 'messages'} of the past found for it"
 
     def test_another_process_sends_the_same_beginning(self, store):
         messages = [*talk(400), {"role": "user", "content": "How many retries were agreed on?"}]

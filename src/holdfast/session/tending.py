@@ -19,6 +19,7 @@ from holdfast.memory.condensing import Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.segments import HEAVY, VERBATIM, Segment
 from holdfast.memory.tiers import TIERS, Maintenance, Move, Tier, Tiers, TierSizes, TierStatistics
+from holdfast.reports.visible import amount
 from holdfast.text.scoring import has_importance_marker
 
 from .likeness import Likeness
@@ -171,7 +172,7 @@ class Tending:
             if (self.tiers, self._next) != (before.tiers, before.next):
                 self._shelf.save(before.tiers, self._shelved)
             if moves:
-                self.thread.record("tiers", f"{len(moves)} segments changed their tier", self._facts(moves))
+                self.thread.record("tiers", f"{amount(len(moves), 'segment')} changed tiers", self._facts(moves))
         except BaseException:
             self._shelved = before
             raise

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from holdfast.memory.segments import Segment
+from holdfast.reports.visible import amount
 
 from .frame import Frame
 from .gist import gist
@@ -131,7 +132,8 @@ class Fitting:
             "tokens": view.tokens,
             "of": self.thread.state.tokens,
         }
-        self.thread.record_if_current("recall", f"{len(past.chosen)} messages of the past answer it", facts)
+        reason = f"{amount(len(past.chosen), 'message')} of the past found for it"
+        self.thread.record_if_current("recall", reason, facts)
         if self.query is None:
             state = self.thread.state
             now = {"for": state.spoke, "at": state.messages, "agent": self.frame.agent, "text": past.text}

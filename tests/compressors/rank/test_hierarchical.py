@@ -120,7 +120,7 @@ def test_a_reply_that_may_not_stand_is_skipped_and_told(reply):
     assert result.budget_met
     assert LONG not in contents(result)
     assert not any("[Compressed]" in content for content in contents(result))
-    assert "1 texts could not be condensed" in result.steps[0].detail
+    assert "1 text could not be condensed" in result.steps[0].detail
     assert holdfast.restore(result) == TALK
 
 

@@ -34,6 +34,7 @@ def test_the_oldest_output_shrinks_first():
     result = shrunk(messages, tokens(messages) - 500, LOSSY)
     assert result.budget_met
     assert changed(result) == {3}
+    assert result.steps[0].detail.startswith("1 text shrunk")
 
 
 def test_older_outputs_shrink_further_than_newer_ones():

@@ -70,7 +70,8 @@ class Hierarchical:
             texts = yield from condenser.condensed(long, min(share, self.summary_tokens))
         edits = ranked.edits({i: (long[i].part, text) for i, text in texts.items()})
         faults = condenser.faults
-        failed = f"{len(faults):,} texts could not be condensed: {faults[0]}" if faults else ""
+        texts_failed = f"{len(faults):,} text{'s' if len(faults) > 1 else ''}"
+        failed = f"{texts_failed} could not be condensed: {faults[0]}" if faults else ""
         detail = "; ".join(filter(None, (failed, condenser.trouble)))
         if not edits:
             return Plan.skip("nothing_may_go", detail or "everything that is there must stay")

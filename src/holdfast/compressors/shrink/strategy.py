@@ -101,5 +101,6 @@ class Shrink:
         trouble = f"; {work.trouble}" if work.trouble else ""
         if not work.edits:
             return Plan.skip("nothing_to_shrink", f"no tool output became smaller{took}{trouble}")
-        detail = f"{len(work.edits)} texts shrunk{took}{trouble}"
+        texts = f"{len(work.edits):,} text{'s' if len(work.edits) > 1 else ''}"
+        detail = f"{texts} shrunk{took}{trouble}"
         return Plan(tuple(work.edits[place] for place in sorted(work.edits)), reason="shrunk", detail=detail)
