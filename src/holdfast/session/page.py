@@ -59,8 +59,10 @@ def _facts(story: Story) -> str:
         "tokens not sent": f"{story.saved:,}",
         "compactions": f"{stats.events.get('compaction', 0):,}",
         "recalls": f"{stats.events.get('recall', 0):,}",
-        "in view as they are": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')}",
-        "edited, deleted, pinned": f"{stats.edited:,}, {stats.deleted:,}, {stats.pinned:,}",
+        "recent turns": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')} as they were said",
+        "edited, deleted, pinned, kept in mind": (
+            f"{stats.edited:,}, {stats.deleted:,}, {stats.pinned:,}, {stats.notes:,}"
+        ),
         "counted by": stats.counter,
     }
     faults = story.of("fault")

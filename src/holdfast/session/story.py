@@ -68,7 +68,8 @@ def _figures(story: Story) -> Iterator[str]:
     if told:
         yield f"  {', '.join(told)}"
     if stats.since:
-        yield f"  messages from {stats.since:,} on are in view as they are: {amount(stats.recent_tokens, 'token')}"
+        tokens = amount(stats.recent_tokens, "token")
+        yield f"  recent turns begin at message {stats.since:,}: {tokens} as they were said"
     if story.saved:
         yield f"  {amount(story.saved, 'token')} were not sent, over {amount(len(story.of('recall')), 'recall')}"
 

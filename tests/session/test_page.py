@@ -1,0 +1,41 @@
+"""The story of a thread says what a person would ask first, as text and as a page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from holdfast.session import Session
+from tests.session.talks import talk
+
+
+@pytest.fixture
+def session():
+    session = Session("t", budget=800)
+    session.append(*talk(200))
+    session.fit()
+    return session
+
+
+def test_it_says_where_the_recent_turns_begin_and_how_long_they_are(session):
+    since, tokens = session.stats().since, session.stats().recent_tokens
+    assert since
+    assert f"  recent turns begin at message {since}: {tokens} tokens as they were said\n" in session.report()
+    assert f"<dd>from message {since}, {tokens} tokens as they were said</dd>" in session.report("html")
+
+
+def test_it_counts_what_people_and_models_did_to_the_thread(session):
+    session.edit(1, {"role": "user", "content": "x"})
+    session.delete(2)
+    session.pin(3)
+    session.remember("Answer in Portuguese.")
+    assert "  1 deleted, 1 edited, 1 pinned, 1 kept in mind\n" in session.report()
+    told = r"<dt>edited, deleted, pinned, kept in mind</dt><dd>1, 1, 1, 1</dd>"
+    assert re.search(told, session.report("html"))
+
+
+def test_a_result_without_its_call_is_among_what_went_wrong(session):
+    session.append({"role": "tool", "tool_call_id": "lost", "content": "late"})
+    assert "What went wrong (1); nothing was lost by it\n  at message" in session.report()
+    assert "1 time, last: a call and its result were appended apart" in session.report("html")
