@@ -142,6 +142,19 @@ def test_fitting_harder_never_means_more_than_the_budget_of_the_session(session)
     assert holdfast.count(model.sent[1]).total <= BUDGET
 
 
+@pytest.mark.parametrize("trigger", ["call", "manual"])
+def test_a_loop_that_ended_while_a_tool_ran_goes_on_with_what_a_provider_takes(session, trigger):
+    session.append(
+        {"role": "user", "content": "go"},
+        calling("a", "b"),
+        {"role": "tool", "tool_call_id": "b", "content": "out"},
+    )
+    model = Model(calling("c"), "done")
+    AgentLoop(model, session, [reading("out")], trigger=trigger).run("go on")
+    assert all(holdfast.validate(sent, provider="openai") == [] for sent in model.sent)
+    assert len(session.restore()) == 7
+
+
 def test_any_other_fault_of_the_model_is_the_callers(session):
     model = Model(KeyError("no such model"))
     with pytest.raises(KeyError):

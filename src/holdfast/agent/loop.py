@@ -12,6 +12,7 @@ from holdfast.formats.values import is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
+from holdfast.mending import repair, validate
 from holdfast.session import Session, View
 
 from .refusing import given_up, harder, overflow
@@ -106,7 +107,7 @@ class AgentLoop:
         """The model's message; a refusal for length is answered by fitting harder, once."""
         sent = self._view
         if sent is None:
-            sent = self._view = yield self.session.messages
+            sent = self._view = yield self._everything
         try:
             reply = yield partial(self.model, sent, self._schemas)
         except Exception as fault:
@@ -122,6 +123,12 @@ class AgentLoop:
                     raise
                 raise given_up(view, still) from again
         return _message(reply)
+
+    def _everything(self) -> list[Any]:
+        """The whole thread, for a model that is sent what nobody fitted; calls and results belong together."""
+        messages = self.session.messages()
+        wire = self.session.wire(*messages).name
+        return list(repair(messages, wire).messages) if validate(messages, wire) else messages
 
     def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:
         """A view that is so much smaller that the model should take it, as are all that follow."""
