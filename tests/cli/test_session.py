@@ -233,6 +233,27 @@ def test_a_position_from_the_end_is_recalled_after_two_dashes(run, kept):
     assert run("session", "recall", *HERE, "--", "-1").out == talk(300)[-1]["content"]
 
 
+def test_what_a_request_has_beside_its_messages_is_not_dropped_in_silence(run, folder):
+    body = {"model": "m", "system": "Be brief.", "tools": [{"name": "read"}], "messages": talk(1)[1:]}
+    ran = run("session", "append", *HERE, stdin=json.dumps(body).encode())
+    assert ran.code == 0
+    assert ran.err.startswith("Of the request its messages are kept, not its system and tools: send that along")
+    del body["system"], body["tools"]
+    assert run("session", "append", *HERE, stdin=json.dumps(body).encode()).err == ""
+
+
+def test_a_result_without_its_call_is_kept_and_told_when_it_comes(run, folder):
+    orphan = b'{"role": "tool", "tool_call_id": "lost", "content": "late"}'
+    line = "The messages are kept, but: 1 message parted a call from its result; all is kept, and views mend it\n"
+    assert run("session", "append", *HERE, stdin=orphan).err == line
+    assert run("session", "append", *HERE, stdin=b'{"role": "user", "content": "a"}').err == ""
+
+
+def test_a_wrong_number_of_ids_is_named_as_the_option(run, folder):
+    ran = run("session", "append", *HERE, "--id", "a", "--id", "b", stdin=b'{"role": "user", "content": "a"}')
+    assert ran.complaint == "--id: 2 ids for 1 message; give one for each message"
+
+
 def test_a_report_of_no_known_form_is_refused(run, kept, folder):
     assert "the name says no form of report" in run("session", "stats", *HERE, "--report", "a.pdf").complaint
     assert not (folder / "a.pdf").exists()

@@ -29,6 +29,7 @@ _OPTIONS = {
     "llm": "--llm",
     "embedder": "--embedder",
     "thread": "--thread",
+    "ids": "--id",
     "lines": "--lines",
     "pattern": "--pattern",
     "field": "--field",

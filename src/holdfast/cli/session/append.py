@@ -11,7 +11,7 @@ import click
 from holdfast.cli.budgeting import REDACT
 from holdfast.cli.counting import form_options, mention_unknown
 from holdfast.cli.models import LLM
-from holdfast.cli.reading import STDIN, object_in, read_json, within
+from holdfast.cli.reading import STDIN, Document, object_in, read_json, within
 from holdfast.cli.terminal import mention, say
 from holdfast.session import Session
 
@@ -57,5 +57,16 @@ def append(
         for fault in session.faults:
             if fault not in before:
                 mention(f"The messages are kept, but: {fault}\n")
+    _mention_beside(document)
     mention_unknown(model, counter)
     return 0
+
+
+def _mention_beside(document: Document) -> None:
+    """Say what of a request's body is no message, and so is not kept."""
+    beside = [field for field in ("system", "tools") if object_in(document).get(field)]
+    if beside:
+        mention(
+            f"Of the request its messages are kept, not its {' and '.join(beside)}: send that along with each "
+            "view, and leave room for it (fit --tools FILE, --reserve N).\n"
+        )
