@@ -74,9 +74,9 @@ class DatabaseFile:
         Without ``flush`` it outlives the process at once, and a power cut from the next flushed write on: the log
         that is written ahead is one file, which goes to the disk from its beginning.
         """
-        with self.use() as connection, self._flushing(connection, flush and self._synchronous == "full"):
-            with transaction(connection, "immediate"):
-                yield connection
+        level = self._synchronous if flush else "normal"
+        with self.use() as connection, self._at(connection, level), transaction(connection, "immediate"):
+            yield connection
 
     def close(self) -> None:
         """Let go of the file; a later use opens it again."""
@@ -113,11 +113,12 @@ class DatabaseFile:
         return connection
 
     @contextmanager
-    def _flushing(self, connection: sqlite3.Connection, flush: bool) -> Generator[None]:
-        if flush:
+    def _at(self, connection: sqlite3.Connection, level: Synchronous) -> Generator[None]:
+        """Flush as this level says, this once."""
+        if level == self._synchronous:
             yield
             return
-        connection.execute("PRAGMA synchronous = normal")
+        connection.execute(f"PRAGMA synchronous = {level}")
         try:
             yield
         finally:

@@ -28,7 +28,7 @@ _INDEXED = "DELETE FROM waiting_words"
 _HOLDERS = (
     "SELECT count(*) FROM (SELECT 1 FROM line_words WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
 )
-_BEST = (  # not by FTS5's column rank: that is sorted in a statement made anew each time, and weighs the best twice
+_BEST = (  # not by FTS5's column rank: that is sorted by a statement made anew each time, and weighs some twice
     "SELECT rowid, CAST(-? * bm25(line_words) AS INTEGER) AS score FROM line_words "
     "WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? ORDER BY score DESC, rowid LIMIT ?"
 )
