@@ -17,6 +17,7 @@ from holdfast.text.words import has_unspaced, words
 from .state import Event
 
 _FOUND_BY = 20_000  # characters of one message by which it is found: a tool may return a book
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def line_of(kept: Kept, body: str, name: str = "") -> Line:
 def json_of(value: object, place: str) -> str:
     """The value as compact JSON. Raises InputError, naming the place, for what JSON cannot hold."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return _COMPACT.encode(value)
     except (TypeError, ValueError, RecursionError) as fault:
         advice = "convert the messages to dictionaries first"
         raise InputError(f"it cannot be kept as JSON ({fault})", place=place, advice=advice) from fault

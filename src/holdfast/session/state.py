@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from holdfast.kernel.messages import Message
@@ -120,7 +120,8 @@ class State:
 
     def to_json(self) -> str:
         """As it is kept."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+        held = {f.name: getattr(self, f.name) for f in fields(self)}
+        return json.dumps(held, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | None) -> State:

@@ -44,7 +44,7 @@ class DatabaseFile:
     def __init__(self, path: Path, *, timeout: float, synchronous: Synchronous) -> None:
         self._path = path
         self._timeout = timeout
-        self._synchronous = synchronous
+        self._synchronous: Synchronous = synchronous
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
         self._closer: finalize[[], DatabaseFile] | None = None
