@@ -92,6 +92,15 @@ def test_each_factor_says_what_it_gave():
     assert 0 < hit.score <= 1
 
 
+def test_the_score_tells_how_much_of_the_question_is_answered_at_all():
+    known, unknown = (
+        index_of(TALK).search(question, 3)
+        for question in ("the beagle from the shelter", "a beagle, a zeppelin, shrubbery and quorums")
+    )
+    assert known[0].position == unknown[0].position
+    assert unknown[0].score < 0.3 < 0.6 < known[0].score
+
+
 @pytest.mark.parametrize("question", ["", "???", "Wie heißt der Hund?", "了解"])
 def test_a_question_that_nothing_answers_gives_the_newest_messages(question):
     hits = index_of(TALK).search(question, 2)

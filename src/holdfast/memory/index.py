@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import islice
+
+from holdfast.text.words import stem, terms
 
 from .asked import Asked
 from .held import MessageList, WordIndex
@@ -39,6 +41,7 @@ WORDS_ALONE = Weights(words=6.0, scene=2.0, meaning=0.0)
 _FACTORS = tuple(factor.name for factor in fields(Weights))
 _HINT = 0.6  # what "first" and "latest" weigh against a date
 _SOON = 20  # messages after an event, or before it, at which half of that is left
+_TELLING = 10  # of the best hits are read for how much of the question they hold
 _CANDIDATES = 400  # messages that are looked at for their words, their meaning and their time, each
 
 
@@ -51,6 +54,20 @@ class Answers:
 
     messages: Mapping[int, Remembered]
     weighed: Sequence[tuple[str, float, Mapping[int, float]]] = ()
+    asked: Sequence[str] = ()
+    """The words of the question."""
+    least: float = 0.0
+    """How sure it is without reading them: the highest cosine similarity of a message to the question, or one of
+    its words, for one was found; 1.0 where a message was said when the question says."""
+
+    def certainty(self, positions: Iterable[int]) -> float:
+        """From 0 to 1 how much of the question any of these messages holds, or how near it comes to it.
+
+        Scores tell apart what was found; this tells whether there was anything to be found.
+        """
+        asked = frozenset(map(stem, self.asked))
+        held = (len(asked.intersection(terms(self.messages[place].told))) for place in positions)
+        return max(self.least, max(held, default=0) / len(asked) if asked else 1.0)
 
     def ranked(self) -> Iterator[Hit]:
         """The best first, of equals the earlier one; ``why`` is told apart, for most are passed over."""
@@ -81,10 +98,20 @@ class Retrieval:
     def search(self, question: str, limit: int, now: float | None = None) -> list[Hit]:
         """The messages that answer best, best first; of equals the earlier one. ``now`` is when it is asked.
 
-        Where nothing answers, as in a question in another language, the newest messages with a score of 0.
+        The scores are low where none holds much of the question. Where nothing answers at all, the newest
+        messages with a score of 0.
         """
         found = self.answers(question, now)
-        return [replace(hit, why=found.why(hit.position)) for hit in islice(found.ranked(), limit)]
+        hits = list(islice(found.ranked(), limit))
+        sure = found.certainty(hit.position for hit in hits[:_TELLING])
+        return [
+            Hit(
+                hit.position,
+                sure * hit.score,
+                {name: sure * share for name, share in found.why(hit.position).items()},
+            )
+            for hit in hits
+        ]
 
     def answers(self, question: str, now: float | None = None, context: str = "") -> Answers:
         """As ``search``, for who does not know yet how many it takes.
@@ -107,7 +134,8 @@ class Retrieval:
             "speaker": asked.speaking(messages),
             "time": _times(asked, messages, self._place(asked)),
         }
-        return Answers(messages, self._weighed(factors))
+        least = 1.0 if timely else max(1 / len(asked.terms) if own else 0.0, *near.values(), 0.0)
+        return Answers(messages, self._weighed(factors), asked.terms, min(1.0, least))
 
     def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> list[tuple[str, float, Mapping[int, float]]]:
         weights = self.weights or (Weights() if self.vectors else WORDS_ALONE)
