@@ -106,8 +106,8 @@ _REASONS = _Sayings(
 )
 
 
-_TELLING = frozenset(_WEIGHTS) | _REPLY_WORDS
-_TELLING = _TELLING.union(*(told.telling for told in (*_PHRASES.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS)))
+_SAYINGS = (*_PHRASES.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS)
+_TELLING = frozenset(_WEIGHTS).union(_REPLY_WORDS, *(sayings.telling for sayings in _SAYINGS))
 """Every word that is looked up anywhere."""
 
 
