@@ -125,7 +125,7 @@ class Bpe:
         return sum(len(encode(block)) for block in _blocks(text))
 
     def lines(self, text: str) -> list[str]:
-        """The text in lines, some of them together, whose counts add up to its own; a very long one stays whole."""
+        """The text in lines, some together, whose counts add up to its own; a very long one stays whole."""
         return _LINES.findall(text) if len(text) <= _BLOCK else [text]
 
     def graded(self, accuracy: Accuracy) -> Bpe:

@@ -6,6 +6,7 @@ from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
 from holdfast.text.memo import Memo
@@ -69,6 +70,7 @@ class _Page:
         self._size = 0
         self._taken: dict[int, list[int]] = defaultdict(list)
         self._texts: dict[int, str] = {}
+        self._counted = cache(lambda line: order.count(f"{line}\n"))
 
     def fill(self) -> None:
         """As many of the best as fit together, and what still fits of the next ones."""
@@ -144,8 +146,7 @@ class _Page:
 
     def _tokens(self) -> int:
         """Tokens of the page: a line with its break is counted once, and nothing joins over a break."""
-        count = self._order.count
-        return sum([count(f"{line}\n") for line in self._written()])
+        return sum(map(self._counted, self._written()))
 
 
 def _composed(order: Order) -> str:
