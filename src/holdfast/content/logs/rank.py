@@ -122,11 +122,17 @@ def hits(lines: Sequence[str], told: Sequence[Entry], question: Question) -> tup
 
     Those that hold an exact name, such as an id, and those that hold plain words only.
     """
+    if not question:
+        return [], []
     low = [line.lower() for line in lines]
-    said = {row: f"{entry.label} {entry.short}".lower() for entry in told for row in entry.kind.rows}
+    whole = "\n".join(low)
+    terse = [f"{entry.label} {entry.short}".lower() for entry in told]
+    said = {row: short for entry, short in zip(told, terse, strict=True) for row in entry.kind.rows}
     exact: dict[int, float] = {}
     plain: dict[int, float] = {}
     for term in question.terms:
+        if term.needle not in whole:
+            continue
         rows = [
             row for row, line in enumerate(low) if term.needle in line and term.needle not in said.get(row, "")
         ]
