@@ -55,6 +55,7 @@ _LISTED = {
     WARNING: "warn warning warnings deprecated deprecation caution retry retrying retries skipped ignored slow",
 }
 _WEIGHTS = {word: weight for weight, listed in _LISTED.items() for word in listed.split()}
+_WORDS = frozenset(_WEIGHTS)
 _PHRASES = {
     SEVERE: _Sayings("", "out of memory, core dumped"),
     FAILURE: _Sayings(
@@ -107,7 +108,7 @@ _REASONS = _Sayings(
 
 
 _SAYINGS = (*_PHRASES.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS)
-_TELLING = frozenset(_WEIGHTS).union(_REPLY_WORDS, *(sayings.telling for sayings in _SAYINGS))
+_TELLING = _WORDS.union(_REPLY_WORDS, *(sayings.telling for sayings in _SAYINGS))
 """Every word that is looked up anywhere."""
 
 
@@ -137,8 +138,9 @@ def signals(text: str) -> Signals:
 
 def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
     worst = max(_phrase(low, spoken), _named(text, low, spoken))
-    heard = _WEIGHTS.keys() & spoken if spoken else ()
-    for word in sorted(heard, key=lambda word: (-_WEIGHTS[word], word)) if heard else ():
+    if _WORDS.isdisjoint(spoken):
+        return worst
+    for word in sorted(_WORDS & spoken, key=lambda word: (-_WEIGHTS[word], word)):
         if _WEIGHTS[word] <= worst:
             break
         if _reported(word, low):

@@ -17,6 +17,7 @@ from .outputs import telling
 from .records import atoms_of
 
 _MARKS = re.compile(r"^[ \t]{0,12}(?:[-*+•][ \t]+|\d{1,2}[.)][ \t]+|#{1,6}[ \t]+)|\*\*|`", re.MULTILINE)
+_MARKED = re.compile(r"[-*+•#`]|\d[.)]")  # what has none of these has no mark
 _SPEAKER = re.compile(r"(user|assistant|system): ")
 _ARGUMENTS = Group("", ", ", 1)
 _RESULT = Group("", ", ", 2)
@@ -68,7 +69,8 @@ def _speech(said: Words) -> Line:
 
 def _spoken(text: str, weight: float, path: tuple[Group, ...]) -> Iterator[Atom]:
     for sentence in sentences(text):
-        said = _short(" ".join(_MARKS.sub("", sentence).split()))
+        bare = _MARKS.sub("", sentence) if _MARKED.search(sentence) else sentence
+        said = _short(" ".join(bare.split()))
         if said:
             yield _said(said, weight, path)
 

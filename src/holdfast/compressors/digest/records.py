@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from holdfast.content.structured.values import Literal, Value, dump
+from holdfast.content.structured.values import Value, dump
 from holdfast.text.facts import exactness
 
 from .atoms import Atom, Group
@@ -46,7 +46,7 @@ def plain(value: Value) -> str:
     """A value in one line; of a list, its members."""
     if isinstance(value, list) and value and not any(isinstance(member, dict | list) for member in value):
         return " | ".join(map(plain, value))
-    text = value if isinstance(value, str) and not isinstance(value, Literal) else dump(value)
+    text = value if isinstance(value, str) else dump(value)
     text = " ".join(text.split())
     return text if len(text) <= _LONG else f"{text[:_LONG].rsplit(' ', 1)[0]}…"
 
