@@ -88,7 +88,7 @@ class WordVectors:
     def add(self, *messages: Remembered) -> None:
         """Take in more messages; the words that are new are embedded at once."""
         told = [_telling(message.body) for message in messages]
-        self._learn([word for spoken in told for word in spoken])
+        self._learn(word for spoken in told for word in spoken)
         held: list[int] = []
         among: list[int] = []
         for message, spoken in zip(messages, told, strict=True):
@@ -133,7 +133,7 @@ class WordVectors:
 
     def _learn(self, spoken: Iterable[str]) -> None:
         """Embed the words that are not known yet."""
-        fresh = [word for word in dict.fromkeys(spoken) if word not in self._known]
+        fresh = list(dict.fromkeys(word for word in spoken if word not in self._known))
         if fresh:
             start = len(self._words)
             embedder = self._embedder
