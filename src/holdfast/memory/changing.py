@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from holdfast.text.memo import Memo
+
 from .condensing import Condenser, Count, Form
 from .entities import Entity, entities, relations
 from .segments import HEAVY, VERBATIM, Segment, at_topic_shifts
@@ -26,13 +28,12 @@ def reformed(segment: Segment, original: str, form: Form, writer: str, count: Co
 
 def _formed(segment: Segment, original: str, level: int, content: str, count: Count, now: float) -> Segment:
     tokens = count(content)
-    named = entities(original, None)
     metadata: dict[str, object] = {
         "original_length": count(original),
         "compressed_length": tokens,
         "compression_ratio": count(original) / max(1, tokens),
-        "original_entities": [entity.text for entity in named],
-        "retained_entities": [entity.text for entity in named if _stands(entity, content)],
+        "original_entities": [entity.text for entity in entities(original, None)],
+        "retained_entities": list(_RETAINED((original, content))),
         "compression_level": level,
         "compression_timestamp": now,
     }
@@ -76,6 +77,18 @@ def split(segment: Segment, most: int, count: Count) -> list[Segment]:
 def original_of(segment: Segment, whole: str) -> str:
     """What the segment said at first, given the whole text of its origin."""
     return whole if segment.span is None else whole[segment.span[0] : segment.span[1]]
+
+
+def _retained(key: tuple[str, str]) -> tuple[str, ...]:
+    """What the first text names and the second one too."""
+    original, content = key
+    return tuple(entity.text for entity in entities(original, None) if _stands(entity, content))
+
+
+_RETAINED: Memo[tuple[str, str], tuple[str, ...]] = Memo(
+    _retained, lambda key, found: len(key[0]) + len(key[1]) + 64 * len(found), 8_000_000
+)
+"""What is found rises and is demoted again to the form that it had."""
 
 
 def _stands(entity: Entity, content: str) -> bool:

@@ -9,6 +9,7 @@ from itertools import chain
 from holdfast.memory.remembered import Remembered
 from holdfast.memory.segments import Segment, by_turns
 from holdfast.memory.tiers import TIERS, Tiers
+from holdfast.text.memo import Memo
 
 from .spans import Span, holds, span_of
 from .telling import told
@@ -16,6 +17,7 @@ from .thread import Thread
 
 _CONTEXT = 8  # newest messages that segments are held against
 _AROUND = 64  # messages to each side in which the turn of an evicted message is looked for
+_HELD = 2_000_000  # characters of turns
 _REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 
 
@@ -24,6 +26,10 @@ class Turns:
 
     def __init__(self, thread: Thread) -> None:
         self._thread = thread
+        self._texts: Memo[tuple[str, int, str], str] = Memo(
+            lambda key: self._text(self._told(*ends(key[0]))), lambda _, text: len(text), _HELD
+        )
+        """By the segment's name: of a long turn each piece is asked for, and the whole is read for it."""
         self._reworded: tuple[tuple[int, int], AbstractSet[int]] = ((0, 0), frozenset())
 
     def start(self, first: int, most: int) -> int:
@@ -93,7 +99,7 @@ class Turns:
 
     def text(self, origin: str) -> str:
         """What the segment of this name told when it was made of its messages, as they stand now."""
-        return self._text(self._told(*ends(origin)))
+        return self._texts((origin, self._thread.state.rewordings, self._thread.state.format))
 
     def newest(self) -> str:
         """What is being talked about now."""
