@@ -17,6 +17,7 @@ from holdfast.memory.remembered import GrowingVectors, Remembered
 from holdfast.providers import open_embedder
 from holdfast.stores.capabilities import GetsBytes, SetsBytes
 
+from .lines import Kept
 from .thread import Thread, settled
 
 _PARTS = Registry("part of a search by meaning", "meaning", {"vectors": "holdfast.memory.vectors:WordVectors"})
@@ -27,6 +28,7 @@ _BLOCKS = 2  # that are searched: some 8 MB of vectors
 _AT_ONCE = 2_000  # messages that one search adds: some 0.3 s, once
 _READ = 500
 _LONGEST = 4_000  # characters of one message that say what it means
+_OUTPUT = 800  # the same of what a tool gave: by its words it is found whole
 _NEAREST = 60  # messages that are near; each costs the reading of it and its neighbours
 
 
@@ -80,7 +82,7 @@ class Meaning:
         stop = end if most is None else min(end, self._next + most)
         for start in range(self._next, stop, _READ):
             found = self._thread.read(range(start, min(start + _READ, stop))).items()
-            said = [(place, _brief(kept.remembered)) for place, kept in found if kept.message.role != "system"]
+            said = [(place, _brief(kept)) for place, kept in found if kept.message.role != "system"]
             for number, part in groupby(said, lambda entry: entry[0] // _BLOCK):
                 self._block(number).add(*(message for _, message in part))
         if self._next // _BLOCK < stop // _BLOCK:
@@ -123,5 +125,6 @@ class Meaning:
         return f"vectors:{number}:{self._thread.name}"
 
 
-def _brief(message: Remembered) -> Remembered:
-    return replace(message, text=message.text[:_LONGEST]) if len(message.text) > _LONGEST else message
+def _brief(kept: Kept) -> Remembered:
+    message, most = kept.remembered, _OUTPUT if kept.message.results else _LONGEST
+    return replace(message, text=message.text[:most]) if len(message.text) > most else message

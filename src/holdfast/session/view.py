@@ -28,7 +28,7 @@ _LEAST_PAST = 0.15  # share that it is left where they stay as they are
 _REGROWTH = 0.2  # share that is left free when recent turns have outgrown their room
 _GROWTH = 0.1  # share that is left free, so that the view can grow before it changes
 _TALK = (0.7, 0.5)  # recent turns of a talk: from what share on they give way, and to what share
-_EXCHANGES = (6.0, 4.0)  # the same of an agent's exchanges, which are told in notes: of more, little would be left
+_EXCHANGES = (4.0, 3.0)  # the same of an agent's exchanges, which are told in notes: of more, little would be left
 _WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
 
 
@@ -51,8 +51,9 @@ class Fitting:
             start = self.recent.start(int(self.room * _ASKED_RECENT))
             return self._recalling(start, Inquiry(self.query), self.limit, "recalled")
         reason = self._moved()
-        if not reason and self.standing and not self._shifted():
-            grown = self._grown(Recollection.standing(self.standing))
+        leaves = bool(reason) and not self.frame.agent  # of an agent, what leaves stands in the notes
+        if self.standing and not leaves and not self._shifted():
+            grown = self._grown(Recollection.standing(self.standing), reason or "grown")
             if grown.budget_met:  # else what was recalled is too long for a budget that is smaller now
                 return grown
         limit = int(self.limit * (1 - _GROWTH))
@@ -89,12 +90,12 @@ class Fitting:
         self.thread.record_if_current("compaction", "the recent turns outgrew their share of the budget", facts)
         return "compacted"
 
-    def _grown(self, past: Recollection) -> View:
+    def _grown(self, past: Recollection, reason: str) -> View:
         """The view as it was, with what came since."""
         start = self.thread.state.since
         most = self.limit - self._cost(past.text)
         target = most - int(self.room * _REGROWTH) if self.frame.desk.part else most  # as another process made it
-        return self._composed(self.recent.part(start, most, target), start, past, "grown")
+        return self._composed(self.recent.part(start, most, target), start, past, reason)
 
     def _recalling(self, start: int, asked: Inquiry, limit: int, reason: str) -> View:
         """The view with what the past has to say to this question."""
