@@ -368,3 +368,10 @@ class TestTheAsynchronousForms:
 def test_a_conversation_has_a_name(name):
     with pytest.raises(ConfigError, match=r"^thread: .* names no conversation; give a name as text$"):
         Session(name)
+
+
+def test_a_call_is_found_as_it_was_made_and_a_message_that_says_nothing_is_not(session):
+    session.append({"role": "user", "content": "Read the port of the archive."}, *call(7, ""))
+    found = [each.text for each in session.search("port of the archive in file-7.txt")]
+    assert 'Call: read({"path": "file-7.txt"})' in found
+    assert all(found)

@@ -211,3 +211,10 @@ def test_the_run_of_an_agent_that_is_still_going_on_stays_in_view_and_out_of_the
     session.append({"role": "user", "content": "Thanks."}, {"role": "assistant", "content": "Gladly."})
     assert session.stats().tiers["warm"].segment_count
     assert all(tier.size <= tier.capacity for tier in session.stats().tiers.values())
+
+
+def test_a_talk_that_was_behind_is_tended_again_while_it_goes_on(session):
+    session.append(*talk(400))
+    for message in chatter(60, 400):
+        session.append(message)
+    assert ("warm", "cold") in moves(session)

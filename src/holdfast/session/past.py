@@ -16,6 +16,7 @@ from holdfast.memory.remembered import Hit, Remembered, VectorSource
 
 from .inquiry import Inquiry
 from .spans import holds
+from .telling import told
 from .thread import Thread
 
 _CANDIDATES = 60  # messages that hold words of the question; each costs the reading of it and its neighbours
@@ -69,11 +70,15 @@ class Past:
     def search(self, question: str, limit: int) -> list[Recalled]:
         """The messages that answer best, best first, each as it stands; also those that were evicted."""
         hits = self._found.search(question, limit, self._thread.now())
-        messages = self._everything.read([hit.position for hit in hits])
+        found = self._thread.read([hit.position for hit in hits])
+        texts = {
+            place: kept.remembered.text or (told(kept) if kept.message.calls else "")
+            for place, kept in found.items()
+        }
         return [
-            Recalled(hit.position, hit.score, messages[hit.position].text, hit.why)
+            Recalled(hit.position, hit.score, texts[hit.position], hit.why)
             for hit in hits
-            if hit.score > 0 and hit.position in messages
+            if hit.score > 0 and texts.get(hit.position)
         ]
 
     def recollect(

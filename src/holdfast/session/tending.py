@@ -29,7 +29,7 @@ from .thread import Thread
 from .turns import Turns, covered, ends
 
 _DUE = 0.5  # of hot: what has been said since the last run, before it is worth another
-_AT_ONCE = 2  # sizes of hot: a larger backlog waits for the background, or until somebody wants to know
+_AT_ONCE = 2  # sizes of hot that one run takes in, if it is not to have an append wait for all
 _BACKLOG = 12  # sizes of everything: what is older would have been evicted
 
 RULE = "rule"
@@ -65,14 +65,14 @@ class Tending:
         self._look()
 
     def due(self, *, patient: bool = False) -> bool:
-        """Whether enough was said since the last run; unless patient, not so much that an append would wait.
+        """Whether enough was said since the last run.
 
-        What waits is missed by nobody: the newest turns stand in every view as they were said.
-        A long run of an agent is one turn that is still going on: nothing is to be done until it has ended.
+        What waits is missed by nobody: the newest turns stand in every view as they were said. Of an agent more
+        may wait, unless one is patient: a long run is one turn that still goes on, and views tell it in notes.
         """
-        said = self.thread.state.tokens
-        enough = said - max(self._looked, self._tokens) >= self.sizes.hot * _DUE
-        return enough and (patient or said - self._tokens <= self.sizes.hot * _AT_ONCE)
+        state = self.thread.state
+        enough = state.tokens - max(self._looked, self._tokens) >= self.sizes.hot * _DUE
+        return enough and (patient or not state.calls or state.tokens - self._tokens <= self.sizes.hot * _AT_ONCE)
 
     def found(self, positions: Iterable[int]) -> None:
         """Count the access; at the next run what was found goes one tier up, and at once what was evicted."""

@@ -116,7 +116,7 @@ class Upkeep:
                 return
             if self._embedder.is_over():
                 self._weigh()
-            while self._has_more():
+            while self._has_more() and self._worker is not None:
                 sleep(_BREATH)
             if self._model.is_over():
                 for _ in range(1 if self._worker is None else _ROUNDS):
