@@ -163,6 +163,19 @@ def test_a_clamped_text_does_not_end_in_white_space():
     assert holdfast.validate(after.messages, provider="anthropic") == []
 
 
+@pytest.mark.parametrize("budget", range(140, 700, 40))
+def test_a_reference_stays_whole_or_goes(budget):
+    answers = [
+        tool(f"c{n}", f"{words(5 + 40 * n)}\n[original: 3fa1c27b90de (prose, 1,{n}00 tokens)]") for n in range(6)
+    ]
+    messages = [user("go"), calling(*(f"c{n}" for n in range(6))), *answers]
+    after = trimmed(messages, budget)
+    assert after.budget_met
+    for before, message in zip(answers, after.messages[-6:], strict=True):
+        said = message["content"]
+        assert "original" not in said or said.endswith(before["content"].splitlines()[-1])
+
+
 def test_recent_messages_can_be_kept_whatever_the_budget():
     messages = [system("Be kind."), *chat(10)]
     after = trimmed(messages, 100, Trim(keep_recent=6, clamp=False))

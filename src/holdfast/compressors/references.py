@@ -48,6 +48,17 @@ def note(kind: str, tokens: int, key: str, *, omitted: str = "", tool: str = "")
 
 def key_in(text: str) -> str | None:
     """The key that a shrunk text names at its end; None where it names none."""
-    end = text[-_LONGEST:]
-    found = _REFERENCE.search(end) if "[original: " in end else None
+    found = _found(text)
     return found.group(1) if found else None
+
+
+def parted(text: str) -> tuple[str, str]:
+    """What a shrunk text says, and the reference at its end; empty where it has none."""
+    found = _found(text)
+    reference = found.group() if found else ""
+    return text.removesuffix(reference), reference.rstrip()
+
+
+def _found(text: str) -> re.Match[str] | None:
+    end = text[-_LONGEST:]
+    return _REFERENCE.search(end) if "[original: " in end else None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from holdfast.compressors.cuts import legal, oldest_first, preferred
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.references import parted
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
@@ -204,12 +205,23 @@ def _clamped(part: Part, level: int, count: Callable[[str], int]) -> str:
     """
     media = _media(part)
     if not media:
-        return head_tail(part.text, level, count).rstrip() or "…"
+        return _shortened(part.text, level, count)
     noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
     note = f"[… {len(media)} {noun}{'s' if len(media) > 1 else ''} left out …]"
     room = level - count(note)
     text = head_tail(part.text, room - 1, count).rstrip() if room > 1 else ""
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
+
+
+def _shortened(text: str, level: int, count: Callable[[str], int]) -> str:
+    """Beginning and end of the text; the reference at its end stays whole or goes: half of one leads nowhere."""
+    said, reference = parted(text)
+    if not reference:
+        return head_tail(text, level, count).rstrip() or "…"
+    room = level - count(f"\n{reference}")
+    body = head_tail(said, room, count).rstrip() if room > 0 else ""
+    whole = f"{body}\n{reference}".lstrip("\n")
+    return whole if count(whole) <= level else "…"
 
 
 def _media(part: Part) -> tuple[Media, ...]:
