@@ -94,6 +94,18 @@ def test_notes_that_change_are_told_and_counted_anew():
         assert not any("closed on Mondays" in str(message["content"]) for message in session.fit().messages)
 
 
+@pytest.mark.parametrize("budget", [120, 200, 300, 600])
+@pytest.mark.parametrize("noted", [0, 20, 60])
+def test_a_view_made_twice_is_the_same_however_much_of_it_notes_take(budget, noted):
+    with Session("t", format="openai") as session:
+        if noted:
+            session.remember("Dana wants it " * (noted // 4))
+        for messages in thread(3, turns=8):
+            session.append(*messages)
+            view = session.fit(budget=budget)
+            assert session.fit(budget=budget).messages == view.messages
+
+
 def test_a_deletion_may_make_everything_fit_again():
     with Session("t", budget=BUDGET) as session:
         session.append({"role": "user", "content": "word " * 2_000}, *chatter(4))

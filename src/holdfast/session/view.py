@@ -100,13 +100,16 @@ class Fitting:
     def _recalling(self, start: int, asked: Inquiry, limit: int, reason: str) -> View:
         """The view with what the past has to say to this question."""
         least, regrowth = (_WORTH, _REGROWTH) if self.query is None else (0.0, 0.0)
-        most = self.limit - int(self.room * _LEAST_PAST)
-        part = self.recent.part(start, most, self.limit - int(self.room * max(_PAST, regrowth)))
-        empty = self._cost("")
+        notes, empty = self._cost(""), self._telling("").tokens
+        most = self.limit - max(notes, int(self.room * _LEAST_PAST))
+        target = self.limit - max(notes, int(self.room * max(_PAST, regrowth)))
+        part = self.recent.part(start, most, target)
         room = limit - part.tokens - empty
         shown = {place for place in part.places if place is not None}
         count = self.frame.options.meter.text
-        past = self.past.recollect(asked, room, count, lambda text: self._cost(text) - empty, shown, least)
+        past = self.past.recollect(
+            asked, room, count, lambda text: self._telling(text).tokens - empty, shown, least
+        )
         if self.query is None:
             past = self._filled(past, start, part)
         view = self._composed(part, start, past, reason)
@@ -119,7 +122,7 @@ class Fitting:
         As much stays free as when recent turns are made smaller, so that they can grow.
         """
         said = f"{past.text}\n" if past.text else ""
-        room = self.limit - int(self.room * _REGROWTH) - part.tokens - self._cost(said)
+        room = self.limit - int(self.room * _REGROWTH) - part.tokens - self._telling(said).tokens
         brief = gist(
             self.forms(start), room, self.frame.options.meter.text, {each.position for each in past.chosen}
         )
@@ -143,7 +146,7 @@ class Fitting:
     def _composed(self, part: Part, start: int, past: Recollection, reason: str) -> View:
         """The view: what is fixed, what the past has to say, the recent turns."""
         messages, tokens = list(part.messages), part.tokens
-        if past.text or self.thread.state.notes:
+        if self._speaks(past.text):
             telling = self._telling(past.text)
             messages.insert(part.head, telling.message)
             tokens += telling.tokens
@@ -155,8 +158,11 @@ class Fitting:
         return spoken(self.thread, self.frame.desk, self.frame.options.meter, recalled)
 
     def _cost(self, recalled: str) -> int:
-        """Tokens of the message in which the past speaks."""
-        return self._telling(recalled).tokens
+        """Tokens of the message in which the past speaks; none where there is nothing to say."""
+        return self._telling(recalled).tokens if self._speaks(recalled) else 0
+
+    def _speaks(self, recalled: str) -> bool:
+        return bool(recalled or self.thread.state.notes)
 
     def _shifted(self) -> bool:
         """Whether the work has turned to something else; asked anew when enough has come."""
