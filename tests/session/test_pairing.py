@@ -1,4 +1,4 @@
-"""A thread may hold calls without results and results without calls; no view does."""
+"""A thread may hold calls without results, results without calls, and what was changed later: views are valid."""
 
 from __future__ import annotations
 
@@ -89,6 +89,20 @@ def test_whole_exchanges_are_no_fault_and_their_messages_are_sent_as_they_are():
     assert session.fit().messages == messages
     assert session.history() == []
     assert session.faults == ()
+
+
+@pytest.mark.parametrize("change", ["pin", "delete"])
+def test_a_view_begins_with_a_user_where_the_wire_wants_it_whatever_was_pinned_or_deleted(change):
+    session = session_of("anthropic")
+    session.append(*talk(2 if change == "delete" else 80)[1:])
+    if change == "pin":
+        session.pin(1)
+    else:
+        session.delete(0)
+    view = session.fit()
+    assert view.budget_met
+    assert holdfast.validate(view.messages, provider="anthropic") == []
+    assert "node-17" in str(view.messages)
 
 
 def test_an_edit_that_takes_a_call_away_leaves_a_valid_view():

@@ -195,9 +195,9 @@ class ReadingSession(OpenThread):
         return html_page(story) if format == "html" else text_page(story)
 
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:
-        """A view in which calls and results belong together."""
-        view = self._fitted(budget, query, tools)
-        if not (self._thread.state.unpaired or self._thread.state.edits):
+        """A view that is valid, whatever was appended or changed afterwards."""
+        view, state = self._fitted(budget, query, tools), self._thread.state
+        if not (state.unpaired or state.edits or state.deleted or state.pins):
             return view
         limit, mended = view.limit, self._paired(view)
         for _ in range(_ATTEMPTS):
