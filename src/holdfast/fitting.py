@@ -79,7 +79,7 @@ class Settings:
 
 
 class Options(TypedDict, total=False):
-    """The fields of ``Settings``, for who passes them on."""
+    """The fields of ``Settings`` that callers set, for who passes them on."""
 
     model: str | None
     format: str | None
