@@ -48,6 +48,20 @@ def views(cases: Path) -> Iterator[dict[str, object]]:
                     yield {"id": case["id"], "query": number, "messages": view.messages, "seconds": seconds}
 
 
+def grown(cases: Path) -> Iterator[dict[str, object]]:
+    """What a session of each run gives in the end, fitted whenever the model would have been called."""
+    for line in cases.read_text("utf-8").splitlines():
+        case = json.loads(line)
+        started = perf_counter()
+        with holdfast.Session(case["id"], budget=case["budget"], format="openai") as session:
+            for message in case["messages"]:
+                session.append(message)
+                if message["role"] in ("user", "tool"):
+                    session.fit()
+            view = session.fit()
+        yield {"id": case["id"], "query": None, "messages": view.messages, "seconds": perf_counter() - started}
+
+
 def references(cases: Path, profile: str) -> tuple[int, int]:
     """How many references the results name when there is a store, and how many give the exact original."""
     named = exact = 0
@@ -65,6 +79,11 @@ def references(cases: Path, profile: str) -> tuple[int, int]:
     return named, exact
 
 
+def _score(bench: Path, cases: Path, out: Path, rows: Iterator[dict[str, object]]) -> None:
+    out.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    subprocess.run([sys.executable, str(bench / "score.py"), str(cases), str(out)], check=True)
+
+
 def main(arguments: list[str]) -> int:
     """Score each task with one profile; 2 if the benchmark is not where it was said to be."""
     if not arguments:
@@ -79,12 +98,12 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for task in TASKS:
             cases = bench / f"cases.{task}.jsonl"
-            out = Path(folder) / f"{profile}.{task}"
             rows = views(cases) if task == "locomo" else results(cases, profile)
-            out.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-            subprocess.run([sys.executable, str(bench / "score.py"), str(cases), str(out)], check=True)
+            _score(bench, cases, Path(folder) / f"{profile}.{task}", rows)
             if task == "locomo":
                 continue
+            if task == "tau":
+                _score(bench, cases, Path(folder) / "session.tau", grown(cases))
             named, exact = references(cases, profile)
             print(f"{profile}.{task}: with a store, {named} references, {exact} of them give the exact original")
             broken += named - exact

@@ -29,6 +29,7 @@ _REGROWTH = 0.2  # share that is left free when recent turns have outgrown their
 _GROWTH = 0.1  # share that is left free, so that the view can grow before it changes
 _TALK = (0.7, 0.5)  # recent turns of a talk: from what share on they give way, and to what share
 _EXCHANGES = (4.0, 3.0)  # the same of an agent's exchanges, which are told in notes: of more, little would be left
+_BESIDE_NOTES = 0.15  # share that the past of an agent has at most where nobody asked: its notes tell most of it
 _WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
 
 
@@ -105,6 +106,8 @@ class Fitting:
         target = self.limit - max(notes, int(self.room * max(_PAST, regrowth)))
         part = self.recent.part(start, most, target)
         room = limit - part.tokens - empty
+        if self.query is None and self.frame.agent:
+            room = min(room, int(self.room * _BESIDE_NOTES))
         shown = {place for place in part.places if place is not None}
         count = self.frame.options.meter.text
         past = self.past.recollect(
