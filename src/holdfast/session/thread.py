@@ -8,7 +8,7 @@ from contextlib import suppress
 from inspect import isawaitable
 from typing import Any, TypeVar
 
-from holdfast.formats import detect, named
+from holdfast.formats import named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, StoreError
@@ -19,6 +19,7 @@ from holdfast.waiting import wait_for
 
 from .lines import Kept, event_of, json_of, kept_of, line_of
 from .state import DERIVED, Event, EventKind, State
+from .wires import check, form_of
 
 T = TypeVar("T")
 
@@ -26,7 +27,6 @@ _HELD = 16_000_000  # characters of messages that an open thread holds in memory
 _SNAPSHOT = 256  # lines after which the state is kept anew
 _READ = 512  # lines that are read at once
 _STEP = 64  # messages that are read at once on the way back
-_SHARED = "openai_chat"  # what has a list of parts and no mark of another vendor is read as this one's
 MESSAGES, _EVENTS, _STATE = "messages:", "events:", "session:"
 """What the names of the logs and of the state begin with; the name of the thread follows as it is."""
 
@@ -83,6 +83,8 @@ class Thread:
             kept_of(start + i, moment, copy, message, len(body))
             for i, (copy, message, body) in enumerate(zip(copies, form.read(copies).messages, bodies, strict=True))
         ]
+        if len(copies) > 1 and self._named is None:
+            check(copies, self.state)
         places = list(settled(self.log.append([*map(line_of, fresh, bodies, ids)])))
         if places != [kept.position for kept in fresh]:  # somebody else wrote, or an id was known
             self.refresh()
@@ -111,7 +113,7 @@ class Thread:
 
     def words_of(self, original: object) -> str:
         """The words by which a message is found."""
-        message = self.form([original]).read([original]).messages[0]
+        message = self.wire.read([original]).messages[0]  # as it will be read again, whatever it is by itself
         return line_of(kept_of(0, 0.0, original, message, 0), "").words
 
     def record_if_current(self, kind: EventKind, reason: str, facts: Mapping[str, Any]) -> None:
@@ -194,13 +196,7 @@ class Thread:
 
     def form(self, originals: Sequence[object]) -> Format:
         """The wire of the thread, as far as these messages tell it; what is plain may be any vendor's."""
-        if self._named is not None:
-            return self._named
-        known = self.state.format
-        if known not in ("", _SHARED):
-            return named(known)
-        seen = detect(list(originals))
-        return seen if seen.name != "plain" or not known else named(known)
+        return self._named or form_of(originals, self.state)
 
     def now(self) -> float:
         """The time, in seconds since 1970 UTC."""

@@ -1,0 +1,46 @@
+"""On whose wire the messages of a thread are, as far as they tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.formats import detect, named
+from holdfast.kernel.transcript import Format
+
+from .state import State
+
+_SHARED = "openai_chat"  # what has a list of parts and no mark of another vendor is read as this one's
+
+
+def form_of(originals: Sequence[object], state: State) -> Format:
+    """The wire of these messages in a thread that stands so; what is plain may be any vendor's."""
+    return _found(originals, state.format, exchanged=_is_exchanged(state))
+
+
+def check(originals: Sequence[object], state: State) -> None:
+    """Raises FormatError unless the messages can be read one after another, as they are when a thread is opened.
+
+    Read together they may all be another wire's.
+    """
+    known, exchanged = state.format, _is_exchanged(state)
+    for original in () if _is_settled(known, exchanged=exchanged) else originals:
+        form = _found([original], known, exchanged=exchanged)
+        message = form.read([original]).messages[0]
+        known = known if form.name == "plain" else form.name
+        exchanged = exchanged or bool(message.calls or message.results)
+
+
+def _found(originals: Sequence[object], known: str, *, exchanged: bool) -> Format:
+    if _is_settled(known, exchanged=exchanged):
+        return named(known)
+    seen = detect(list(originals))
+    return seen if seen.name != "plain" or not known else named(known)
+
+
+def _is_settled(known: str, *, exchanged: bool) -> bool:
+    return known not in ("", _SHARED) or (known == _SHARED and exchanged)
+
+
+def _is_exchanged(state: State) -> bool:
+    """Whether there is a call or a result, which no other wire can read."""
+    return state.calls or state.unpaired > 0

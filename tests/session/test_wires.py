@@ -1,0 +1,60 @@
+"""What a thread takes, it can be read with: messages of two wires that cannot stand together are refused."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from holdfast.kernel.errors import FormatError
+from holdfast.session import Session
+from tests.session.test_pairing import CALL, RESULT
+
+_GEMINI = {"role": "user", "parts": [{"text": "Which orders are late?"}]}
+_PARTS = {"role": "user", "content": [{"type": "text", "text": "Which orders are late?"}]}
+TALKS = {
+    "plain": [{"role": "user", "content": "Which orders are late?"}],
+    "parts": [_PARTS],
+    "thinking": [{"role": "assistant", "content": [{"type": "thinking", "thinking": "Late?", "signature": "s"}]}],
+    "gemini": [_GEMINI],
+    "nothing": [{"role": "user"}],
+    **{wire: [CALL[wire]("c"), RESULT[wire]("c", "two are late")] for wire in CALL},
+}
+
+
+TAKEN = [name for name in TALKS if name != "gemini"]  # which reads like nobody's without a call
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize(("first", "then"), [*product(TALKS, TALKS)])
+def test_whatever_was_refused_or_taken_the_thread_can_be_used(first, then, together, tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url, budget=400) as session:
+        batches = [[*TALKS[first], *TALKS[then]]] if together else [TALKS[first], TALKS[then]]
+        taken = [message for batch in batches for message in _taken(session, batch)]
+        assert session.restore() == session.messages() == taken
+        session.fit()
+        opened = Session("t", store=url, budget=400)
+        opened.fit()
+        assert opened.restore() == taken
+
+
+def _taken(session, batch):
+    try:
+        session.append(*batch)
+    except FormatError:
+        return []
+    return batch
+
+
+@pytest.mark.parametrize(("first", "then"), [*product(TAKEN, TALKS)])
+def test_an_edit_that_the_thread_could_not_be_read_with_is_refused(first, then):
+    session = Session("t", budget=400)
+    session.append(*TALKS[first])
+    try:
+        session.edit(0, TALKS[then][0])
+    except FormatError:
+        assert session.restore() == session.messages() == TALKS[first]
+    else:
+        assert session.messages() == [TALKS[then][0], *TALKS[first][1:]]
+    session.fit()
