@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from holdfast.agent import AgentLoop, FunctionTool, remember_tool
@@ -96,6 +98,7 @@ def test_sizes_that_are_none(sizes, line):
             "at: 'now' is no time; give a datetime, or seconds since 1970 UTC",
         ),
         (lambda s: s.append(MESSAGE, at=float("nan")), "at: nan is no time; "),
+        (lambda s: s.append(MESSAGE, at=datetime(1, 1, 1)), "at: datetime.datetime(1, 1, 1, 0, 0) is no time; "),  # noqa: DTZ001 - one without a zone is what callers give
         (lambda s: s.search(5), "query: 5 is not text; give text"),
         (lambda s: s.search("x", limit=0), "limit: 0 is not a positive number of messages"),
         (lambda s: s.recall(None), "message: None names no message; give its position, or the id "),

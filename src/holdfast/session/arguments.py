@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from math import isfinite
+from math import isfinite, nan
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.reports.visible import amount
@@ -84,7 +84,10 @@ def positive(place: str, value: object, unit: str) -> int:
 
 def moment(value: object) -> float | None:
     """Seconds since 1970 UTC; None where none is given."""
-    seconds: object = value.timestamp() if isinstance(value, datetime) else value
+    try:
+        seconds: object = value.timestamp() if isinstance(value, datetime) else value
+    except (ValueError, OverflowError, OSError):  # a datetime of the year 1, which lies outside of some time zones
+        seconds = nan
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not isfinite(seconds):
