@@ -18,7 +18,10 @@ class View:
     tokens: int
     limit: int
     reason: str
-    """``everything_fits``, ``grown`` (as before, with what came since), ``recalled`` or ``compacted``."""
+    """``everything_fits``, ``grown`` (as before, with what came since), ``recalled`` or ``compacted``.
+
+    What was compacted was made smaller to have room; where recent turns left it for that, ``history`` tells which.
+    """
 
     since: int = 0
     """The position from which on messages stand in the view as they are."""

@@ -92,11 +92,13 @@ class Fitting:
         return "compacted"
 
     def _grown(self, past: Recollection, reason: str) -> View:
-        """The view as it was, with what came since."""
-        start = self.thread.state.since
+        """The view as it was, with what came since; made smaller where there is no room for that."""
+        start, last = self.thread.state.since, self.frame.desk.part
         most = self.limit - self._cost(past.text)
-        target = most - int(self.room * _REGROWTH) if self.frame.desk.part else most  # as another process made it
-        return self._composed(self.recent.part(start, most, target), start, past, reason)
+        target = most - int(self.room * _REGROWTH) if last else most  # as another process made it
+        part = self.recent.part(start, most, target)
+        stays = last is None or part.messages[: len(last.messages)] == last.messages
+        return self._composed(part, start, past, reason if stays else "compacted")
 
     def _recalling(self, start: int, asked: Inquiry, limit: int, reason: str) -> View:
         """The view with what the past has to say to this question."""
