@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.kernel.errors import StoreError
 from holdfast.session import Session
+from holdfast.stores.sqlite import SqliteStore
 from tests.session.talks import chatter, talk
 
 ROOT = Path(__file__).parents[2]
@@ -100,3 +101,19 @@ def test_a_state_that_was_never_kept_is_made_again(tmp_path):
     assert again.fit("parcel").messages == expected
     again.close()
     session.close()
+
+
+@pytest.mark.parametrize("key", ["session:talk", "tier:hot:talk", "tier:warm:talk"])
+def test_a_thread_opens_whatever_became_of_what_is_kept_beside_its_logs(tmp_path, key):
+    store = SqliteStore(tmp_path / "a.db")
+    with Session("talk", store=store, budget=600) as session:
+        session.append(*talk(80))
+        session.tend(force=True)
+        session.pin(4)
+        expected = session.fit("parcel").messages
+    store.set_bytes(key, b"\xff\xfe")
+    with Session("talk", store=store, budget=600) as again:
+        assert again.restore() == talk(80)
+        assert again.fit("parcel").messages == expected
+        assert again.stats().pinned == 1
+        assert again.faults == (() if key.startswith("session") else again.faults[:1])

@@ -10,10 +10,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from holdfast.kernel.errors import StoreError
 from holdfast.memory.changing import original_of, read, reformed
 from holdfast.memory.condensing import Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
@@ -62,7 +63,8 @@ class Tending:
         self._wanted = Counter[int]()
         self._forms: dict[Owed, tuple[str, Form]] = {}
         self._standing: tuple[object, Sequence[Segment]] = (None, ())
-        self._look()
+        with suppress(StoreError):  # the next run looks again, and tells it
+            self._look()
 
     def due(self, *, patient: bool = False) -> bool:
         """Whether enough was said since the last run.

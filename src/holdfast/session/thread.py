@@ -54,7 +54,9 @@ class Thread:
         self.held_characters = 0
         self._unsaved = 0
         self._named = None if form is None else named(form)
-        self.state = State.from_json(settled(store.get(_STATE + name)))
+        self.state = State()
+        with suppress(StoreError):  # what is damaged is made again; a store that is, is told by its logs
+            self.state = State.from_json(settled(store.get(_STATE + name)))
         if self.state.counter not in ("", meter.counter.name):
             self.state = State()  # its tokens are those of another counter: everything is counted again, once
         self.state.counter = meter.counter.name
