@@ -16,7 +16,7 @@ SHIFT_AFTER = 8
 """Messages after a recall, before the work may have turned to something else."""
 
 _SHIFTED = 0.1  # share of its words that were in view when it was recalled: below that, it has
-_SHOWN = 500  # characters of a message, or of a question, that say what it is about
+_SHOWN = 300  # characters of a message, or of a question, that say what it is about
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from holdfast.kernel.transcript import speaks
 from holdfast.reports.journey import sources
 
 from .carrying import carried, summary_of
+from .folding import folded
 from .frame import Frame
 from .parts import Part, Recent
 
@@ -59,14 +60,15 @@ class RecentTurns:
     def part(self, start: int, most: int, target: int) -> Part:
         """What is fixed and the recent turns, made to fit: if they do so, as they stood and what came since.
 
-        So the beginning stays the same. When they have outgrown their room they are made smaller once more, of
-        what was said, and not of what was made of it: the work is that for what is new.
+        So the beginning stays the same. When they have outgrown their room, an agent's oldest exchanges become
+        a page of notes; where that does not suffice, all is made smaller once more, of what was said, and not of
+        what was made of it.
         """
         frame, key = self._frame, self._frame.key(start)
         last = self._desk.part if frame.query is None and self._desk.key == key else None
         part = self._continued(last) if last else self._made(start, target)
         if last and part.tokens > most:
-            part = self._made(start, target)
+            part = (folded(frame, part, target) if frame.agent else None) or self._made(start, target)
         if frame.query is None:
             self._desk.key, self._desk.part = key, part
         return part
