@@ -70,7 +70,10 @@ class _Page:
         self._size = 0
         self._taken: dict[int, list[int]] = defaultdict(list)
         self._texts: dict[int, str] = {}
-        self._counted = cache(lambda line: order.count(f"{line}\n"))
+        self._counted = cache(self._of_line)
+
+    def _of_line(self, line: str) -> int:
+        return self._order.count(f"{line}\n")
 
     def fill(self) -> None:
         """As many of the best as fit together, and what still fits of the next ones."""
