@@ -23,6 +23,7 @@ _FULL = 0.985  # of the tokens: more is not worth another page
 _CAUTION = 0.995  # of what should fit is tried next
 _NEXT = 24  # pieces behind the best that may fill what is left
 _LONGEST_TOKEN = 6  # characters, of a piece that may still fit
+_MOST = 16_000_000  # characters of what was folded lately, which the next call may fold again
 _PAGES, _GUESSES = 12, 5  # that are tried, the usual is three; of them by interpolation, the rest by halving
 
 
@@ -163,5 +164,5 @@ def _held(history: History) -> int:
     return sum([len(s) if isinstance(s, str) else sum([len(part.text) for part in s]) for s in history.said])
 
 
-_bodies: Memo[Order, str] = Memo(_composed, lambda order, text: len(text) + _held(order.history))
-_complete: Memo[History, int] = Memo(_complete_notes, lambda history, _: _held(history) + 1)
+_bodies: Memo[Order, str] = Memo(_composed, lambda order, text: len(text) + _held(order.history), _MOST)
+_complete: Memo[History, int] = Memo(_complete_notes, lambda history, _: _held(history) + 1, _MOST)

@@ -155,7 +155,7 @@ def _line_of(saying: Saying) -> Line:
     return _exchange(saying) if isinstance(saying, Exchange) else _older(saying)
 
 
-_line: Memo[Saying, Line] = Memo(_line_of, _size)
+_line: Memo[Saying, Line] = Memo(_line_of, _size, 16_000_000)
 
 
 def line_of(saying: Saying) -> Line:
