@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.compressors.concealing import concealed
-from holdfast.compressors.digest import History, notes
+from holdfast.compressors.digest import HEADING, History, notes
 from holdfast.compressors.summaries import mark
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format
@@ -27,15 +29,21 @@ def carried(frame: Frame, start: int) -> str:
     if stands and known["to"] == start and known["tokens"] <= tokens:
         return str(known["text"])
     messages = [kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)]
-    if frame.options.redacts:
-        messages = list(map(concealed, messages))
     if stands and known["text"]:
         messages = [summary_of(thread.wire, known["text"]), *messages]
     users = tuple(i for i, message in enumerate(messages) if message.role == "user")
-    text = notes(History.of(messages, range(len(messages)), users), tokens, frame.options.meter.text)
+    text = noted(frame, messages, tokens, users)
     thread.state.carried = {"to": start, "tokens": tokens, "text": text}
     thread.save()
     return text
+
+
+def noted(
+    frame: Frame, messages: Sequence[Message], tokens: int, users: tuple[int, ...] = (), heading: str = HEADING
+) -> str:
+    """Notes on the messages, without secrets where these are masked; turns are counted by those of ``users``."""
+    told = list(map(concealed, messages)) if frame.options.redacts else messages
+    return notes(History.of(told, range(len(told)), users), tokens, frame.options.meter.text, heading)
 
 
 def summary_of(wire: Format, text: str) -> Message:

@@ -6,11 +6,9 @@ little room for recent turns, the view is made anew.
 
 from __future__ import annotations
 
-from holdfast.compressors.concealing import concealed
-from holdfast.compressors.digest import History, notes
 from holdfast.kernel.transcript import Transcript
 
-from .carrying import summary_of
+from .carrying import noted, summary_of
 from .frame import Frame
 from .parts import Part
 
@@ -69,6 +67,4 @@ def _page(frame: Frame, part: Part, going: range, tokens: int) -> str:
     """Notes on these messages as they were said; turns have no numbers here, not being counted from the first."""
     places = [place for place in part.places[going.start : going.stop] if place is not None]
     messages = [kept.message for kept in frame.thread.read(places).values()]
-    if frame.options.redacts:
-        messages = list(map(concealed, messages))
-    return notes(History.of(messages, range(len(messages))), tokens, frame.options.meter.text, HEADING)
+    return noted(frame, messages, tokens, heading=HEADING)

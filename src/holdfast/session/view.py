@@ -102,10 +102,10 @@ class Fitting:
 
     def _recalling(self, start: int, asked: Inquiry, limit: int, reason: str) -> View:
         """The view with what the past has to say to this question."""
-        least, regrowth = (_WORTH, _REGROWTH) if self.query is None else (0.0, 0.0)
+        least = _WORTH if self.query is None else 0.0
         notes, empty = self._cost(""), self._telling("").tokens
         most = self.limit - max(notes, int(self.room * _LEAST_PAST))
-        target = self.limit - max(notes, int(self.room * max(_PAST, regrowth)))
+        target = self.limit - max(notes, int(self.room * _PAST))
         part = self.recent.part(start, most, target)
         room = limit - part.tokens - empty
         if self.query is None and self.frame.agent:

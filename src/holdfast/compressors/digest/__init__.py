@@ -3,6 +3,6 @@
 from .entries import Entry
 from .notes import notes
 from .sayings import History
-from .strategy import Digest, llm4s_history
+from .strategy import HEADING, Digest, llm4s_history
 
-__all__ = ["Digest", "Entry", "History", "llm4s_history", "notes"]
+__all__ = ["HEADING", "Digest", "Entry", "History", "llm4s_history", "notes"]
