@@ -19,10 +19,11 @@ _TELLING = 3  # the best messages of a scene say what it is about
 def spread(scores: Mapping[int, float]) -> dict[int, float]:
     """The scores with what each position gets of those around it; positions that get something are added."""
     total = dict(scores)
-    for position, score in scores.items():
-        for step, share in REACH.items():
+    known = total.get
+    for step, share in REACH.items():
+        for position, score in scores.items():
             at = position + step
-            total[at] = total.get(at, 0.0) + share * score
+            total[at] = known(at, 0.0) + share * score
     return total
 
 
@@ -44,18 +45,16 @@ def scenes(scores: Mapping[int, float], messages: Mapping[int, Remembered]) -> d
 
 def _scenes(messages: Mapping[int, Remembered]) -> Iterator[Sequence[int]]:
     scene: list[int] = []
-    before: Remembered | None = None
+    spoke: float | None = None
     for position in sorted(messages):
-        message = messages[position]
-        if before is not None and _apart(before, message):
+        said = messages[position].said
+        if said is None or spoke is None:
+            apart = bool(scene) and position - scene[-1] > _GAP
+        else:
+            apart = abs(said - spoke) > _PAUSE
+        if apart:
             yield scene
             scene = []
         scene.append(position)
-        before = message
+        spoke = said
     yield scene
-
-
-def _apart(before: Remembered, after: Remembered) -> bool:
-    if before.said is not None and after.said is not None:
-        return abs(after.said - before.said) > _PAUSE
-    return after.position - before.position > _GAP

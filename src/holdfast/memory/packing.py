@@ -41,14 +41,14 @@ def pack(
     too long for its share is cut to the sentences that answer the question. ``whole`` counts the text as it stands
     in its message, where that is to be counted anyway.
     """
-    packer = _Packer(budget, count, Question.of(question))
-    names = frozenset(message.speaker.lower() for message in messages.values())
+    names = frozenset(name.lower() for name in {message.speaker for message in messages.values()})
+    packer = _Packer(budget, count, Question.of(question), names)
     misses = 0
     for hit in hits:
         message = messages.get(hit.position)
         if message is None:
             continue
-        misses = 0 if packer.take(message, names) else misses + 1
+        misses = 0 if packer.take(message) else misses + 1
         if misses > _MOST_MISSES:
             break
     return packer.packed(whole or count)
@@ -65,7 +65,7 @@ def written(excerpts: Sequence[Excerpt]) -> str:
         if said and said != day:
             lines.append(_heading(said))
             day = said
-        lines.append(_line(excerpt))
+        lines.append(f"{excerpt.name}: {excerpt.text}")
     return "\n".join(lines)
 
 
@@ -73,42 +73,51 @@ def _heading(day: str) -> str:
     return f"[{day}]"
 
 
-def _line(excerpt: Excerpt) -> str:
-    return f"{excerpt.name}: {excerpt.text}"
-
-
 class _Packer:
     """Takes message after message while there is room."""
 
-    def __init__(self, budget: int, count: Callable[[str], int], question: Question) -> None:
-        self._budget, self._count, self._question = budget, count, question
-        self._room = budget - count(OPENING)
+    def __init__(
+        self, budget: int, count: Callable[[str], int], question: Question, names: frozenset[str]
+    ) -> None:
+        self._budget, self._count, self._question, self._names = budget, count, question, names
+        self._room = budget - count(f"{OPENING}\n")
         self._taken: list[Excerpt] = []
         self._texts: set[str] = set()
-        self._days: set[str] = set()
+        self._days = {""}
         self._outputs = 0
 
-    def take(self, message: Remembered, names: frozenset[str]) -> bool:
+    def take(self, message: Remembered) -> bool:
         """Take what fits of the message; whether there was room, or nothing to say."""
-        tool = message.role == "tool"
-        text = message.body.strip() if tool else without_pleasantries(message.body, names)
+        tool, body = message.role == "tool", message.body
+        text = body.strip() if tool else without_pleasantries(body, self._names)
         if not text or text in self._texts:
             return True
         day = day_name(message.said) if message.said is not None else ""
-        room = self._room - (0 if day in self._days or not day else self._count(_heading(day)) + 1)
-        name = message.speaker or message.role.capitalize()
+        room = self._room if day in self._days else self._room - self._count(f"{_heading(day)}\n")
         most = self._budget * (_LARGE if self._taken else _LARGEST)
-        head = self._count(f"{name}:") + 1  # the line's end; the space before a word is mostly part of its token
-        left = min(room, max(int(most), _LEAST)) - head
-        said = text if self._fits(text, left) else self._cut(text, left, tool=tool)
-        if not said or not self._fits(said, left):
+        left = min(room, max(int(most), _LEAST))
+        name = message.speaker or message.role.capitalize()
+        said, tokens = self._told(name, text, left, tool=tool)
+        if not said or tokens > left:
             return False
-        whole = said == message.body.strip()
-        self._taken.append(Excerpt(message.position, name, said, message.said, whole=whole))
+        self._taken.append(Excerpt(message.position, name, said, message.said, whole=said == body.strip()))
         self._texts.add(text)
         self._days.add(day)
-        self._room = room - head - self._count(said)
+        self._room = room - tokens
         return True
+
+    def _told(self, name: str, text: str, left: int, *, tool: bool) -> tuple[str, int]:
+        """What is said of the text in a line of so many tokens, if it can be, and its tokens.
+
+        A line is counted with its break, as it stands wherever it is told: counters that count by lines know it
+        then. The text alone is counted first, which was done when it came.
+        """
+        if self._fits(text, left):
+            tokens = self._count(f"{name}: {text}\n")
+            if tokens <= left:
+                return text, tokens
+        said = self._cut(text, left - self._count(f"{name}:") - 1, tool=tool)
+        return (said, self._count(f"{name}: {said}\n")) if said else ("", 0)
 
     def _fits(self, text: str, tokens: int) -> bool:
         """Whether the text has at most so many tokens; whole messages are counted once, wherever they are told."""

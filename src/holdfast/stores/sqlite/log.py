@@ -88,19 +88,26 @@ class SqliteLog:
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first; a word that stands nearly everywhere is left out of a long log."""
-        self._catch_up()
-        with self._file.reading() as connection:
-            log, length = self._found(connection)
-            found = words.best(connection, (log * SPAN, (log + 1) * SPAN), length, terms, most)
-        return {number % SPAN: score for number, score in found.items()}
-
-    def _catch_up(self) -> None:
-        """Index the words that wait; where the file cannot be written to, the search looks through them."""
-        with self._file.use() as connection:
-            behind = words.is_behind(connection)
-        if behind:
+        found = self._scores(terms, most, waiting=False)
+        if found is None:
             with suppress(StoreError), self._file.writing(flush=False) as connection:
                 words.index(connection)
+            found = self._scores(terms, most, waiting=True)
+        return {number % SPAN: score for number, score in (found or {}).items()}
+
+    def _scores(self, terms: Sequence[str], most: int, *, waiting: bool) -> dict[int, float] | None:
+        """By number; None if words wait that are to be indexed first.
+
+        Where they cannot be, for the file is read-only, ``waiting`` ones are looked through.
+        """
+        with self._file.reading() as connection:
+            log, length = self._found(connection)
+            span = log * SPAN, (log + 1) * SPAN
+            behind = words.is_behind(connection, span)
+            if behind and not waiting:
+                return None
+            found = words.best(connection, span, length, terms, most)
+            return words.with_waiting(connection, span, terms, most, found) if behind else found
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) where nothing was kept yet."""

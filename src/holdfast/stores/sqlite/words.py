@@ -21,7 +21,7 @@ _MOST_HOLDERS = 10_000  # lines that one search weighs: some 6 ms, whatever the 
 _FINE = 1e10  # parts of a score that count: of equals the earlier line is first, whatever the order of the words
 
 _WAIT = "INSERT INTO waiting_words (number, words) VALUES (?, ?)"
-_IS_WAITING = "SELECT 1 FROM waiting_words LIMIT 1"
+_IS_WAITING = "SELECT 1 FROM waiting_words WHERE number >= ? AND number < ? LIMIT 1"
 _WAITING = "SELECT number, words FROM waiting_words WHERE number >= ? AND number < ? ORDER BY number"
 _INDEX = "INSERT INTO line_words (rowid, words) SELECT number, words FROM waiting_words ORDER BY number"
 _INDEXED = "DELETE FROM waiting_words"
@@ -43,9 +43,9 @@ def keep(connection: sqlite3.Connection, number: int, words: str) -> int:
     return row.lastrowid or 0  # the table is only ever emptied whole, and counts from 1 again
 
 
-def is_behind(connection: sqlite3.Connection) -> bool:
-    """Whether the words of any line wait."""
-    return connection.execute(_IS_WAITING).fetchone() is not None
+def is_behind(connection: sqlite3.Connection, span: Span) -> bool:
+    """Whether the words of any of these lines wait."""
+    return connection.execute(_IS_WAITING, span).fetchone() is not None
 
 
 def index(connection: sqlite3.Connection) -> None:
@@ -62,21 +62,18 @@ def best(
     if len(words) > _MOST_WEIGHED or len(words) * length > _MOST_HOLDERS:
         words = _telling(connection, span, words)
     rows = connection.execute(_BEST, (_FINE, _quoted(words), *span, most)).fetchall() if words else []
-    found = {number: score / _FINE for number, score in rows}
-    late = _waiting(connection, span, terms)
-    return _merged(found, late, most) if late else found
+    return {number: score / _FINE for number, score in rows}
 
 
-def _waiting(connection: sqlite3.Connection, span: Span, terms: Sequence[str]) -> dict[int, float]:
-    """Scores of the lines that still wait, as those of a file that is read-only do, by what is rare among them."""
+def with_waiting(
+    connection: sqlite3.Connection, span: Span, terms: Sequence[str], most: int, found: Mapping[int, float]
+) -> dict[int, float]:
+    """What was found, and the lines that still wait, each scored by what is rare among them."""
     rows = connection.execute(_WAITING, span).fetchall()
     lexical = Lexical()
     for _, words in rows:
         lexical.add(to_text("words", words))
-    return {rows[place][0]: score for place, score in lexical.scores(" ".join(terms)).items()} if rows else {}
-
-
-def _merged(found: Mapping[int, float], late: Mapping[int, float], most: int) -> dict[int, float]:
+    late = {rows[place][0]: score for place, score in lexical.scores(" ".join(terms)).items()}
     scores = {**found, **late}
     return {number: scores[number] for number in sorted(scores, key=lambda n: (-scores[n], n))[:most]}
 
