@@ -4,6 +4,7 @@ import random
 import pytest
 
 from holdfast.memory import Index, remembered
+from holdfast.memory.asked import Asked
 from holdfast.memory.index import Answers
 from holdfast.memory.neighbours import scenes
 from holdfast.memory.times import moment
@@ -194,3 +195,12 @@ def test_a_context_lends_its_words_and_asks_for_nothing():
     assert next(retrieval.answers("What about it?", None, "the valve").ranked()).position == 0
     named = [name for name, *_ in retrieval.answers("What about the pump?", None, "Nora, you said so").weighed]
     assert "speaker" not in named
+
+
+def test_a_long_context_leaves_every_word_of_the_question():
+    question = " ".join(f"asked{number}" for number in range(40))
+    context = " ".join(f"beside{number}" for number in range(1_000))
+    assert Asked.of(question, (), None, context).terms == tuple(question.split())
+    terms = Asked.of("valve", (), None, context).terms
+    assert terms[0] == "valve"
+    assert 16 <= len(terms) <= 64

@@ -5,30 +5,34 @@ from itertools import takewhile
 import pytest
 
 from holdfast import validate
-from holdfast.session import Session
+from holdfast.session import Session, View
 from holdfast.session.folding import HEADING
 from tests.session.talks import call
 
 BUDGET = 8_000
 
 
-def exchanges(count: int):
+def exchanges(count: int, rows: int):
     """Exchanges of one long task, each with something to know."""
     for number in range(count):
-        rows = "\n".join(f"row {number}.{row}: nothing to see in the depot of Porto" for row in range(14))
-        yield call(number, f"The port of service svc-{number} is {8000 + number}.\n{rows}")
+        lines = "\n".join(f"row {number}.{row}: nothing to see in the depot of Porto" for row in range(rows))
+        yield call(number, f"The port of service svc-{number} is {8000 + number}.\n{lines}")
+
+
+def seen(count: int, rows: int) -> list[View]:
+    """The views of an agent at work, one after each exchange."""
+    found: list[View] = []
+    with Session("t", budget=BUDGET, format="openai") as session:
+        session.append({"role": "user", "content": "Find the port of every service."})
+        for exchange in exchanges(count, rows):
+            session.append(*exchange)
+            found.append(session.fit())
+    return found
 
 
 @pytest.fixture(scope="module")
 def views():
-    """The views of an agent at work, one after each exchange."""
-    found = []
-    with Session("t", budget=BUDGET, format="openai") as session:
-        session.append({"role": "user", "content": "Find the port of every service."})
-        for exchange in exchanges(120):
-            session.append(*exchange)
-            found.append(session.fit())
-    return found
+    return seen(120, 14)
 
 
 def pages(view) -> int:
@@ -55,6 +59,13 @@ def test_a_page_says_what_was_called_and_what_it_gave(views):
     page = next(m["content"] for view in views for m in view.messages if HEADING in str(m["content"]))
     assert "read(path file-" in page
     assert "svc-" in page
+
+
+def test_large_exchanges_become_pages_though_they_leave_less_free_than_is_wanted():
+    large = seen(40, 110)  # each about a fifth of the budget
+    folds = sum(pages(b) > pages(a) for a, b in zip(large, large[1:], strict=False))
+    assert folds > len(large) // 4
+    assert all(view.tokens <= BUDGET for view in large)
 
 
 def test_every_view_is_valid_and_within_its_budget(views):

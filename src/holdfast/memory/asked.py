@@ -22,6 +22,7 @@ _ROLES = {"i": "user", "you": "assistant"}
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST = 20_000  # characters of a question that are read, from each end
 _MOST_TERMS = 64  # a question of more words is a document: its rarest would all match
+_MOST_BESIDE = 32  # with those of its context, each of which costs a search as much
 _SHORT_NAME = 3  # letters from which on the beginning of a name is taken for the name
 
 
@@ -58,8 +59,10 @@ class Asked:
         who = _WHO.search(text)
         event = _EVENT.search(text)
         after = _EVENTS.get(event["side"].lower(), 0) if event else 0
+        terms = _telling(spoken, names)
+        beside = _telling(dict.fromkeys([*terms, *words(context[:_LONGEST])]), names)
         return cls(
-            terms=_telling(dict.fromkeys([*spoken, *words(context[:_LONGEST])]), names),
+            terms=beside[: max(len(terms), _MOST_BESIDE)],
             speakers=about if len(about) < len(speakers) else frozenset(),
             role=_ROLES[(who["asked"] or who["told"]).lower()] if who and not about else "",
             period=period(text, now),

@@ -68,7 +68,7 @@ class RecentTurns:
         last = self._desk.part if frame.query is None and self._desk.key == key else None
         part = self._continued(last) if last else self._made(start, target)
         if last and part.tokens > most:
-            part = (folded(frame, part, target) if frame.agent else None) or self._made(start, target)
+            part = (folded(frame, part, target, most) if frame.agent else None) or self._made(start, target)
         if frame.query is None:
             self._desk.key, self._desk.part = key, part
         return part
