@@ -145,6 +145,11 @@ def test_sizes_that_cannot_be_kept_are_refused(wrong):
         TierSizes(**wrong)
 
 
+def test_a_tier_that_there_is_not_is_told_in_one_line():
+    with pytest.raises(ConfigError, match="there is no tier named 'lukewarm'.* hot, warm, cold"):
+        Tiers().of("lukewarm")
+
+
 def test_candidates_above_the_threshold_of_their_tier_are_chosen_best_first():
     given = [
         Candidate("w1", "warm", 0.65, 10),

@@ -117,3 +117,17 @@ def test_a_thread_opens_whatever_became_of_what_is_kept_beside_its_logs(tmp_path
         assert again.fit("parcel").messages == expected
         assert again.stats().pinned == 1
         assert again.faults == (() if key.startswith("session") else again.faults[:1])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("messages", "80"), ("edits", [[1, 2]]), ("pins", None), ("task", "x")]
+)
+def test_a_state_that_nobody_of_ours_wrote_is_made_again(tmp_path, field, value):
+    store = SqliteStore(tmp_path / "a.db")
+    with Session("talk", store=store, budget=600) as session:
+        session.append(*talk(80))
+        expected = session.fit("parcel").messages
+    state = json.loads(store.get("session:talk"))
+    store.set("session:talk", json.dumps(state | {field: value}))
+    with Session("talk", store=store, budget=600) as again:
+        assert again.fit("parcel").messages == expected

@@ -19,20 +19,25 @@ def exchanges(count: int, rows: int):
         yield call(number, f"The port of service svc-{number} is {8000 + number}.\n{lines}")
 
 
-def seen(count: int, rows: int) -> list[View]:
+def seen(session: Session, count: int, rows: int) -> list[View]:
     """The views of an agent at work, one after each exchange."""
+    session.append({"role": "user", "content": "Find the port of every service."})
     found: list[View] = []
-    with Session("t", budget=BUDGET, format="openai") as session:
-        session.append({"role": "user", "content": "Find the port of every service."})
-        for exchange in exchanges(count, rows):
-            session.append(*exchange)
-            found.append(session.fit())
+    for exchange in exchanges(count, rows):
+        session.append(*exchange)
+        found.append(session.fit())
     return found
 
 
 @pytest.fixture(scope="module")
-def views():
-    return seen(120, 14)
+def session():
+    with Session("t", budget=BUDGET, format="openai") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def views(session):
+    return seen(session, 120, 14)
 
 
 def pages(view) -> int:
@@ -61,8 +66,18 @@ def test_a_page_says_what_was_called_and_what_it_gave(views):
     assert "svc-" in page
 
 
+def test_what_is_made_smaller_between_two_inputs_is_an_event_with_its_reason(session, views):
+    shrinks = [event for event in session.history() if event.kind == "shrink"]
+    moves = sum(event.kind == "compaction" for event in session.history())
+    assert 0 < len(shrinks) <= sum(view.reason == "compacted" for view in views) <= len(shrinks) + moves
+    assert all(event.facts["to"] < event.facts["from"] for event in shrinks)
+    assert any("became notes" in event.reason for event in shrinks)
+    assert f"made smaller {len(shrinks)} times" in session.report()
+
+
 def test_large_exchanges_become_pages_though_they_leave_less_free_than_is_wanted():
-    large = seen(40, 110)  # each about a fifth of the budget
+    with Session("t", budget=BUDGET, format="openai") as session:
+        large = seen(session, 40, 110)  # each about a fifth of the budget
     folds = sum(pages(b) > pages(a) for a, b in zip(large, large[1:], strict=False))
     assert folds > len(large) // 4
     assert all(view.tokens <= BUDGET for view in large)

@@ -68,8 +68,12 @@ class Tiers:
     cold: tuple[Segment, ...] = ()
 
     def of(self, tier: Tier) -> tuple[Segment, ...]:
-        """The segments of the tier."""
-        return {"hot": self.hot, "warm": self.warm, "cold": self.cold}[tier]
+        """The segments of the tier. Raises ConfigError for one that there is not."""
+        try:
+            return {"hot": self.hot, "warm": self.warm, "cold": self.cold}[tier]
+        except (KeyError, TypeError):
+            advice = f"known are {', '.join(TIERS)}"
+            raise ConfigError(f"there is no tier named {tier!r}", place="tier", advice=advice) from None
 
     def find(self, segment_id: str) -> tuple[Tier, Segment] | None:
         """The tier and the segment of this id, or None."""

@@ -68,9 +68,20 @@ class RecentTurns:
         last = self._desk.part if frame.query is None and self._desk.key == key else None
         part = self._continued(last) if last else self._made(start, target)
         if last and part.tokens > most:
-            part = (folded(frame, part, target, most) if frame.agent else None) or self._made(start, target)
+            part = self._smaller(part, start, most, target)
         if frame.query is None:
             self._desk.key, self._desk.part = key, part
+        return part
+
+    def _smaller(self, grown: Part, start: int, most: int, target: int) -> Part:
+        """The part made to fit once more, which is an event of the thread."""
+        frame = self._frame
+        page = folded(frame, grown, target, most) if frame.agent else None
+        part = page or self._made(start, target)
+        if part.tokens < grown.tokens:
+            done = "its oldest exchanges became notes" if page else "the recent turns were made smaller"
+            facts = {"from": grown.tokens, "to": part.tokens}
+            self._thread.record_if_current("shrink", f"the view outgrew its room: {done}", facts)
         return part
 
     def _continued(self, last: Part) -> Part:

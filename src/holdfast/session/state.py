@@ -14,16 +14,16 @@ from .spans import Span, joined, without
 
 EventKind = Literal[
     "edit", "revert", "delete", "keep", "pin", "unpin", "note", "forget",
-    "compaction", "recall", "tiers", "forms", "fault",
+    "compaction", "shrink", "recall", "tiers", "forms", "fault",
 ]  # fmt: skip
 """What can happen to a thread beside a message.
 
 ``revert`` takes an edit back, ``keep`` a deletion and ``unpin`` a pin; a compaction that was undone is followed by
-one that moves back; ``tiers`` moves segments from one tier to another, ``forms`` tells what a model was asked for
-them, and ``fault`` what went wrong.
+one that moves back; ``shrink`` makes the recent turns in view smaller where they stand; ``tiers`` moves segments
+from one tier to another, ``forms`` tells what a model was asked for them, and ``fault`` what went wrong.
 """
 
-DERIVED = frozenset({"compaction", "recall", "tiers", "forms", "fault"})
+DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
 """What a session does by itself, and would do again: no fit waits for the disk to tell of it."""
 
 _LISTS = {"delete": ("deleted", True), "keep": ("deleted", False), "pin": ("pins", True), "unpin": ("pins", False)}
@@ -125,16 +125,18 @@ class State:
 
     @classmethod
     def from_json(cls, text: str | None) -> State:
-        """The state that was kept; a new one where none was, or one of another version."""
+        """The state that was kept; a new one where none was, one of another version, or none of ours."""
+        usual = cls()
         try:
             data = json.loads(text or "{}")
             state = cls(**{f.name: data[f.name] for f in fields(cls)})
-        except (ValueError, KeyError, TypeError):
-            return cls()
-        state.edits = {int(position): number for position, number in state.edits.items()}
-        state.evicted = [(first, last) for first, last in state.evicted]
-        state.notes = {int(number): text for number, text in state.notes.items()}
-        return state
+            state.edits = {int(position): number for position, number in state.edits.items()}
+            state.evicted = [(first, last) for first, last in state.evicted]
+            state.notes = {int(number): text for number, text in state.notes.items()}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return usual
+        alike = (_is_like(getattr(state, f.name), getattr(usual, f.name)) for f in fields(cls))
+        return state if all(alike) else usual
 
     def _pair(self, message: Message) -> None:
         """Follow calls and results, as the rule of whole exchanges sees them."""
@@ -197,3 +199,8 @@ class State:
         self.edits.pop(position, None)
         if number is not None:
             self.edits[position] = number
+
+
+def _is_like(value: object, usual: object) -> bool:
+    """Whether a value of the state is of the usual kind; where that is None, it may be a position."""
+    return isinstance(value, type(usual)) or (usual is None and isinstance(value, int))

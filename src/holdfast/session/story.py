@@ -70,6 +70,8 @@ def _figures(story: Story) -> Iterator[str]:
     if stats.since:
         tokens = amount(stats.recent_tokens, "token")
         yield f"  recent turns begin at message {stats.since:,}: {tokens} as they were said"
+    if shrinks := story.of("shrink"):
+        yield f"  in between the view was made smaller {amount(len(shrinks), 'time')}"
     if story.saved:
         yield f"  {amount(story.saved, 'token')} were not sent, over {amount(len(story.of('recall')), 'recall')}"
 
