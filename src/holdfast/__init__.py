@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from holdfast.agent import AgentLoop, remember_tool
+    from holdfast.agent import AgentLoop, remember_tool, search_tool
     from holdfast.api import ContextCompressor, TokenBreakdown, compress, count
     from holdfast.asynchronous import acompress
     from holdfast.batch import acompress_many, compress_many
@@ -90,12 +90,13 @@ __all__ = [
     "repair",
     "report",
     "restore",
+    "search_tool",
     "shrink",
     "validate",
 ]
 
 _HOMES = {
-    "agent": ("AgentLoop", "remember_tool"),
+    "agent": ("AgentLoop", "remember_tool", "search_tool"),
     "api": ("ContextCompressor", "TokenBreakdown", "compress", "count"),
     "asynchronous": ("acompress",),
     "batch": ("acompress_many", "compress_many"),

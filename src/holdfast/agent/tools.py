@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 from holdfast.formats.payloads import named
 from holdfast.formats.values import compact, is_list, is_object
@@ -13,10 +12,6 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import ToolCall
 from holdfast.session import Session
 
-_REMEMBERING = (
-    "Keep something in mind for the rest of this conversation, however long it gets: a decision, a constraint or "
-    "a fact that later steps depend on."
-)
 _BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose results are blocks of one message of the user
 _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
 
@@ -50,38 +45,6 @@ class FunctionTool:
     def __call__(self, arguments: object) -> Any:
         """The function's answer."""
         return self.run(str(arguments))
-
-
-def remember_tool(session: Session, format: Literal["openai", "anthropic"] = "openai") -> FunctionTool:  # noqa: A002 - the name that users know for it
-    """The tool by which a model keeps something in mind: it stands in every view from then on.
-
-    Raises ConfigError for a format that has no tools.
-    """
-    checked(session)
-    if format not in ("openai", "anthropic"):
-        raise ConfigError(
-            f"{format!r} has no form of tools here", place="format", advice="known are openai, anthropic"
-        )
-
-    def run(arguments: str) -> str:
-        try:
-            text = str(json.loads(arguments)["text"])
-        except (ValueError, KeyError, TypeError):
-            text = ""
-        if not text.strip():
-            return 'error: give an object such as {"text": "what to keep in mind"}'
-        session.remember(text, by="model")
-        return "It is kept in mind."
-
-    parameters = {
-        "type": "object",
-        "properties": {"text": {"type": "string", "description": "one fact, decision or instruction, in full"}},
-        "required": ["text"],
-    }
-    described = {"name": "remember", "description": _REMEMBERING}
-    if format == "anthropic":
-        return FunctionTool({**described, "input_schema": parameters}, run)
-    return FunctionTool({"type": "function", "function": {**described, "parameters": parameters}}, run)
 
 
 def checked(session: object) -> Session:
