@@ -89,6 +89,10 @@ def test_a_call_that_cannot_be_answered_says_what_to_give(session, arguments, an
     assert answer in search_tool(session)(arguments)
 
 
+def test_what_nobody_spoke_of_is_not_found(session):
+    assert asked(session, query="quantum chromodynamics") == "Nothing in this conversation answers it."
+
+
 def test_an_empty_thread_has_no_answer():
     with Session("t", budget=500) as session:
         assert asked(session, query="anything") == "Nothing in this conversation answers it."

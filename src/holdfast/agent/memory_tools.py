@@ -29,6 +29,7 @@ _SHORTENED = "\n[shortened; give lines or a pattern to read the rest]"
 _NOTHING = "Nothing in this conversation answers it."
 _WRONG = 'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
 _HITS = 6
+_WORTH = 0.2  # score below which a message has next to nothing of the question
 _LEAST = 40  # tokens of an excerpt; twice that, of an answer
 _ANSWER = 2_000  # tokens
 
@@ -95,7 +96,8 @@ def _whole(session: Session, asked: Mapping[str, Any], most: int) -> str:
 def _found(session: Session, query: str, most: int) -> str:
     """The best messages, each with its number; of what is left of the room each gets an equal share."""
     count = session.meter.text
-    hits = [hit for hit in session.search(query, 2 * _HITS) if not hit.text.startswith(_OPENING)][:_HITS]
+    found = (hit for hit in session.search(query, 2 * _HITS) if hit.score >= _WORTH)
+    hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]  # not what such a search gave
     told, left = [_OPENING], most - count(f"{_OPENING}\n")
     for n, hit in enumerate(hits):
         head = f"[message {hit.position}] "
