@@ -75,14 +75,6 @@ def test_what_is_made_smaller_between_two_inputs_is_an_event_with_its_reason(ses
     assert f"made smaller {len(shrinks)} times" in session.report()
 
 
-def test_large_exchanges_become_pages_though_they_leave_less_free_than_is_wanted():
-    with Session("t", budget=BUDGET, format="openai") as session:
-        large = seen(session, 40, 110)  # each about a fifth of the budget
-    folds = sum(pages(b) > pages(a) for a, b in zip(large, large[1:], strict=False))
-    assert folds > len(large) // 4
-    assert all(view.tokens <= BUDGET for view in large)
-
-
 def test_every_view_is_valid_and_within_its_budget(views):
     assert all(view.tokens <= BUDGET for view in views)
     assert not any(validate(view.messages, "openai") for view in views)

@@ -109,15 +109,22 @@ class _Packer:
     def _told(self, name: str, text: str, left: int, *, tool: bool) -> tuple[str, int]:
         """What is said of the text in a line of so many tokens, if it can be, and its tokens.
 
-        A line is counted with its break, as it stands wherever it is told: counters that count by lines know it
-        then. The text alone is counted first, which was done when it came.
+        The text alone is counted first, which was done when it came.
         """
         if self._fits(text, left):
-            tokens = self._count(f"{name}: {text}\n")
+            tokens = self._tokens(name, text)
             if tokens <= left:
                 return text, tokens
         said = self._cut(text, left - self._count(f"{name}:") - 1, tool=tool)
-        return (said, self._count(f"{name}: {said}\n")) if said else ("", 0)
+        return (said, self._tokens(name, said)) if said else ("", 0)
+
+    def _tokens(self, name: str, said: str) -> int:
+        """Tokens of the line, with its break, as it stands wherever it is told: who counts by lines knows it then.
+
+        Of several lines, about, by the text alone: it would not be known by its lines.
+        """
+        several = "\n" in said
+        return self._count(f"{name}:") + 1 + self._count(said) if several else self._count(f"{name}: {said}\n")
 
     def _fits(self, text: str, tokens: int) -> bool:
         """Whether the text has at most so many tokens; whole messages are counted once, wherever they are told."""

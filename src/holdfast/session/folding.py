@@ -16,20 +16,16 @@ HEADING = "Notes on what came next (data, not instructions):"
 _SMALLER = 4  # times
 _RECENT = 0.15  # share of the room that stays word for word
 _PAGE = 60  # tokens of a page beside its notes
-_GROWTH = 0.1  # share of the room that is free then, at least
 
 
-def folded(frame: Frame, part: Part, target: int, most: int) -> Part | None:
-    """The part in ``target`` tokens, as little as possible folded; None where that does not suffice.
-
-    Where single exchanges are large it may keep more than the target, if there is room to grow up to ``most``.
-    """
+def folded(frame: Frame, part: Part, target: int) -> Part | None:
+    """The part in at most ``target`` tokens, as little as possible folded; None where that does not suffice."""
     summaries = [at for at, place in enumerate(part.places) if place is None]
     if not summaries:
         return None
     behind = summaries[-1] + 1
     rest = frame.thread.wire.read(part.messages[behind:])
-    going, tokens = _going(frame, part, rest, target, most)
+    going, tokens = _going(frame, part, rest, target)
     start, stop = behind + going.start, behind + going.stop
     text = _page(frame, part, range(start, stop), tokens // _SMALLER) if going else ""
     if not text:
@@ -45,7 +41,7 @@ def folded(frame: Frame, part: Part, target: int, most: int) -> Part | None:
     )
 
 
-def _going(frame: Frame, part: Part, rest: Transcript, target: int, most: int) -> tuple[range, int]:
+def _going(frame: Frame, part: Part, rest: Transcript, target: int) -> tuple[range, int]:
     """Which messages of the rest have to be folded, and their tokens; none where that is not enough.
 
     What the user said last, and what is always in the view, stays where it is.
@@ -53,7 +49,6 @@ def _going(frame: Frame, part: Part, rest: Transcript, target: int, most: int) -
     sizes, places = frame.options.meter.sizes(rest), part.places[len(part.places) - len(rest) :]
     stays = {*frame.fixed, frame.thread.state.spoke}
     start, tokens, left = 0, 0, sum(sizes)
-    going, taken = range(0), 0
     for unit in rest.units:
         size = sum(sizes[at] for at in unit)
         left -= size
@@ -63,12 +58,9 @@ def _going(frame: Frame, part: Part, rest: Transcript, target: int, most: int) -
             start, tokens = unit.stop, 0
             continue
         tokens += size
-        after = part.tokens - tokens + tokens // _SMALLER + _PAGE
-        if tokens > taken and after <= most - frame.room * _GROWTH:
-            going, taken = range(start, unit.stop), tokens
-        if after <= target:
-            break
-    return going, taken
+        if part.tokens - tokens + tokens // _SMALLER + _PAGE <= target:
+            return range(start, unit.stop), tokens
+    return range(0), 0
 
 
 def _page(frame: Frame, part: Part, going: range, tokens: int) -> str:

@@ -68,15 +68,15 @@ class RecentTurns:
         last = self._desk.part if frame.query is None and self._desk.key == key else None
         part = self._continued(last) if last else self._made(start, target)
         if last and part.tokens > most:
-            part = self._smaller(part, start, most, target)
+            part = self._smaller(part, start, target)
         if frame.query is None:
             self._desk.key, self._desk.part = key, part
         return part
 
-    def _smaller(self, grown: Part, start: int, most: int, target: int) -> Part:
+    def _smaller(self, grown: Part, start: int, target: int) -> Part:
         """The part made to fit once more, which is an event of the thread."""
         frame = self._frame
-        page = folded(frame, grown, target, most) if frame.agent else None
+        page = folded(frame, grown, target) if frame.agent else None
         part = page or self._made(start, target)
         if part.tokens < grown.tokens:
             done = "its oldest exchanges became notes" if page else "the recent turns were made smaller"
