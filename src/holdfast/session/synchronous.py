@@ -154,7 +154,8 @@ class SyncSession(ReadingSession):
     def undo(self, event: Event | int | None = None) -> Event:
         """Take an event back, by default the newest that can be: a compaction, an edit, a deletion or a pin.
 
-        What does so is a new event: the log only grows. Raises InputError if there is nothing to take back.
+        What does so is a new event: the log only grows. A compaction that is taken back stays so for budgets that
+        hold what it took out of the recent turns. Raises InputError if there is nothing to take back.
         """
         number = None if event is None else arguments.event(event)
         with self._turn:
