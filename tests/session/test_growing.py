@@ -136,3 +136,15 @@ def test_only_the_question_asks_for_a_time_and_the_work_beside_it_does_not():
         asked, beside = Inquiry("When was the gate painted in May 2021?"), Inquiry("The gate?", "log of May 2021")
         assert "time" in [name for name, *_ in answers(asked.question, 2e9, asked.work).weighed]
         assert "time" not in [name for name, *_ in answers(beside.question, 2e9, beside.work).weighed]
+
+
+def test_a_view_that_grows_counts_the_tools_that_are_sent_with_it_now():
+    parameters = {"type": "object", "properties": {}}
+    function = {"name": "read", "description": "Reads a file. " * 40, "parameters": parameters}
+    tools = [{"type": "function", "function": function}]
+    with Session("t", budget=BUDGET, format="openai") as session:
+        for at, messages in enumerate(thread(0, turns=8)):
+            session.append(*messages)
+            sent = tools if at % 3 else None
+            view = session.fit(tools=sent)
+            assert view.tokens == holdfast.count(view.messages, format="openai", tools=sent).total <= BUDGET

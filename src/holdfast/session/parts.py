@@ -87,6 +87,9 @@ class Desk:
 
     key: Key = ()
     part: Part | None = None
+    overhead: int = 0
+    """Tokens of the request beside its messages that are counted in the part."""
+
     recent: Recent | None = None
     telling: Telling | None = None
     looked: int = 0

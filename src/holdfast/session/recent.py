@@ -70,7 +70,7 @@ class RecentTurns:
         if last and part.tokens > most:
             part = self._smaller(part, start, target)
         if frame.query is None:
-            self._desk.key, self._desk.part = key, part
+            self._desk.key, self._desk.part, self._desk.overhead = key, part, frame.overhead
         return part
 
     def _smaller(self, grown: Part, start: int, target: int) -> Part:
@@ -86,9 +86,10 @@ class RecentTurns:
 
     def _continued(self, last: Part) -> Part:
         fresh = self._thread.read(range(last.end, self._thread.state.messages))
+        beside = self._frame.overhead - self._desk.overhead  # other tools may be sent now
         return Part(
             [*last.messages, *(kept.original for kept in fresh.values())],
-            last.tokens + sum(map(self._frame.size, fresh.values())),
+            last.tokens + beside + sum(map(self._frame.size, fresh.values())),
             (*last.places, *fresh),
             last.head,
             self._thread.state.messages,
