@@ -105,6 +105,16 @@ def test_a_view_begins_with_a_user_where_the_wire_wants_it_whatever_was_pinned_o
     assert "node-17" in str(view.messages)
 
 
+@pytest.mark.parametrize("turns", [2, 80])
+def test_a_view_of_a_talk_that_an_assistant_opens_begins_with_a_user_where_the_wire_wants_it(turns):
+    session = session_of("anthropic")
+    session.append({"role": "assistant", "content": "Hello! What can I do for you?"}, *talk(turns)[1:])
+    view = session.fit()
+    assert view.budget_met
+    assert holdfast.validate(view.messages, provider="anthropic") == []
+    assert session.restore()[0]["content"] == "Hello! What can I do for you?"
+
+
 def test_an_edit_that_takes_a_call_away_leaves_a_valid_view():
     session = session_of("openai")
     session.append(USER, CALL["openai"]("a"), RESULT["openai"]("a", "y"), USER)

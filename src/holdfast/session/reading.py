@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
+from holdfast.kernel.integrity import may_follow
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Ledger
 from holdfast.memory.tiers import Tiers
@@ -197,7 +198,8 @@ class ReadingSession(OpenThread):
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:
         """A view that is valid, whatever was appended or changed afterwards."""
         view, state = self._fitted(budget, query, tools), self._thread.state
-        if not (state.unpaired or state.edits or state.deleted or state.pins):
+        changed = state.unpaired or state.edits or state.deleted or state.pins
+        if not changed and self._begins_well(view):
             return view
         limit, mended = view.limit, self._paired(view)
         for _ in range(_ATTEMPTS):
@@ -211,6 +213,13 @@ class ReadingSession(OpenThread):
     def _fitted(self, budget: Budget, query: str | None, tools: object) -> View:
         frame = Frame.of(self._thread, self._desk, self._options, budget, query, tools)
         return Fitting(frame, self._past, self._tending.forms).view()
+
+    def _begins_well(self, view: View) -> bool:
+        """Whether the first message after the system's may be the first; some wires want a user's there."""
+        wire = self._thread.wire
+        read = (wire.read([original]).messages[0] for original in view.messages)
+        first = next((message for message in read if message.role != "system"), None)
+        return first is None or may_follow(wire.rules, None, first)
 
     def _paired(self, view: View) -> View:
         under_way = bool(self._thread.state.waiting)
