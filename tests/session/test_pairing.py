@@ -145,3 +145,25 @@ def test_whatever_is_appended_every_view_is_valid_and_within_its_budget(wire, se
             assert view.budget_met
             assert view.tokens == holdfast.count(view.messages, format=FORMATS[wire]).total
             assert holdfast.validate(view.messages, provider=wire) == []
+
+
+SILENT = {
+    "openai": [{"content": None}, {"content": "Done.", "tool_calls": []}],
+    "anthropic": [{"content": []}, {"content": ""}, {"content": [{"type": "text", "text": ""}]}],
+}
+
+
+@pytest.mark.parametrize(("wire", "silent"), [(wire, each) for wire in WIRES for each in SILENT[wire]])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_message_that_the_wire_refuses_is_kept_and_mended_in_views(tmp_path, wire, silent, named):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    options = {"budget": 400, "store": url} | ({"format": FORMATS[wire]} if named else {})
+    messages = [USER, {"role": "assistant", **silent}, USER, CALL[wire]("a"), RESULT[wire]("a", "x")]
+    with Session("t", **options) as session:
+        for message in messages:
+            session.append(message)
+        assert holdfast.validate(session.fit().messages, provider=wire) == []
+        assert session.faults == ()
+    with Session("t", **options) as session:
+        assert session.restore() == messages
+        assert holdfast.validate(session.fit().messages, provider=wire) == []

@@ -27,11 +27,12 @@ class Rule(Protocol):
     """One reason for which a provider refuses a request. A rule overrides only what it has to say.
 
     ``name`` is a few words joined by underscores, as they stand in reports; ``doors`` are the APIs that enforce
-    it, empty where every one of the wire does.
+    it, empty where every one of the wire does. ``alone``: each message is looked at by itself.
     """
 
     name: ClassVar[str]
     doors: ClassVar[tuple[str, ...]] = ()
+    alone: ClassVar[bool] = False
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """Every place where the rule is broken."""

@@ -198,8 +198,8 @@ class ReadingSession(OpenThread):
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:
         """A view that is valid, whatever was appended or changed afterwards."""
         view, state = self._fitted(budget, query, tools), self._thread.state
-        changed = state.unpaired or state.edits or state.deleted or state.pins
-        if not changed and self._begins_well(view):
+        amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
+        if not amiss and self._begins_well(view):
             return view
         limit, mended = view.limit, self._paired(view)
         for _ in range(_ATTEMPTS):

@@ -79,6 +79,9 @@ class State:
     unpaired: int = 0
     """How many messages parted a call from its result: a result without its call, words before the last result."""
 
+    refused: int = 0
+    """How many messages a wire refuses wherever they stand: empty ones, for instance."""
+
     spoke: int | None = None
     """The newest message of a user."""
 
@@ -150,9 +153,10 @@ class State:
             self.unpaired += bool(self.waiting)
             self.waiting = [call.id for call in message.calls]
 
-    def fold_message(self, position: int, message: Message, speaker: str, tokens: int) -> None:
+    def fold_message(self, position: int, message: Message, speaker: str, tokens: int, *, refused: bool) -> None:
         """Take one more message of the log into account."""
         self.tokens += tokens
+        self.refused += refused
         if message.role == "system":
             self.system.append(position)
         if speaks(message):

@@ -19,7 +19,7 @@ from holdfast.waiting import wait_for
 
 from .lines import Kept, event_of, json_of, kept_of, line_of
 from .state import DERIVED, Event, EventKind, State
-from .wires import check, form_of
+from .wires import check, form_of, is_refused
 
 T = TypeVar("T")
 
@@ -269,7 +269,8 @@ class Thread:
             self.held, self.held_characters = {}, 0  # they were read as another wire's
         self._keep(kept)
         tokens = self.meter.message(kept.message)
-        self.state.fold_message(kept.position, kept.message, kept.remembered.speaker, tokens)
+        refused = is_refused(kept.message, form)
+        self.state.fold_message(kept.position, kept.message, kept.remembered.speaker, tokens, refused=refused)
         self._unsaved += 1
 
     def _fold_event_line(self, number: int, line: Line) -> None:

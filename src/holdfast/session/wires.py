@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.formats import detect, named
+from holdfast.kernel.messages import Message, Text
 from holdfast.kernel.transcript import Format
 
 from .state import State
@@ -28,6 +29,16 @@ def check(originals: Sequence[object], state: State) -> None:
         message = form.read([original]).messages[0]
         known = known if form.name == "plain" else form.name
         exchanged = exchanged or bool(message.calls or message.results)
+
+
+def is_refused(message: Message, form: Format) -> bool:
+    """Whether the wire refuses the message wherever it stands; where that is not known yet, some wire."""
+    if form.name in ("plain", _SHARED) and not (message.calls or message.results):
+        texts = [part.text for part in message.parts if isinstance(part, Text)]
+        if not (message.parts and all(text.strip() for text in texts)):
+            return True
+    twice = (message, message)  # as the last one it might be taken
+    return any(not broken.index for rule in form.rules if rule.alone for broken in rule.violations(twice))
 
 
 def _found(originals: Sequence[object], known: str, *, exchanged: bool) -> Format:

@@ -18,6 +18,7 @@ class ContentGiven(Rule):
     """Chat Completions: content may be null only where the message calls a tool, refuses or carries sound."""
 
     name = "content_given"
+    alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A message without content and without anything in its place."""
@@ -38,6 +39,7 @@ class CallListNotEmpty(Rule):
     """Chat Completions: a list of tool calls has at least one."""
 
     name = "call_list_not_empty"
+    alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """An empty list, where null or no field is meant."""
@@ -57,6 +59,7 @@ class NotEmpty(Rule):
     """
 
     name = "message_not_empty"
+    alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """An empty message, or one with an empty text."""

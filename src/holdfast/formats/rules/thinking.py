@@ -18,6 +18,7 @@ class ThinkingSigned(Rule):
     """Every thinking block has its signature."""
 
     name = "thinking_signed"
+    alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """Thinking without one."""
@@ -35,6 +36,7 @@ class ThinkingLeads(Rule):
     """A message that has thinking starts with it."""
 
     name = "thinking_leads_its_message"
+    alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A message that thinks after it has spoken."""
