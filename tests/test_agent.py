@@ -155,6 +155,29 @@ def test_a_loop_that_ended_while_a_tool_ran_goes_on_with_what_a_provider_takes(s
     assert len(session.restore()) == 7
 
 
+@pytest.mark.parametrize("trigger", ["request", "call", "result", "overflow", "manual"])
+def test_a_loop_that_was_broken_off_while_a_tool_ran_can_be_run_again(session, trigger):
+    def broken_off(arguments):
+        raise KeyboardInterrupt
+
+    model = Model(calling("a"), "done", calling("b"), "done")
+    loop = AgentLoop(model, session, [FunctionTool(SCHEMA, broken_off)], trigger=trigger)
+    loop.fit()
+    with pytest.raises(KeyboardInterrupt):
+        loop.run("go")
+    loop.run("and now?")
+    assert all(holdfast.validate(sent, provider="openai") == [] for sent in model.sent)
+
+
+@pytest.mark.parametrize("trigger", ["request", "call", "result", "overflow", "manual"])
+def test_a_model_that_once_says_nothing_is_called_again_with_what_a_provider_takes(session, trigger):
+    model = Model({"role": "assistant", "content": None}, "done")
+    loop = AgentLoop(model, session, trigger=trigger)
+    loop.run("go")
+    loop.run("and now?")
+    assert all(holdfast.validate(sent, provider="openai") == [] for sent in model.sent)
+
+
 def test_any_other_fault_of_the_model_is_the_callers(session):
     model = Model(KeyError("no such model"))
     with pytest.raises(KeyError):

@@ -105,9 +105,7 @@ class AgentLoop:
 
     def _answered(self) -> Step:
         """The model's message; a refusal for length is answered by fitting harder, once."""
-        sent = self._view
-        if sent is None:
-            sent = self._view = yield self._everything
+        sent = self._view = yield self._valid
         try:
             reply = yield partial(self.model, sent, self._schemas)
         except Exception as fault:
@@ -124,9 +122,12 @@ class AgentLoop:
                 raise given_up(view, still) from again
         return _message(reply)
 
-    def _everything(self) -> list[Any]:
-        """The whole thread, for a model that is sent what nobody fitted; calls and results belong together."""
-        messages = self.session.messages()
+    def _valid(self) -> list[Any]:
+        """What the model is sent, mended if it must be: a run that was broken off leaves a call without a result.
+
+        Where nobody fitted, the whole thread.
+        """
+        messages = self.session.messages() if self._view is None else self._view
         wire = self.session.wire(*messages).name
         return list(repair(messages, wire).messages) if validate(messages, wire) else messages
 
