@@ -167,3 +167,14 @@ def test_a_message_that_the_wire_refuses_is_kept_and_mended_in_views(tmp_path, w
     with Session("t", **options) as session:
         assert session.restore() == messages
         assert holdfast.validate(session.fit().messages, provider=wire) == []
+
+
+def test_a_call_under_way_that_no_view_has_room_for_leaves_the_rest_of_it_valid():
+    calls, result = CALL["openai"], RESULT["openai"]
+    session = session_of("openai")
+    session.append(USER, calls("a"), result("a", "x"), USER, calls("b"), result("lost", "42 rows"))
+    session.pin(1)
+    session.append({**calls("c"), "content": "so it goes " * 800}, result("gone", "7 rows " * 200))
+    view = session.fit()
+    broken = holdfast.validate(view.messages, provider="openai")
+    assert [each.problem for each in broken if "has no call" in each.problem] == []

@@ -222,8 +222,7 @@ class ReadingSession(OpenThread):
         return first is None or may_follow(wire.rules, None, first)
 
     def _paired(self, view: View) -> View:
-        under_way = bool(self._thread.state.waiting)
-        return paired(view, self._thread.wire, self._options, under_way=under_way)
+        return paired(view, self._thread.wire, self._options, self._thread.state.waiting)
 
     def _lift(self, found: Iterable[Recalled]) -> None:
         self._upkeep.found([each.position for each in found])
