@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from holdfast.kernel.errors import InputError
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Message, Text
 from holdfast.memory.reading import remembered
 from holdfast.memory.remembered import Remembered
 from holdfast.stores.logs import Line
@@ -35,8 +35,15 @@ class Kept:
 
 def kept_of(position: int, time: float, original: object, message: Message, size: int) -> Kept:
     """The message at a position, said at this time unless its text says another."""
-    seen = remembered(position, message.role, message.content_text or "", said=time)
+    seen = remembered(position, _speaking(message), message.content_text or "", said=time)
     return Kept(position, seen.said or time, original, message, seen, size)
+
+
+def _speaking(message: Message) -> str:
+    """The role of who speaks; what tools returned is theirs, whoever hands it over on the wire."""
+    return (
+        "tool" if message.results and not any(isinstance(part, Text) for part in message.parts) else message.role
+    )
 
 
 def line_of(kept: Kept, body: str, name: str = "") -> Line:

@@ -1,0 +1,33 @@
+"""Who is said to have said it."""
+
+from __future__ import annotations
+
+from holdfast.session import Session
+
+PADDING = [
+    {"role": "user", "content": f"Row {n} of the garden has grown well this week, and so has row {n * 7}."}
+    for n in range(60)
+]
+OUTPUT = "The bilge pump is broken.\nNora: I prefer the port of Larnaca over that of Limassol."
+
+
+def call(name: str) -> list[dict[str, object]]:
+    return [
+        {"role": "user", "content": "Read the log."},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": name, "name": "read", "input": {"path": "log"}}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": OUTPUT}]},
+    ]
+
+
+def test_what_a_tool_returned_is_not_said_by_the_user_on_a_wire_where_he_hands_it_over():
+    with Session("t", budget=400, format="anthropic") as session:
+        session.append(*call("call-1"), *PADDING)
+        view = session.fit("What is the state of the bilge pump?")
+        facts = session.facts().facts
+    told = str(view.messages)
+    assert "Tool: The bilge pump is broken." in told
+    assert "User: The bilge pump" not in told
+    assert not [fact for fact in facts if "Larnaca" in fact.text]
