@@ -31,3 +31,33 @@ def test_what_a_tool_returned_is_not_said_by_the_user_on_a_wire_where_he_hands_i
     assert "Tool: The bilge pump is broken." in told
     assert "User: The bilge pump" not in told
     assert not [fact for fact in facts if "Larnaca" in fact.text]
+
+
+def test_a_word_with_a_colon_is_no_name_where_messages_bear_none():
+    noted = {
+        "role": "assistant",
+        "content": "Noted: the bilge pump BP-7 is left out. We decided on two spare hoses.",
+    }
+    with Session("t", budget=400) as session:
+        session.append({"role": "user", "content": "Leave out the pump."}, noted, *PADDING)
+        session.append({"role": "assistant", "content": "A good week for the garden."})
+        view = session.fit("What became of bilge pump BP-7?")
+        subjects = {fact.subject for fact in session.facts().facts}
+        segments = "\n".join(
+            segment.content for tier in (session.tiers().hot, session.tiers().warm) for segment in tier
+        )
+    assert "Assistant: Noted: the bilge pump BP-7" in view.messages[0]["content"]
+    assert "Noted" not in subjects
+    assert "Assistant: Noted: the bilge pump BP-7" in segments
+
+
+def test_where_messages_bear_names_these_speak():
+    named = [
+        {"role": "user", "content": f"{name}: {text}"}
+        for name, text in (("Nora", "The pump BP-7 leaks."), ("Ben", "Which?"))
+    ]
+    padding = [{**message, "content": f"Ben: {message['content']}"} for message in PADDING]
+    with Session("t", budget=400) as session:
+        session.append(*named, *padding)
+        view = session.fit("Who said that pump BP-7 leaks?")
+    assert "\nNora: The pump BP-7 leaks." in view.messages[0]["content"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.memory.facts import Fact, Ledger, lifted
 
+from .naming import heard
 from .thread import Thread
 
 
@@ -19,7 +20,7 @@ class Knowing:
         state = self._thread.state
         if self._rewordings != state.rewordings:
             self._ledger, self._next, self._rewordings = Ledger(), 0, state.rewordings
-        fresh = [fact for kept in self._thread.forwards(self._next) for fact in lifted(kept.remembered)]
+        fresh = [fact for kept in self._thread.forwards(self._next) for fact in lifted(heard(state, kept))]
         self._ledger = self._ledger.adding(fact for fact in fresh if not self._forgotten(fact))
         self._next = state.messages
         return self._ledger

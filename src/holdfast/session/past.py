@@ -15,6 +15,7 @@ from holdfast.memory.packing import pack, written
 from holdfast.memory.remembered import Hit, Remembered, VectorSource
 
 from .inquiry import Inquiry
+from .naming import bears_names, heard
 from .spans import holds
 from .telling import told
 from .thread import Thread
@@ -72,7 +73,7 @@ class Past:
         hits = self._found.search(question, limit, self._thread.now())
         found = self._thread.read([hit.position for hit in hits])
         texts = {
-            place: kept.remembered.text or (told(kept) if kept.message.calls else "")
+            place: kept.remembered.text or (told(self._thread.state, kept) if kept.message.calls else "")
             for place, kept in found.items()
         }
         return [
@@ -132,7 +133,8 @@ class _Everything:
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
         """Those of the positions that there are; what the system said is always in view and never looked for."""
         found = self._thread.read(positions)
-        return {place: kept.remembered for place, kept in found.items() if kept.message.role != "system"}
+        state = self._thread.state
+        return {place: heard(state, kept) for place, kept in found.items() if kept.message.role != "system"}
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
         """The positions of messages that were said in this span of time."""
@@ -144,7 +146,8 @@ class _Everything:
 
     def speakers(self) -> Sequence[str]:
         """The names of those who speak."""
-        return self._thread.state.speakers
+        state = self._thread.state
+        return state.speakers if any(bears_names(state, role) for role in state.signed) else ()
 
 
 class _Remaining(_Everything):

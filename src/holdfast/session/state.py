@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
+from holdfast.memory.remembered import Remembered
 
 from .spans import Span, joined, without
 
@@ -88,6 +89,12 @@ class State:
     speakers: list[str] = field(default_factory=list[str])
     """The names that messages give themselves, at most so many as a question could mean."""
 
+    said: dict[str, int] = field(default_factory=dict[str, int])
+    """How many texts there are of each role."""
+
+    signed: dict[str, int] = field(default_factory=dict[str, int])
+    """How many of them begin with what may be a name."""
+
     deleted: list[int] = field(default_factory=list[int])
 
     edits: dict[int, int] = field(default_factory=dict[int, int])
@@ -153,7 +160,7 @@ class State:
             self.unpaired += bool(self.waiting)
             self.waiting = [call.id for call in message.calls]
 
-    def fold_message(self, position: int, message: Message, speaker: str, tokens: int, *, refused: bool) -> None:
+    def fold_message(self, position: int, message: Message, seen: Remembered, tokens: int, *, refused: bool) -> None:
         """Take one more message of the log into account."""
         self.tokens += tokens
         self.refused += refused
@@ -163,10 +170,17 @@ class State:
             self.spoke = position
             self.task = position if self.task is None else self.task
         self.calls = self.calls or bool(message.calls)
-        if speaker and speaker not in self.speakers and len(self.speakers) < _SPEAKERS:
-            self.speakers.append(speaker)
+        self._hear(seen)
         self._pair(message)
         self.messages = position + 1
+
+    def _hear(self, seen: Remembered) -> None:
+        if seen.text:
+            self.said[seen.role] = self.said.get(seen.role, 0) + 1
+        if seen.speaker:
+            self.signed[seen.role] = self.signed.get(seen.role, 0) + 1
+            if seen.speaker not in self.speakers and len(self.speakers) < _SPEAKERS:
+                self.speakers.append(seen.speaker)
 
     def fold_event(self, event: Event) -> None:
         """Take one more event of the log into account."""

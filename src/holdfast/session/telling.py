@@ -8,9 +8,12 @@ from collections.abc import Iterator
 
 from holdfast.compressors.digest import History
 from holdfast.content import recognise
-from holdfast.kernel.messages import Role, ToolCall, ToolResult
+from holdfast.kernel.messages import Message, Role, ToolCall, ToolResult
+from holdfast.memory.remembered import Remembered
 
 from .lines import Kept
+from .naming import heard
+from .state import State
 
 _ROLES: dict[str, Role] = {"User": "user", "Assistant": "assistant", "System": "system"}
 _CALL, _RESULT = "Call", "Result"
@@ -19,13 +22,12 @@ _WORDS = frozenset({"prose", "dense"})
 _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*)\)", re.DOTALL)
 
 
-def told(kept: Kept) -> str:
+def told(state: State, kept: Kept) -> str:
     """What a message tells, each part behind the name of who or what it is by."""
-    return "\n".join(_blocks(kept))
+    return "\n".join(_blocks(heard(state, kept), kept.message))
 
 
-def _blocks(kept: Kept) -> Iterator[str]:
-    seen, message = kept.remembered, kept.message
+def _blocks(seen: Remembered, message: Message) -> Iterator[str]:
     if message.results:
         yield f"{_RESULT}: {seen.body}"
     elif seen.body.strip():

@@ -270,7 +270,7 @@ class Thread:
         self._keep(kept)
         tokens = self.meter.message(kept.message)
         refused = is_refused(kept.message, form)
-        self.state.fold_message(kept.position, kept.message, kept.remembered.speaker, tokens, refused=refused)
+        self.state.fold_message(kept.position, kept.message, kept.remembered, tokens, refused=refused)
         self._unsaved += 1
 
     def _fold_event_line(self, number: int, line: Line) -> None:

@@ -113,7 +113,7 @@ class Turns:
 
     def _text(self, messages: Sequence[Remembered]) -> str:
         found = self._thread.read([message.position for message in messages])
-        return "\n".join(map(told, found.values()))
+        return "\n".join(told(self._thread.state, kept) for kept in found.values())
 
     def _made(self, turn: Sequence[Remembered], span: Span | None = None) -> Segment:
         first, last = span or (turn[0].position, turn[-1].position)
