@@ -39,3 +39,11 @@ def test_a_result_without_its_call_is_among_what_went_wrong(session):
     session.append({"role": "tool", "tool_call_id": "lost", "content": "late"})
     assert "What went wrong (1); nothing was lost by it\n  at message" in session.report()
     assert "1 time, last: a call and its result were appended apart" in session.report("html")
+
+
+def test_of_a_message_that_was_recalled_and_deleted_since_it_says_so(session):
+    (recalled,) = session.search("Which retries did we agree on?", 1)
+    session.fit("Which retries did we agree on?")
+    session.delete(recalled.position)
+    assert f"message {recalled.position}: (deleted since)\n" in session.report()
+    assert "(deleted since)<br>" in session.report("html")

@@ -149,7 +149,7 @@ def _recall(story: Story, event: Event) -> str:
 
 def _chosen(story: Story, position: int, score: float, why: dict[str, float]) -> str:
     """One message that came back, and what gave it its score as a bar of parts."""
-    told = _shown(one_line(story.texts.get(position, ""), _PREVIEW))
+    told = _shown(story.told(position))
     names = escape(reasons(why))
     return (
         f'<tr><th scope="row">{position:,}</th><td><svg class="gauge" role="img" aria-label="{names}">'

@@ -71,16 +71,19 @@ class Past:
     def search(self, question: str, limit: int) -> list[Recalled]:
         """The messages that answer best, best first, each as it stands; also those that were evicted."""
         hits = self._found.search(question, limit, self._thread.now())
-        found = self._thread.read([hit.position for hit in hits])
-        texts = {
-            place: kept.remembered.text or (told(self._thread.state, kept) if kept.message.calls else "")
-            for place, kept in found.items()
-        }
+        texts = self.texts([hit.position for hit in hits])
         return [
             Recalled(hit.position, hit.score, texts[hit.position], hit.why)
             for hit in hits
             if hit.score > 0 and texts.get(hit.position)
         ]
+
+    def texts(self, positions: Sequence[int]) -> dict[int, str]:
+        """What the messages at these positions say, or what they call; none of what was deleted."""
+        return {
+            place: kept.remembered.text or (told(self._thread.state, kept) if kept.message.calls else "")
+            for place, kept in self._thread.read(positions).items()
+        }
 
     def recollect(
         self,

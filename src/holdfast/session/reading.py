@@ -191,8 +191,7 @@ class ReadingSession(OpenThread):
         arguments.one_of("format", format, ("text", "html"))
         with self._turn:
             stats, events = self.stats(), self.history()
-            found = self._thread.read(recalled_positions(events))
-            story = Story(stats, events, {place: kept.remembered.body for place, kept in found.items()})
+            story = Story(stats, events, self._past.texts(recalled_positions(events)))
         return html_page(story) if format == "html" else text_page(story)
 
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:

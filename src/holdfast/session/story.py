@@ -25,6 +25,10 @@ class Story:
     events: Sequence[Event]
     texts: dict[int, str]
 
+    def told(self, position: int) -> str:
+        """What a message that was recalled says, in one line."""
+        return one_line(self.texts.get(position, "(deleted since)"), _PREVIEW)
+
     def of(self, kind: EventKind) -> list[Event]:
         """The events of a kind, oldest first."""
         return [event for event in self.events if event.kind == kind]
@@ -112,7 +116,7 @@ def _recalls(story: Story) -> Iterator[str]:
         question = one_line(event.facts["question"], _PREVIEW)
         yield f"  at message {event.at:,}: {amount(len(event.facts['chosen']), 'message')} for “{question}”"
         for position, score, why in best(event, 3):
-            yield f"    {score:.2f}  message {position:,}: {one_line(story.texts.get(position, ''), _PREVIEW)}"
+            yield f"    {score:.2f}  message {position:,}: {story.told(position)}"
             yield f"          by {reasons(why)}"
 
     return _section(story, "recall", "Recalls ({})", tell)
