@@ -234,6 +234,18 @@ def test_a_reply_that_cannot_stand_for_the_text_is_refused_and_not_asked_for_aga
         assert any("refused" in segment.metadata for segment in tiers.warm)
 
 
+def test_what_is_too_short_to_ask_for_counts_as_no_form_of_the_model(store):
+    notes = [{"role": "user", "content": f"Order ORD-{n:04} went to Lisbon."} for n in range(60)]
+    with opened(store, Scripted(lambda prompt: "It was refused: order ORD-9999 went to Porto.")) as session:
+        session.append(*notes, *turns(6))
+        session.tend()
+        assert set(session.stats().forms) == {"rule"}
+        told = kinds(session, "forms")
+    assert told
+    assert {event.facts["taken"] for event in told} == {0}
+    assert all(event.reason.startswith("0 of ") for event in told)
+
+
 def test_equal_requests_are_paid_for_once(tmp_path):
     cache = holdfast.CompressionCache()
     first, second = Scripted(brief), Scripted(brief)

@@ -53,7 +53,7 @@ class ModelCondenser:
         """The form by the model, and behind it what the text names and the model left out."""
         aimed = int(count(text) / FACTORS[level][0])
         if aimed < _LEAST:
-            return Form(self.condense(text, level, count))
+            return Form(self.condense(text, level, count), asked=False)
         named, room = named_in(text), room_for(count(text), level)
         reply = (yield from ask(_request(_NAMES[level], text, named, aimed))).strip()
         form = _completed(reply, named, room, count)

@@ -54,6 +54,8 @@ class Form:
 
     text: str
     refused: str = ""
+    asked: bool = True
+    """False where the text is too short to be worth a request: then it is that of the rule too."""
 
 
 @runtime_checkable

@@ -36,6 +36,11 @@ class Answers:
         """How many forms were refused, so that the one by rule stands."""
         return sum(bool(form.refused) for form in self.forms.values())
 
+    @property
+    def asked(self) -> int:
+        """How many forms the model was asked for, also those that failed."""
+        return sum(form.asked for form in self.forms.values()) + len(self.failed)
+
 
 @dataclass(frozen=True, slots=True)
 class Forming:

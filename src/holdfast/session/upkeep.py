@@ -181,7 +181,7 @@ class Upkeep:
         if answers.fault:
             self._tell(answers.fault)
         if usage.calls:
-            taken = len(answers.forms) - answers.refused
+            taken = answers.asked - len(answers.failed) - answers.refused
             writer = usage.calls[0].model
             facts = {
                 "taken": taken,
@@ -193,7 +193,7 @@ class Upkeep:
                 "cost": usage.cost,
             }
             with suppress(StoreError):
-                self._tending.thread.record("forms", f"{taken} of {len(usage.calls)} forms are by {writer}", facts)
+                self._tending.thread.record("forms", f"{taken} of {answers.asked} forms are by {writer}", facts)
 
     @contextmanager
     def _shielded(self) -> Generator[None]:
