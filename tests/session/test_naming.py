@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.session import Session
 
 PADDING = [
@@ -11,14 +13,14 @@ PADDING = [
 OUTPUT = "The bilge pump is broken.\nNora: I prefer the port of Larnaca over that of Limassol."
 
 
-def call(name: str) -> list[dict[str, object]]:
+def call(name: str, output: str = OUTPUT) -> list[dict[str, object]]:
     return [
         {"role": "user", "content": "Read the log."},
         {
             "role": "assistant",
             "content": [{"type": "tool_use", "id": name, "name": "read", "input": {"path": "log"}}],
         },
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": OUTPUT}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": output}]},
     ]
 
 
@@ -61,3 +63,23 @@ def test_where_messages_bear_names_these_speak():
         session.append(*named, *padding)
         view = session.fit("Who said that pump BP-7 leaks?")
     assert "\nNora: The pump BP-7 leaks." in view.messages[0]["content"]
+
+
+def test_notes_on_a_task_count_the_turns_of_the_user_alone():
+    with Session("t", budget=1_500, format="anthropic") as session:
+        session.append({"role": "user", "content": "Find the port of every service."})
+        for n in range(40):
+            rows = "\n".join(f"row {n}.{row}: nothing to see in the depot of Porto" for row in range(12))
+            _, asked, given = call(f"call-{n}", f"The port of service svc-{n} is {8000 + n}.\n{rows}")
+            session.append(asked, given)
+            view = session.fit()
+    notes = next(str(message["content"]) for message in view.messages if "Notes on" in str(message["content"]))
+    assert "svc-" in notes
+    assert not re.findall(r"#\d", notes)
+
+
+def test_a_backlog_is_not_parted_between_a_call_and_what_it_gave():
+    with Session("t", budget=900, format="anthropic") as session:
+        session.append(*(message for n in range(40) for message in call(f"call-{n}")), *PADDING)
+        portions = [session._tending._turns.finished(0, most)[0] for most in range(1, 200, 7)]
+    assert all(segment.content.rstrip().endswith(OUTPUT) for portion in portions for segment in portion)

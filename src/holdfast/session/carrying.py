@@ -8,7 +8,7 @@ from holdfast.compressors.concealing import concealed
 from holdfast.compressors.digest import HEADING, History, notes
 from holdfast.compressors.summaries import mark
 from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import Format
+from holdfast.kernel.transcript import Format, speaks
 
 from .frame import Frame
 from .lines import Kept
@@ -31,7 +31,7 @@ def carried(frame: Frame, start: int) -> str:
     messages = [kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)]
     if stands and known["text"]:
         messages = [summary_of(thread.wire, known["text"]), *messages]
-    users = tuple(i for i, message in enumerate(messages) if message.role == "user")
+    users = tuple(i for i, message in enumerate(messages) if speaks(message))
     text = noted(frame, messages, tokens, users)
     thread.state.carried = {"to": start, "tokens": tokens, "text": text}
     thread.save()

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from holdfast.kernel.errors import InputError
-from holdfast.kernel.messages import Message, Text
+from holdfast.kernel.messages import Message
+from holdfast.kernel.transcript import speaks
 from holdfast.memory.reading import remembered
 from holdfast.memory.remembered import Remembered
 from holdfast.stores.logs import Line
@@ -41,9 +42,7 @@ def kept_of(position: int, time: float, original: object, message: Message, size
 
 def _speaking(message: Message) -> str:
     """The role of who speaks; what tools returned is theirs, whoever hands it over on the wire."""
-    return (
-        "tool" if message.results and not any(isinstance(part, Text) for part in message.parts) else message.role
-    )
+    return "tool" if message.role == "user" and not speaks(message) else message.role
 
 
 def line_of(kept: Kept, body: str, name: str = "") -> Line:

@@ -52,7 +52,7 @@ class Turns:
         for kept in self._thread.forwards(start):
             if kept.message.role == "system":
                 continue
-            if most is not None and tokens > most and kept.message.role == "user":
+            if most is not None and tokens > most and kept.remembered.role == "user":
                 turns, more = by_turns(said), True
                 break
             said.append(kept.remembered)
