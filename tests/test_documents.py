@@ -41,6 +41,15 @@ def test_the_python_of_the_readme_runs_from_top_to_bottom(clone):
     assert any("has no call before it" in line for line in lines)
 
 
+def test_the_python_of_the_page_on_sessions_runs_from_top_to_bottom(clone):
+    said = io.StringIO()
+    namespace: dict[str, object] = {}
+    with contextlib.redirect_stdout(said):
+        for block in blocks("docs/sessions.md", "python"):
+            exec(compile(block, "sessions.md", "exec"), namespace)
+    assert "  words " in said.getvalue()
+
+
 def test_the_strategy_of_the_architecture_page_runs(clone):
     namespace: dict[str, object] = {}
     exec(blocks("ARCHITECTURE.md", "python")[0], namespace)
@@ -52,8 +61,8 @@ def test_the_strategy_of_the_architecture_page_runs(clone):
     assert [message["content"][:4] for message in result.messages] == ["what", "the ", "when"]
 
 
-@pytest.mark.parametrize("block", blocks("README.md", "console"))
-def test_the_commands_of_the_readme_run_in_their_order(clone, block, capsys):
+@pytest.mark.parametrize("block", [*blocks("README.md", "console"), *blocks("docs/sessions.md", "console")])
+def test_the_commands_of_the_pages_run_in_their_order(clone, block, capsys):
     for line in block.splitlines():
         command = shlex.split(line.removeprefix("$ "))
         assert command[0] == "holdfast"
