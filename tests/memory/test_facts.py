@@ -20,6 +20,7 @@ def ledger(*texts):
     [
         ("My name is Dana Reyes and I'm new here.", ("name", "Dana Reyes")),
         ("I moved to Lisbon last week.", ("lives in", "Lisbon")),
+        ("I live in Porto now.", ("lives in", "Porto")),
         ("I work for the city library.", ("works for", "the city library")),
         ("My dog is called Rex.", ("dog", "Rex")),
         ("The deadline is 3 May.", ("deadline", "3 May")),

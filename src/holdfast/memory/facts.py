@@ -59,7 +59,7 @@ _UNSURE = re.compile(
 )
 _END = re.compile(
     r"[,;:!](?:\s|$)|\.(?:\s|$)|\s(?:and|but|so|because|since|which|who|when|while|although|though)\s"
-    r"| (?:yesterday|today|(?:last|this|next) (?:week|month|year|night|weekend|summer|winter)|\w+ ago)\b",
+    r"| (?:now|yesterday|today|(?:last|this|next) (?:week|month|year|night|weekend|summer|winter)|\w+ ago)\b",
     re.IGNORECASE,
 )
 _LONGEST = 300  # characters of a sentence that states a fact
