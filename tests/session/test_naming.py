@@ -83,3 +83,11 @@ def test_a_backlog_is_not_parted_between_a_call_and_what_it_gave():
         session.append(*(message for n in range(40) for message in call(f"call-{n}")), *PADDING)
         portions = [session._tending._turns.finished(0, most)[0] for most in range(1, 200, 7)]
     assert all(segment.content.rstrip().endswith(OUTPUT) for portion in portions for segment in portion)
+
+
+def test_what_a_tool_returned_is_no_fact_of_the_user_who_speaks_in_the_same_message():
+    asked, made, given = call("call-1", "I prefer the port of Larnaca.")
+    given["content"].append({"type": "text", "text": "Go on."})
+    with Session("t", format="anthropic") as session:
+        session.append(asked, made, given, {"role": "user", "content": "I prefer the port of Paphos."})
+        assert [fact.value for fact in session.facts().facts] == ["the port of Paphos"]

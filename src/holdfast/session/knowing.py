@@ -20,7 +20,8 @@ class Knowing:
         state = self._thread.state
         if self._rewordings != state.rewordings:
             self._ledger, self._next, self._rewordings = Ledger(), 0, state.rewordings
-        fresh = [fact for kept in self._thread.forwards(self._next) for fact in lifted(heard(state, kept))]
+        said = (kept for kept in self._thread.forwards(self._next) if not kept.message.results)
+        fresh = [fact for kept in said for fact in lifted(heard(state, kept))]
         self._ledger = self._ledger.adding(fact for fact in fresh if not self._forgotten(fact))
         self._next = state.messages
         return self._ledger
