@@ -37,7 +37,7 @@ def session():
         ({"format": 5}, "format: 5 is no name of a format; known are "),
         ({"profile": "none such"}, "there is no profile named 'none such'; known are "),
         ({"redact": "yes"}, "redact: 'yes' is not a choice; give True or False"),
-        ({"tiers": 5}, "tiers: 5 is no TierSizes; give TierSizes(hot=..., warm=..., cold=...)"),
+        ({"tiers": 5}, "tiers: 5 is no TierSizes; give holdfast.memory.tiers.TierSizes(hot=..., ...)"),
         ({"vectors": "yes"}, "vectors: 'yes' is not a choice; known are True, False, None"),
         ({"background": 1}, "background: 1 is not a choice; known are True, False"),
         ({"condenser": 5}, "condenser: 5 is no condenser; give an object with condense(text, level, count)"),

@@ -76,7 +76,7 @@ class Options:
         return self.condenser if isinstance(self.condenser, AskingCondenser) else ModelCondenser(self.condenser)
 
     def _check(self) -> None:
-        arguments.an(TierSizes, "tiers", self.tiers, "give TierSizes(hot=..., warm=..., cold=...)")
+        arguments.an(TierSizes, "tiers", self.tiers, "give holdfast.memory.tiers.TierSizes(hot=..., ...)")
         arguments.one_of("vectors", self.vectors, (True, False, None))
         arguments.one_of("background", self.background, (True, False))
         advice = "give an object with condense(text, level, count)"
