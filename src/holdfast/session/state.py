@@ -160,7 +160,9 @@ class State:
             self.unpaired += bool(self.waiting)
             self.waiting = [call.id for call in message.calls]
 
-    def fold_message(self, position: int, message: Message, seen: Remembered, tokens: int, *, refused: bool) -> None:
+    def fold_message(
+        self, position: int, message: Message, seen: Remembered, tokens: int, *, refused: bool
+    ) -> None:
         """Take one more message of the log into account."""
         self.tokens += tokens
         self.refused += refused
