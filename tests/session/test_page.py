@@ -47,3 +47,16 @@ def test_of_a_message_that_was_recalled_and_deleted_since_it_says_so(session):
     session.delete(recalled.position)
     assert f"message {recalled.position}: (deleted since)\n" in session.report()
     assert "(deleted since)<br>" in session.report("html")
+
+
+def test_a_look_that_brought_nothing_back_is_counted_and_not_listed():
+    with Session("t", budget=400, vectors=False) as session:
+        session.append(*talk(60))
+        session.fit("xyzzy")
+        session.append({"role": "user", "content": "Which retries did we agree on?"})
+        session.fit("Which retries did we agree on?")
+        looks = [event for event in session.history() if event.kind == "recall"]
+        listed = sum(bool(event.facts["chosen"]) for event in looks)
+        assert f"over {len(looks)} looks into the past" in session.report()
+        assert f"Recalls ({listed})" in session.report()
+        assert session.report("html").count("<details>") == listed

@@ -40,7 +40,7 @@ def html_page(story: Story) -> str:
         tiers=_tiers(story),
         gauges="\n".join(_gauges(story)),
         compactions="\n".join(map(_compaction, reversed(story.of("compaction")[-_NEWEST:]))) or _none(3),
-        recalls="\n".join(_recall(story, event) for event in reversed(story.of("recall")[-_NEWEST:]))
+        recalls="\n".join(_recall(story, event) for event in reversed(story.recalls[-_NEWEST:]))
         or "<p>Nothing was recalled yet.</p>",
     )
 
@@ -59,7 +59,7 @@ def _facts(story: Story) -> str:
         "tokens not sent": f"{story.saved:,}",
         "compactions": f"{stats.events.get('compaction', 0):,}",
         "made smaller in between": amount(stats.events.get("shrink", 0), "time"),
-        "recalls": f"{stats.events.get('recall', 0):,}",
+        "looks into the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} brought something back",
         "recent turns": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')} as they were said",
         "edited, deleted, pinned, kept in mind": (
             f"{stats.edited:,}, {stats.deleted:,}, {stats.pinned:,}, {stats.notes:,}"

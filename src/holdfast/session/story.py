@@ -34,6 +34,11 @@ class Story:
         return [event for event in self.events if event.kind == kind]
 
     @property
+    def recalls(self) -> list[Event]:
+        """Those that brought something back."""
+        return [event for event in self.of("recall") if event.facts["chosen"]]
+
+    @property
     def saved(self) -> int:
         """Tokens that were not sent, over all recalls: the whole thread, less the view."""
         return sum(max(0, event.facts["of"] - event.facts["tokens"]) for event in self.of("recall"))
@@ -77,7 +82,8 @@ def _figures(story: Story) -> Iterator[str]:
     if shrinks := story.of("shrink"):
         yield f"  in between the view was made smaller {amount(len(shrinks), 'time')}"
     if story.saved:
-        yield f"  {amount(story.saved, 'token')} were not sent, over {amount(len(story.of('recall')), 'recall')}"
+        looks = amount(len(story.of("recall")), "look")
+        yield f"  {amount(story.saved, 'token')} were not sent, over {looks} into the past"
 
 
 def _tiers(story: Story) -> Iterator[str]:
@@ -93,9 +99,8 @@ def _tiers(story: Story) -> Iterator[str]:
         yield f"  of {amount(sum(story.stats.forms.values()), 'short form')} {', '.join(written)}"
 
 
-def _section(story: Story, kind: EventKind, title: str, tell: Callable[[Event], Iterator[str]]) -> Iterator[str]:
-    """The newest events of a kind under a title with their number; nothing where there are none."""
-    found = story.of(kind)
+def _section(found: Sequence[Event], title: str, tell: Callable[[Event], Iterator[str]]) -> Iterator[str]:
+    """The newest of the events under a title with their number; nothing where there are none."""
     if found:
         yield ""
         yield title.format(f"{len(found):,}")
@@ -108,7 +113,7 @@ def _compactions(story: Story) -> Iterator[str]:
         moved = f"the view begins at {event.facts['to']:,}, not {event.facts['from']:,}"
         yield f"  at message {event.at:,}: {moved}; {event.reason}"
 
-    return _section(story, "compaction", "Compactions ({})", tell)
+    return _section(story.of("compaction"), "Compactions ({})", tell)
 
 
 def _recalls(story: Story) -> Iterator[str]:
@@ -119,14 +124,14 @@ def _recalls(story: Story) -> Iterator[str]:
             yield f"    {score:.2f}  message {position:,}: {story.told(position)}"
             yield f"          by {reasons(why)}"
 
-    return _section(story, "recall", "Recalls ({})", tell)
+    return _section(story.recalls, "Recalls ({})", tell)
 
 
 def _faults(story: Story) -> Iterator[str]:
     def tell(event: Event) -> Iterator[str]:
         yield f"  at message {event.at:,}: {one_line(event.reason, _PREVIEW)}"
 
-    return _section(story, "fault", "What went wrong ({}); nothing was lost by it", tell)
+    return _section(story.of("fault"), "What went wrong ({}); nothing was lost by it", tell)
 
 
 def best(event: Event, most: int) -> list[Any]:
