@@ -7,7 +7,7 @@ import re
 import pytest
 
 from holdfast.session import Session
-from tests.session.talks import talk
+from tests.session.talks import talk, turns
 
 
 @pytest.fixture
@@ -50,13 +50,15 @@ def test_of_a_message_that_was_recalled_and_deleted_since_it_says_so(session):
 
 
 def test_a_look_that_brought_nothing_back_is_counted_and_not_listed():
-    with Session("t", budget=400, vectors=False) as session:
-        session.append(*talk(60))
-        session.fit("xyzzy")
-        session.append({"role": "user", "content": "Which retries did we agree on?"})
-        session.fit("Which retries did we agree on?")
+    with Session("t", budget=2_000) as session:
+        for message in turns(40):
+            session.append(message)
+        session.append({"role": "user", "content": "Hm."})
+        session.fit()
+        session.fit("Which orders are late?")
         looks = [event for event in session.history() if event.kind == "recall"]
         listed = sum(bool(event.facts["chosen"]) for event in looks)
+        assert 0 < listed < len(looks)
         assert f"over {len(looks)} looks into the past" in session.report()
         assert f"Recalls ({listed})" in session.report()
         assert session.report("html").count("<details>") == listed
