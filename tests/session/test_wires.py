@@ -58,3 +58,24 @@ def test_an_edit_that_the_thread_could_not_be_read_with_is_refused(first, then):
     else:
         assert session.messages() == [TALKS[then][0], *TALKS[first][1:]]
     session.fit()
+
+
+@pytest.mark.parametrize(("first", "then"), [*product(TAKEN, TALKS)])
+def test_a_session_that_has_not_read_what_another_wrote_adds_nothing_that_cannot_be_read_with_it(
+    first, then, tmp_path
+):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url, budget=400) as late, Session("t", store=url, budget=400) as other:
+        other.append(*TALKS[first])
+        taken = [*TALKS[first], *_taken(late, TALKS[then])]
+        assert late.restore() == other.restore() == taken
+        assert late.fit().messages == other.fit().messages
+        assert Session("t", store=url, budget=400).fit().messages == late.fit().messages
+
+
+def test_an_append_of_nothing_does_nothing_whoever_wrote_before(tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url, budget=400) as late, Session("t", store=url, budget=400) as other:
+        other.append(*TALKS["plain"])
+        assert late.append() == []
+        assert late.append(*TALKS["plain"], ids=["a"]) == other.append(*TALKS["parts"], ids=["a"]) == [1]

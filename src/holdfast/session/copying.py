@@ -10,7 +10,8 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.stores.logs import Line, MessageLog
 
 from .lines import event_of
-from .thread import Thread, settled
+from .settling import settled
+from .thread import Thread
 
 _BATCH = 500  # lines that are kept at once
 

@@ -18,7 +18,8 @@ from holdfast.providers import open_embedder
 from holdfast.stores.capabilities import GetsBytes, SetsBytes
 
 from .lines import Kept
-from .thread import Thread, settled
+from .settling import settled
+from .thread import Thread
 
 _PARTS = Registry("part of a search by meaning", "meaning", {"vectors": "holdfast.memory.vectors:WordVectors"})
 """What needs numpy is loaded where it is installed and asked for."""

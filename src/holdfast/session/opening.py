@@ -18,8 +18,9 @@ from .meaning import Meaning
 from .options import Options
 from .parts import Desk
 from .past import Past
+from .settling import settled
 from .tending import Tending
-from .thread import Thread, settled
+from .thread import Thread
 from .upkeep import Upkeep
 
 

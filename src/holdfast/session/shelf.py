@@ -12,7 +12,8 @@ from holdfast.memory.segments import Segment
 from holdfast.memory.tiers import TIERS, Tier, Tiers
 from holdfast.stores.capabilities import SetsMany
 
-from .thread import Thread, settled
+from .settling import settled
+from .thread import Thread
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _FIELDS = tuple(each.name for each in fields(Segment))

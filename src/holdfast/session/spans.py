@@ -41,3 +41,9 @@ def span_of(spans: Sequence[Span], position: int) -> Span | None:
 def _cut(span: Span, first: int, last: int) -> list[Span]:
     parts = ((span[0], min(span[1], first - 1)), (max(span[0], last + 1), span[1]))
     return list(dict.fromkeys(part for part in parts if part[0] <= part[1]))
+
+
+def as_range(positions: Sequence[int]) -> Sequence[int]:
+    """The same positions, as a range where they are nearly one."""
+    first, last = min(positions), max(positions)
+    return range(first, last + 1) if last - first < 2 * len(positions) else positions

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from inspect import isawaitable
-from typing import Any, TypeVar
+from typing import Any
 
 from holdfast.formats import named
 from holdfast.formats.sdk_objects import as_sent
@@ -15,13 +14,12 @@ from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
 from holdfast.stores.logs import KeepsLogs, Line, MessageLog
-from holdfast.waiting import wait_for
 
 from .lines import Kept, event_of, json_of, kept_of, line_of
+from .settling import settled
+from .spans import as_range
 from .state import DERIVED, Event, EventKind, State
-from .wires import check, form_of, is_refused
-
-T = TypeVar("T")
+from .wires import check, form_of, is_refused, is_settled
 
 _HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
 _SNAPSHOT = 256  # lines after which the state is kept anew
@@ -80,6 +78,15 @@ class Thread:
         moment = self._clock() if time is None else time
         bodies = [json_of(original, f"messages[{i}]") for i, original in enumerate(as_sent(list(originals)))]
         copies = [json.loads(body) for body in bodies]  # what is held is what will be read again
+        places: list[int] | None = None
+        while places is None:
+            places = self._appended(copies, bodies, ids, moment)
+        return places
+
+    def _appended(
+        self, copies: Sequence[object], bodies: Sequence[str], ids: Sequence[str], moment: float
+    ) -> list[int] | None:
+        """The positions; None where somebody else wrote, who may have told that the wire is another one."""
         form, start = self.form(copies), self.state.messages
         fresh = [
             kept_of(start + i, moment, copy, message, len(body))
@@ -87,7 +94,11 @@ class Thread:
         ]
         if len(copies) > 1 and self._named is None:
             check(copies, self.state)
-        places = list(settled(self.log.append([*map(line_of, fresh, bodies, ids)])))
+        at = None if self._named or is_settled(self.state) else start
+        places = list(settled(self.log.append([*map(line_of, fresh, bodies, ids)], at)))
+        if fresh and not places:
+            self.refresh()
+            return None
         if places != [kept.position for kept in fresh]:  # somebody else wrote, or an id was known
             self.refresh()
             return places
@@ -145,7 +156,7 @@ class Thread:
         wanted = [place for place in positions if 0 <= place < self.state.messages and place not in gone]
         missing = [place for place in wanted if place not in self.held]
         if missing:
-            self._hold(settled(self.log.read(_as_range(missing))))
+            self._hold(settled(self.log.read(as_range(missing))))
         found = {place: self.held[place] for place in wanted if place in self.held}
         self._let_go()
         return found
@@ -282,18 +293,3 @@ class Thread:
             gone = self.held.pop(event.facts["position"], None)
             self.held_characters -= gone.size if gone else 0
         self._unsaved += 1
-
-
-def settled(answer: T | Awaitable[T]) -> T:
-    """The answer of a store, waited for where the store is asynchronous."""
-    return wait_for(_awaited(answer)) if isawaitable(answer) else answer
-
-
-async def _awaited(answer: Awaitable[T]) -> T:
-    return await answer
-
-
-def _as_range(positions: Sequence[int]) -> Sequence[int]:
-    """The same positions, as a range where they are nearly one."""
-    first, last = min(positions), max(positions)
-    return range(first, last + 1) if last - first < 2 * len(positions) else positions

@@ -31,6 +31,11 @@ def check(originals: Sequence[object], state: State) -> None:
         exchanged = exchanged or bool(message.calls or message.results)
 
 
+def is_settled(state: State) -> bool:
+    """Whether no message can tell another wire any more."""
+    return _is_settled(state.format, exchanged=_is_exchanged(state))
+
+
 def is_refused(message: Message, form: Format) -> bool:
     """Whether the wire refuses the message wherever it stands; where that is not known yet, some wire."""
     if form.name in ("plain", _SHARED) and not (message.calls or message.results):
