@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from time import monotonic
 
 import pytest
 
@@ -100,6 +101,21 @@ def test_where_the_file_cannot_be_written_to_the_words_are_found_where_they_wait
         assert len(log.search(["cat"], 2)) == 2
     assert waiting(store) == 3
     assert set(log.search(["cat"], 9)) == {0, 1, 4}
+
+
+def test_a_search_does_not_wait_for_another_process_that_is_writing(path):
+    with SqliteStore(path, timeout=5) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        log = store.log("talk")
+        log.append(lines(*SAID))
+        other.execute("BEGIN IMMEDIATE")
+        before = monotonic()
+        assert sorted(log.search(["cat"], 10)) == [0, 1, 4]
+        assert monotonic() - before < 4
+        other.execute("ROLLBACK")
+        assert sorted(log.search(["dog", "dogs"], 10)) == [1, 3]
+        assert waiting(store) == 0
+        with store._file.use() as connection:
+            assert connection.execute("PRAGMA busy_timeout").fetchone() == (5000,)
 
 
 def test_a_file_whose_words_were_indexed_by_each_append_is_searched_with_what_comes_now(path):

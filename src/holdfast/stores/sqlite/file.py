@@ -68,14 +68,20 @@ class DatabaseFile:
             yield connection
 
     @contextmanager
-    def writing(self, *, flush: bool = True) -> Generator[sqlite3.Connection]:
+    def writing(self, *, flush: bool = True, waits: bool = True) -> Generator[sqlite3.Connection]:
         """As ``use``, and what is written is on the disk when the block is left, or undone if it fails.
 
         Without ``flush`` it outlives the process at once, and a power cut from the next flushed write on: the log
-        that is written ahead is one file, which goes to the disk from its beginning.
+        that is written ahead is one file, which goes to the disk from its beginning. If it is not to wait,
+        another process that is writing just now is a StoreError.
         """
         level = self._synchronous if flush else "normal"
-        with self.use() as connection, self._at(connection, level), transaction(connection, "immediate"):
+        with (
+            self.use() as connection,
+            self._at(connection, level),
+            self._within(connection, waits=waits),
+            transaction(connection, "immediate"),
+        ):
             yield connection
 
     def close(self) -> None:
@@ -123,6 +129,18 @@ class DatabaseFile:
             yield
         finally:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+
+    @contextmanager
+    def _within(self, connection: sqlite3.Connection, *, waits: bool) -> Generator[None]:
+        """Wait for another process that is writing, or not, this once."""
+        if waits:
+            yield
+            return
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            yield
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
 
     def _log_ahead(self, connection: sqlite3.Connection) -> None:
         """Turn the write-ahead log on.

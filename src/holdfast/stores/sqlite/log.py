@@ -90,7 +90,7 @@ class SqliteLog:
         """BM25 scores by position, best first; a word that stands nearly everywhere is left out of a long log."""
         found = self._scores(terms, most, waiting=False)
         if found is None:
-            with suppress(StoreError), self._file.writing(flush=False) as connection:
+            with suppress(StoreError), self._file.writing(flush=False, waits=False) as connection:
                 words.index(connection)
             found = self._scores(terms, most, waiting=True)
         return {number % SPAN: score for number, score in (found or {}).items()}
@@ -98,7 +98,7 @@ class SqliteLog:
     def _scores(self, terms: Sequence[str], most: int, *, waiting: bool) -> dict[int, float] | None:
         """By number; None if words wait that are to be indexed first.
 
-        Where they cannot be, for the file is read-only, ``waiting`` ones are looked through.
+        Where they cannot be, in a read-only file or while somebody writes, ``waiting`` ones are looked through.
         """
         with self._file.reading() as connection:
             log, length = self._found(connection)
