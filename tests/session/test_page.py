@@ -62,3 +62,14 @@ def test_a_look_that_brought_nothing_back_is_counted_and_not_listed():
         assert f"over {len(looks)} looks into the past" in session.report()
         assert f"Recalls ({listed})" in session.report()
         assert session.report("html").count("<details>") == listed
+
+
+def test_an_event_explains_the_best_of_many_that_came_back_and_the_view_all():
+    with Session("t", budget=3_000, vectors=False) as session:
+        session.append(*({"role": "user", "content": f"Parcel {n} is late."} for n in range(400)))
+        view = session.fit("Which parcel is late?")
+        (event,) = (event for event in session.history() if event.kind == "recall")
+        explained = [score for _, score, why in event.facts["chosen"] if why]
+        assert len(view.recalled) == len(event.facts["chosen"]) > len(explained) >= 8
+        assert min(explained) >= max(score for _, score, why in event.facts["chosen"] if not why)
+        assert all(sum(each.why.values()) == pytest.approx(each.score) for each in view.recalled)

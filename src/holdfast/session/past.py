@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from heapq import nlargest
 from itertools import islice, takewhile
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from holdfast.memory.index import Retrieval
@@ -23,6 +23,10 @@ from .thread import Thread
 _CANDIDATES = 60  # messages that hold words of the question; each costs the reading of it and its neighbours
 _LONG, _FEWER = 5_000, 30  # in a thread of so many messages, which are not all in memory, so many
 _HITS = 200  # that are offered to a room
+_EXPLAINED = 16  # messages of a recall of which its event tells what gave the score; the view tells it of all
+
+Chosen = tuple[int, float, Mapping[str, float]]
+"""Of a message that came back, its position, its score, and what each factor gave to that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +49,27 @@ class Recollection:
     text: str = ""
     chosen: tuple[Recalled, ...] = ()
 
-    def facts(self) -> list[tuple[int, float, dict[str, float]]]:
-        """As an event keeps it: position, score and what gave it, without the texts."""
+    def facts(self) -> list[Chosen]:
+        """As an event keeps it: position and score, and of the best what gave it, without the texts."""
+        best = {each.position for each in nlargest(_EXPLAINED, self.chosen, key=attrgetter("score"))}
         return [
-            (each.position, round(each.score, 3), {name: round(share, 3) for name, share in each.why.items()})
+            (each.position, round(each.score, 3), _rounded(each.why) if each.position in best else {})
             for each in self.chosen
         ]
+
+    def kept(self) -> list[Chosen]:
+        """As the state keeps it, for as long as it stands in the view."""
+        return [(each.position, each.score, each.why) for each in self.chosen]
 
     @classmethod
     def standing(cls, recalled: Mapping[str, Any]) -> Recollection:
         """What a state says to be in the view."""
         chosen = (Recalled(position, score, "", why) for position, score, why in recalled["chosen"])
         return cls(recalled["text"], tuple(chosen))
+
+
+def _rounded(why: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(share, 3) for name, share in why.items()}
 
 
 class Past:

@@ -146,7 +146,7 @@ class Fitting:
         if self.query is None:
             state = self.thread.state
             now = {"for": state.spoke, "at": state.messages, "agent": self.frame.agent, "text": past.text}
-            state.recalled = facts | now | {"limit": self.limit}
+            state.recalled = facts | now | {"chosen": past.kept(), "limit": self.limit}
 
     def _composed(self, part: Part, start: int, past: Recollection, reason: str) -> View:
         """The view: what is fixed, what the past has to say, the recent turns."""
