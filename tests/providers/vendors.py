@@ -88,9 +88,10 @@ def _handler(vendors: Vendors) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(data)))
             for name, value in vendors.headers.items() if status != 200 else ():
                 self.send_header(name, value)
+            self.send_header("Connection", "close")  # what a client kept open would be lost in some later test
             self.end_headers()
             self.wfile.write(data[: len(data) // 2] if fault == "cut" else data)
-            self.close_connection = fault == "cut"
+            self.close_connection = True
 
         def log_message(self, *_: object) -> None:
             """Tests are quiet."""
