@@ -29,25 +29,25 @@ def clone(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_python_of_the_readme_runs_from_top_to_bottom(clone):
+def said_by(page: str) -> str:
+    """What the Python of the page prints, run from top to bottom."""
     said = io.StringIO()
     namespace: dict[str, object] = {}
     with contextlib.redirect_stdout(said):
-        for block in blocks("README.md", "python"):
-            exec(compile(block, "README.md", "exec"), namespace)
-    lines = said.getvalue().splitlines()
+        for block in blocks(page, "python"):
+            exec(compile(block, page, "exec"), namespace)
+    return said.getvalue()
+
+
+def test_the_python_of_the_readme_runs_from_top_to_bottom(clone):
+    lines = said_by("README.md").splitlines()
     before, after = re.fullmatch(r"(\d+) -> (\d+) tokens", lines[0]).groups()
     assert int(after) <= 8_000 < int(before)
     assert any("has no call before it" in line for line in lines)
 
 
 def test_the_python_of_the_page_on_sessions_runs_from_top_to_bottom(clone):
-    said = io.StringIO()
-    namespace: dict[str, object] = {}
-    with contextlib.redirect_stdout(said):
-        for block in blocks("docs/sessions.md", "python"):
-            exec(compile(block, "sessions.md", "exec"), namespace)
-    assert "  words " in said.getvalue()
+    assert "  words " in said_by("docs/sessions.md")
 
 
 def test_the_strategy_of_the_architecture_page_runs(clone):
