@@ -71,7 +71,7 @@ def context(
     room = case["budget"] - sum(MESSAGE + COUNT(message["content"]) for message in (system, newest)) - MESSAGE
     hits = index.search(question, HITS, max(message.said or 0.0 for message in messages.values()))
     if packing:
-        text = written(pack(hits, messages, room, COUNT, question=question))
+        text = written(pack((hit.position for hit in hits), messages, room, COUNT, question=question))
         return [system, *([{"role": "user", "content": text}] if text else []), newest]
     found: list[int] = []
     for hit in hits:

@@ -127,8 +127,9 @@ def _context(given: list[Any], params: dict[str, Any]) -> Outcome:
         index.add(remembered(at, message["role"], message["content"]))
     empty = holdfast.count([{"role": "user", "content": ""}, newest], counter=counter).total
     hits = index.search(params["query"], len(given))
-    messages = index.messages.read([hit.position for hit in hits])
-    excerpts = pack(hits, messages, params["budget_tokens"] - empty, count, question=params["query"])
+    found = [hit.position for hit in hits]
+    messages = index.messages.read(found)
+    excerpts = pack(found, messages, params["budget_tokens"] - empty, count, question=params["query"])
     past = [{"role": "user", "content": written(excerpts)}] if excerpts else []
     output = [*past, newest]
     facts = {

@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.memory import Hit, pack, remembered
+from holdfast.memory import pack, remembered
 from holdfast.memory.condensing import RuleCondenser
 from holdfast.memory.entities import entities, relations
 from holdfast.memory.facts import lifted
@@ -29,7 +29,7 @@ def test_no_text_takes_for_ever(text):
     text = text[:100_000]
     message = remembered(0, "user", text)
     assert index_of([message]).search(text, 1)
-    assert pack([Hit(0, 1.0)], {0: message}, 100, count) is not None
+    assert pack([0], {0: message}, 100, count) is not None
     assert moment(text) is None or period(text, 0.0) is not None
     assert isinstance(has_importance_marker(text), bool)
     assert len(entities(text)) <= 15

@@ -161,7 +161,7 @@ def test_answers_are_ranked_by_the_sum_of_what_speaks_for_them(seed):
     answers = Answers(messages, weighed)
     scores = {place: sum(share * factor.get(place, 0.0) for _, share, factor in weighed) for place in messages}
     best = heapq.nsmallest(len(scores), scores, key=lambda place: (-scores[place], place))
-    assert [(hit.position, hit.score) for hit in answers.ranked()] == [(place, scores[place]) for place in best]
+    assert list(answers.ranked().items()) == [(place, scores[place]) for place in best]
     assert all(sum(answers.why(place).values()) == scores[place] for place in messages)
 
 
@@ -192,7 +192,7 @@ def test_a_context_lends_its_words_and_asks_for_nothing():
         remembered(1, "assistant", "Nora: The pump hums."),
     ]
     retrieval = index_of(chat)._retrieval
-    assert next(retrieval.answers("What about it?", None, "the valve").ranked()).position == 0
+    assert next(iter(retrieval.answers("What about it?", None, "the valve").ranked())) == 0
     named = [name for name, *_ in retrieval.answers("What about the pump?", None, "Nora, you said so").weighed]
     assert "speaker" not in named
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.memory import Hit, pack, remembered, written
+from holdfast.memory import pack, remembered, written
 from holdfast.memory.packing import OPENING
 from holdfast.memory.pleasantries import without_pleasantries
 from holdfast.metering import meter_for
@@ -14,8 +14,7 @@ MESSAGES = {message.position: message for message in TALK}
 
 
 def packed(positions, budget=1_000, messages=MESSAGES, question=""):
-    hits = [Hit(position, 1.0) for position in positions]
-    return pack(hits, messages, budget, count, question=question)
+    return pack(positions, messages, budget, count, question=question)
 
 
 def test_what_is_restored_stands_in_order_of_time_under_its_day():

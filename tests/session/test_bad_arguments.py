@@ -92,6 +92,11 @@ def test_sizes_that_are_none(sizes, line):
             lambda s: s.append([MESSAGE]),
             "messages[0]: a list of messages is no message; give its messages one by one, as append(*messages)",
         ),
+        (
+            lambda s: s.append({"model": "gpt-4o", "messages": [MESSAGE]}),
+            "messages[0]: the body of a request is no message; give its messages one by one, "
+            'as append(*body["messages"])',
+        ),
         (lambda s: Session("t").fit(), "budget: there is none; give one such as 8_000 to the session, or to fit"),
         (
             lambda s: s.append(MESSAGE, at="now"),

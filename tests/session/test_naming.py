@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from holdfast.session import Session
@@ -30,9 +31,30 @@ def test_what_a_tool_returned_is_not_said_by_the_user_on_a_wire_where_he_hands_i
         view = session.fit("What is the state of the bilge pump?")
         facts = session.facts().facts
     told = str(view.messages)
-    assert "Tool: The bilge pump is broken." in told
+    assert "Tool read(path log): The bilge pump is broken." in told
     assert "User: The bilge pump" not in told
     assert not [fact for fact in facts if "Larnaca" in fact.text]
+
+
+def test_of_calls_that_were_made_at_once_each_result_names_its_own():
+    calls = [
+        {
+            "id": name,
+            "type": "function",
+            "function": {"name": "read", "arguments": json.dumps({"path": f"{name}.log"})},
+        }
+        for name in ("bilge", "anchor")
+    ]
+    results = [
+        {"role": "tool", "tool_call_id": name, "content": f"The {name} winch has run for {hours} hours."}
+        for name, hours in (("bilge", 31), ("anchor", 47))
+    ]
+    with Session("t", budget=400, format="openai") as session:
+        session.append({"role": "user", "content": "Read both logs."})
+        session.append({"role": "assistant", "content": None, "tool_calls": calls}, *results, *PADDING)
+        told = str(session.fit("How long has the anchor winch run?").messages)
+    assert "Tool read(path anchor.log): The anchor winch has run for 47 hours." in told
+    assert "Tool read(path bilge.log): The bilge" in told
 
 
 def test_a_word_with_a_colon_is_no_name_where_messages_bear_none():

@@ -31,6 +31,7 @@ RESULT = {
     },
 }
 USER = {"role": "user", "content": "go on"}
+SAID = {"role": "assistant", "content": "it is done"}
 WIRES = ["openai", "anthropic"]
 FORMATS = {"openai": "openai_chat", "anthropic": "anthropic"}
 
@@ -88,6 +89,22 @@ def test_whole_exchanges_are_no_fault_and_their_messages_are_sent_as_they_are():
     session.append(*messages)
     assert session.fit().messages == messages
     assert session.history() == []
+    assert session.faults == ()
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("budget", [400, 4_000])
+def test_calls_that_are_counted_anew_in_each_turn_are_told_apart_where_the_wire_wants_it(wire, budget):
+    turn = [USER, CALL[wire]("0"), RESULT[wire]("0", "some words of a result"), SAID]
+    session = session_of(wire)
+    for _ in range(12):
+        for message in turn:
+            session.append(message)
+            view = session.fit(budget=budget)
+            assert view.budget_met
+            if message != turn[1]:  # a call that is under way has no result yet
+                assert holdfast.validate(view.messages, provider=wire) == []
+    assert session.restore() == 12 * turn
     assert session.faults == ()
 
 

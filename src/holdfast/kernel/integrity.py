@@ -32,7 +32,7 @@ class Rule(Protocol):
 
     name: ClassVar[str]
     doors: ClassVar[tuple[str, ...]] = ()
-    alone: ClassVar[bool] = False
+    alone: bool = False
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """Every place where the rule is broken."""

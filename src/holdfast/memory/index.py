@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
+from operator import itemgetter
 
 from holdfast.text.words import stem, terms
 
@@ -69,16 +70,15 @@ class Answers:
         held = (len(asked.intersection(terms(self.messages[place].told))) for place in positions)
         return max(self.least, max(held, default=0) / len(asked) if asked else 1.0)
 
-    def ranked(self) -> Iterator[Hit]:
-        """The best first, of equals the earlier one; ``why`` is told apart, for most are passed over."""
+    def ranked(self) -> dict[int, float]:
+        """The scores by position, the best first, of equals the earlier one."""
         scores = dict.fromkeys(self.messages, 0.0)
         for _, share, factor in self.weighed:
             for position, value in factor.items():
                 if position in scores:
                     scores[position] += share * value
-        best = sorted(scores, key=scores.__getitem__, reverse=True)  # stable: the earlier one stays first
-        for position in best:
-            yield Hit(position, min(1.0, scores[position]))
+        best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier one stays first
+        return {position: min(1.0, score) for position, score in best}
 
     def why(self, position: int) -> dict[str, float]:
         """What each factor gave to the score of the message."""
@@ -102,15 +102,11 @@ class Retrieval:
         messages with a score of 0.
         """
         found = self.answers(question, now)
-        hits = list(islice(found.ranked(), limit))
-        sure = found.certainty(hit.position for hit in hits[:_TELLING])
+        ranked = found.ranked()
+        sure = found.certainty(islice(ranked, min(limit, _TELLING)))
         return [
-            Hit(
-                hit.position,
-                sure * hit.score,
-                {name: sure * share for name, share in found.why(hit.position).items()},
-            )
-            for hit in hits
+            Hit(position, sure * score, {name: sure * share for name, share in found.why(position).items()})
+            for position, score in islice(ranked.items(), limit)
         ]
 
     def answers(self, question: str, now: float | None = None, context: str = "") -> Answers:

@@ -12,7 +12,7 @@ REACH = {1: 0.7, 2: 0.5, 3: 0.3, -1: 0.4, -2: 0.3, -3: 0.2}
 
 _PAUSE = 3_600.0  # seconds without a word: what follows is another scene
 _GAP = 12  # messages without a word of the question, where nobody knows the times
-_BEST, _BESIDE = 8, 25  # of the scores, and messages on each side of these that are looked at
+_BEST, _BESIDE = 8, 12  # of the scores, and messages on each side of these that are looked at
 _TELLING = 3  # the best messages of a scene say what it is about
 
 

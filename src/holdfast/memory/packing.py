@@ -12,40 +12,46 @@ from holdfast.text.salience import order
 from holdfast.text.sentences import sentences
 
 from .pleasantries import without_pleasantries
-from .remembered import Excerpt, Hit, Remembered
+from .remembered import Excerpt, Remembered
 from .times import day_name
 
 OPENING = "From earlier in this conversation:"
 """The first line of what is written."""
 
 _MOST_MISSES = 12  # hits in a row that do not fit: then what is left is too little for any
-_LEAST = 12  # tokens of an excerpt that is cut: less says nothing
+_LEAST = 20  # tokens of an excerpt that is cut: less says nothing
 _LARGEST, _LARGE = 0.5, 0.25  # of the budget: the best hit, and any other, is cut if it would take more
 _LONG = 60_000  # characters of a message that are read sentence by sentence
 _MOST_OUTPUTS = 3  # of tools that are read for what answers: each costs as much as a search
 _SENTENCES = 400  # of a message: more are not weighed against each other
 
 
+def speaker_of(message: Remembered) -> str:
+    """Who says it: the name that the message gives, or else the role."""
+    return message.speaker or message.role.capitalize()
+
+
 def pack(
-    hits: Iterable[Hit],
+    positions: Iterable[int],
     messages: Mapping[int, Remembered],
     budget: int,
     count: Callable[[str], int],
     *,
     question: str = "",
     whole: Callable[[str], int] | None = None,
+    name: Callable[[Remembered], str] = speaker_of,
 ) -> list[Excerpt]:
-    """As much of the hits, best first, as ``written`` puts into ``budget`` tokens; in the order of the log.
+    """As much of what stands there, best first, as ``written`` puts into ``budget`` tokens; in order of the log.
 
     What only greets or thanks is left out, and what was said word for word before is not said again. A message
     too long for its share is cut to the sentences that answer the question. ``whole`` counts the text as it stands
-    in its message, where that is to be counted anyway.
+    in its message, where that is to be counted anyway. ``name`` says what stands before what a message says.
     """
     names = frozenset(name.lower() for name in {message.speaker for message in messages.values()})
-    packer = _Packer(budget, count, Question.of(question), names)
+    packer = _Packer(budget, count, Question.of(question), names, name)
     misses = 0
-    for hit in hits:
-        message = messages.get(hit.position)
+    for position in positions:
+        message = messages.get(position)
         if message is None:
             continue
         misses = 0 if packer.take(message) else misses + 1
@@ -61,10 +67,9 @@ def written(excerpts: Sequence[Excerpt]) -> str:
     lines = [OPENING]
     day = ""
     for excerpt in excerpts:
-        said = day_name(excerpt.said) if excerpt.said is not None else ""
-        if said and said != day:
-            lines.append(_heading(said))
-            day = said
+        if excerpt.day and excerpt.day != day:
+            lines.append(_heading(excerpt.day))
+            day = excerpt.day
         lines.append(f"{excerpt.name}: {excerpt.text}")
     return "\n".join(lines)
 
@@ -77,9 +82,15 @@ class _Packer:
     """Takes message after message while there is room."""
 
     def __init__(
-        self, budget: int, count: Callable[[str], int], question: Question, names: frozenset[str]
+        self,
+        budget: int,
+        count: Callable[[str], int],
+        question: Question,
+        names: frozenset[str],
+        name: Callable[[Remembered], str],
     ) -> None:
         self._budget, self._count, self._question, self._names = budget, count, question, names
+        self._name = name
         self._room = budget - count(f"{OPENING}\n")
         self._taken: list[Excerpt] = []
         self._texts: set[str] = set()
@@ -96,11 +107,11 @@ class _Packer:
         room = self._room if day in self._days else self._room - self._count(f"{_heading(day)}\n")
         most = self._budget * (_LARGE if self._taken else _LARGEST)
         left = min(room, max(int(most), _LEAST))
-        name = message.speaker or message.role.capitalize()
+        name = self._name(message)
         said, tokens = self._told(name, text, left, tool=tool)
         if not said or tokens > left:
             return False
-        self._taken.append(Excerpt(message.position, name, said, message.said, whole=said == body.strip()))
+        self._taken.append(Excerpt(message.position, name, said, day, whole=said == body.strip()))
         self._texts.add(text)
         self._days.add(day)
         self._room = room - tokens

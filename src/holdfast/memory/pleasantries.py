@@ -22,7 +22,7 @@ _MOST_WORDS = 14  # a longer sentence says something, whatever its words
 
 def without_pleasantries(text: str, names: frozenset[str] = frozenset()) -> str:
     """The text without the sentences of which every word is courtesy; ``names``, in lower case, are no news."""
-    return _BARE((text, names))
+    return _BARE[text, names]
 
 
 def _bare(given: tuple[str, frozenset[str]]) -> str:

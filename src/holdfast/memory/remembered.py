@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,16 @@ class Hit:
     why: Mapping[str, float] = field(default_factory=dict[str, float], compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """What is written of one message: its whole body, or those of its sentences that matter."""
+class Excerpt(NamedTuple):
+    """What is written of one message: its whole body, or those of its sentences that matter.
+
+    ``day`` is when it was said, as a reader writes it; empty where nobody knows.
+    """
 
     position: int
     name: str
     text: str
-    said: float | None
+    day: str
     whole: bool
 
 

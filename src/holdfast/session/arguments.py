@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from math import isfinite, nan
 
+from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.errors import ConfigError
 from holdfast.reports.visible import amount
 
@@ -38,11 +39,15 @@ def thread(value: object) -> str:
 
 
 def messages(given: Sequence[object]) -> None:
-    """Raises ConfigError for a list of messages in the place of a message."""
+    """Raises ConfigError for a list of messages, or the body of a request, in the place of a message."""
     for i, each in enumerate(given):
+        place = f"messages[{i}]"
         if isinstance(each, list | tuple):
-            place, advice = f"messages[{i}]", "give its messages one by one, as append(*messages)"
+            advice = "give its messages one by one, as append(*messages)"
             raise ConfigError("a list of messages is no message", place=place, advice=advice)
+        if is_object(each) and "role" not in each and is_list(each.get("messages")):
+            advice = 'give its messages one by one, as append(*body["messages"])'
+            raise ConfigError("the body of a request is no message", place=place, advice=advice)
 
 
 def maybe_text(place: str, value: object) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.memory.facts import Fact, Ledger, lifted
 
-from .naming import heard
+from .naming import bear_names, heard
 from .thread import Thread
 
 
@@ -21,7 +21,8 @@ class Knowing:
         if self._rewordings != state.rewordings:
             self._ledger, self._next, self._rewordings = Ledger(), 0, state.rewordings
         said = (kept for kept in self._thread.forwards(self._next) if not kept.message.results)
-        fresh = [fact for kept in said for fact in lifted(heard(state, kept))]
+        named = bear_names(state)
+        fresh = [fact for kept in said for fact in lifted(heard(kept, named))]
         self._ledger = self._ledger.adding(fact for fact in fresh if not self._forgotten(fact))
         self._next = state.messages
         return self._ledger

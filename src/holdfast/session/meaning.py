@@ -30,7 +30,7 @@ _AT_ONCE = 2_000  # messages that one search adds: some 0.3 s, once
 _READ = 500
 _LONGEST = 4_000  # characters of one message that say what it means
 _OUTPUT = 400  # the same of what a tool gave: by its words it is found whole
-_NEAREST = 60  # messages that are near; each costs the reading of it and its neighbours
+_NEAREST = 40  # messages that are near; each costs the reading of it and its neighbours
 
 
 class _Vectors(GrowingVectors, Protocol):

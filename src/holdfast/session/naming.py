@@ -1,26 +1,56 @@
-"""Who speaks: a word with a colon at the head of a message is a name only where messages bear names."""
+"""Who speaks: a word with a colon at the head of a message is a name only where messages bear names.
+
+What a tool gave is by the call that asked for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
+from holdfast.compressors.digest import called
+from holdfast.memory.packing import speaker_of
 from holdfast.memory.remembered import Remembered
 
 from .lines import Kept
 from .state import State
+from .thread import Thread
+
+_NEAR = 12  # messages before a result among which its call is looked for: one reply may call many tools
 
 
-def heard(state: State, kept: Kept) -> Remembered:
+def heard(kept: Kept, named: Container[str]) -> Remembered:
     """The message as memory sees it, with the name at its head as a name, or else as the text that it is.
 
-    Among messages without names "Noted: ..." is what somebody noted, and nobody is called so.
+    Among messages without names "Noted: ..." is what somebody noted, and nobody is called so; ``named`` are the
+    roles whose messages bear names.
     """
     seen = kept.remembered
-    if not seen.speaker or bears_names(state, seen.role):
+    if not seen.speaker or seen.role in named:
         return seen
     return replace(seen, speaker="", header=seen.text.rindex(seen.speaker, 0, seen.header))
 
 
-def bears_names(state: State, role: str) -> bool:
-    """Whether most texts of the role begin with a name."""
-    return 2 * state.signed.get(role, 0) > state.said.get(role, 0)
+def bear_names(state: State) -> frozenset[str]:
+    """The roles most texts of which begin with a name."""
+    return frozenset(role for role, signed in state.signed.items() if 2 * signed > state.said.get(role, 0))
+
+
+def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
+    """The messages as memory sees them, by position; where every role bears names, each stands as it was read."""
+    named = bear_names(state)
+    if named >= state.signed.keys():
+        return {kept.position: kept.remembered for kept in found}
+    return {kept.position: heard(kept, named) for kept in found}
+
+
+def author(thread: Thread, message: Remembered) -> str:
+    """Whom a message is by; of results also the calls that gave them, in brief, where these stand near."""
+    who = speaker_of(message)
+    if message.role != "tool":
+        return who
+    near = thread.read(range(max(0, message.position - _NEAR), message.position + 1))
+    given = {result.call_id for result in near[message.position].message.results}
+    calls = (call for kept in near.values() for call in kept.message.calls if call.id in given)
+    told = [called(call.name, call.arguments) for call in calls][-len(given) :]
+    return f"{who} {', '.join(told)}" if told else who

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import nlargest
-from itertools import islice, takewhile
+from itertools import islice
 from operator import attrgetter, itemgetter
 from typing import Any
 
 from holdfast.memory.index import Retrieval
 from holdfast.memory.packing import pack, written
-from holdfast.memory.remembered import Hit, Remembered, VectorSource
+from holdfast.memory.remembered import Remembered, VectorSource
 
 from .inquiry import Inquiry
-from .naming import bears_names, heard
+from .naming import all_heard, author, bear_names
 from .spans import holds
 from .telling import told
 from .thread import Thread
@@ -23,7 +24,7 @@ from .thread import Thread
 _CANDIDATES = 60  # messages that hold words of the question; each costs the reading of it and its neighbours
 _LONG, _FEWER = 5_000, 30  # in a thread of so many messages, which are not all in memory, so many
 _HITS = 200  # that are offered to a room
-_EXPLAINED = 16  # messages of a recall of which its event tells what gave the score; the view tells it of all
+_EXPLAINED = 8  # messages of a recall of which its event tells what gave the score; the view tells it of all
 
 Chosen = tuple[int, float, Mapping[str, float]]
 """Of a message that came back, its position, its score, and what each factor gave to that."""
@@ -115,16 +116,10 @@ class Past:
         if room <= 0:
             return Recollection()
         answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work)
-        scores: dict[int, float] = {}
-
-        def unseen() -> Iterator[Hit]:
-            for hit in takewhile(lambda hit: hit.score >= least, answers.ranked()):
-                if hit.position not in shown:
-                    scores[hit.position] = hit.score
-                    yield hit
-
-        hits = islice(unseen(), _HITS)
-        excerpts = pack(hits, answers.messages, room, count, question=asked.brief, whole=whole)
+        scores = answers.ranked()
+        unseen = (place for place, score in scores.items() if score >= least and place not in shown)
+        hits, name = islice(unseen, _HITS), partial(author, self._thread)
+        excerpts = pack(hits, answers.messages, room, count, question=asked.brief, whole=whole, name=name)
         chosen = [
             Recalled(each.position, scores[each.position], each.text, answers.why(each.position))
             for each in excerpts
@@ -148,9 +143,8 @@ class _Everything:
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
         """Those of the positions that there are; what the system said is always in view and never looked for."""
-        found = self._thread.read(positions)
-        state = self._thread.state
-        return {place: heard(state, kept) for place, kept in found.items() if kept.message.role != "system"}
+        found = self._thread.read(positions).values()
+        return all_heard((kept for kept in found if kept.message.role != "system"), self._thread.state)
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
         """The positions of messages that were said in this span of time."""
@@ -163,7 +157,7 @@ class _Everything:
     def speakers(self) -> Sequence[str]:
         """The names of those who speak."""
         state = self._thread.state
-        return state.speakers if any(bears_names(state, role) for role in state.signed) else ()
+        return state.speakers if bear_names(state) else ()
 
 
 class _Remaining(_Everything):

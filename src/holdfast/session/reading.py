@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
+from holdfast.formats.rules.call_ids import UniqueCallIds
 from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
 from holdfast.kernel.integrity import may_follow
@@ -198,7 +199,7 @@ class ReadingSession(OpenThread):
         """A view that is valid, whatever was appended or changed afterwards."""
         view, state = self._fitted(budget, query, tools), self._thread.state
         amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
-        if not amiss and self._begins_well(view):
+        if not amiss and self._begins_well(view) and not self._calls_twice(view):
             return view
         limit, mended = view.limit, self._paired(view)
         for _ in range(_ATTEMPTS):
@@ -219,6 +220,16 @@ class ReadingSession(OpenThread):
         read = (wire.read([original]).messages[0] for original in view.messages)
         first = next((message for message in read if message.role != "system"), None)
         return first is None or may_follow(wire.rules, None, first)
+
+    def _calls_twice(self, view: View) -> bool:
+        """Whether the wire refuses the view for two calls of one id, as one gives who counts anew in each turn."""
+        thread = self._thread
+        rules = [rule for rule in thread.wire.rules if isinstance(rule, UniqueCallIds) and not rule.alone]
+        if not rules:
+            return False
+        stands = thread.read(range(view.since, thread.state.messages)).values()
+        calling = [kept.message for kept in stands if kept.message.calls]
+        return any(any(rule.violations(calling)) for rule in rules)
 
     def _paired(self, view: View) -> View:
         return paired(view, self._thread.wire, self._options, self._thread.state.waiting)

@@ -12,7 +12,7 @@ from holdfast.kernel.messages import Message, Role, ToolCall, ToolResult
 from holdfast.memory.remembered import Remembered
 
 from .lines import Kept
-from .naming import heard
+from .naming import bear_names, heard
 from .state import State
 
 _ROLES: dict[str, Role] = {"User": "user", "Assistant": "assistant", "System": "system"}
@@ -24,7 +24,7 @@ _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*)\)", re.DOTALL)
 
 def told(state: State, kept: Kept) -> str:
     """What a message tells, each part behind the name of who or what it is by."""
-    return "\n".join(_blocks(heard(state, kept), kept.message))
+    return "\n".join(_blocks(heard(kept, bear_names(state)), kept.message))
 
 
 def _blocks(seen: Remembered, message: Message) -> Iterator[str]:

@@ -19,7 +19,7 @@ from .lines import Kept, event_of, json_of, kept_of, line_of
 from .settling import settled
 from .spans import as_range
 from .state import DERIVED, Event, EventKind, State
-from .wires import check, form_of, is_refused, is_settled
+from .wires import check, form_of, is_refused, is_settled, wire_of
 
 _HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
 _SNAPSHOT = 256  # lines after which the state is kept anew
@@ -152,12 +152,12 @@ class Thread:
 
     def read(self, positions: Sequence[int]) -> dict[int, Kept]:
         """Those of the messages that there are, as they stand; deleted ones are not there."""
-        gone = set(self.state.deleted)
-        wanted = [place for place in positions if 0 <= place < self.state.messages and place not in gone]
-        missing = [place for place in wanted if place not in self.held]
+        gone, end, held = set(self.state.deleted), self.state.messages, self.held
+        wanted = [place for place in positions if 0 <= place < end and place not in gone]
+        missing = [place for place in wanted if place not in held]
         if missing:
             self._hold(settled(self.log.read(as_range(missing))))
-        found = {place: self.held[place] for place in wanted if place in self.held}
+        found = {place: held[place] for place in wanted if place in held}
         self._let_go()
         return found
 
@@ -218,7 +218,7 @@ class Thread:
     @property
     def wire(self) -> Format:
         """The wire of the thread as it is known now."""
-        return self._named or named(self.state.format or "plain")
+        return self._named or wire_of(self.state.format or "plain")
 
     def _event_line(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Line:
         data = {"kind": kind, "at": self.state.messages, "reason": reason, "facts": facts}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from holdfast.formats import detect, named
 from holdfast.kernel.messages import Message, Text
@@ -11,6 +12,12 @@ from holdfast.kernel.transcript import Format
 from .state import State
 
 _SHARED = "openai_chat"  # what has a list of parts and no mark of another vendor is read as this one's
+
+
+@cache
+def wire_of(name: str) -> Format:
+    """The wire of this name, one object for all: it holds nothing, and a fit asks for it time and again."""
+    return named(name)
 
 
 def form_of(originals: Sequence[object], state: State) -> Format:
@@ -48,9 +55,9 @@ def is_refused(message: Message, form: Format) -> bool:
 
 def _found(originals: Sequence[object], known: str, *, exchanged: bool) -> Format:
     if _is_settled(known, exchanged=exchanged):
-        return named(known)
+        return wire_of(known)
     seen = detect(list(originals))
-    return seen if seen.name != "plain" or not known else named(known)
+    return seen if seen.name != "plain" or not known else wire_of(known)
 
 
 def _is_settled(known: str, *, exchanged: bool) -> bool:

@@ -25,6 +25,7 @@ class UniqueCallIds(Rule):
 
     def __init__(self, id_path: IdPath, *, everywhere: bool) -> None:
         self._id_path, self._everywhere = id_path, everywhere
+        self.alone = not everywhere
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A call whose id an earlier one has."""
