@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from holdfast.kernel.errors import FormatError
+from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.session import Session
 from tests.session.test_pairing import CALL, RESULT
 
@@ -79,3 +79,34 @@ def test_an_append_of_nothing_does_nothing_whoever_wrote_before(tmp_path):
         other.append(*TALKS["plain"])
         assert late.append() == []
         assert late.append(*TALKS["plain"], ids=["a"]) == other.append(*TALKS["parts"], ids=["a"]) == [1]
+
+
+@pytest.mark.parametrize(("one", "other"), [("openai", "anthropic"), ("anthropic", "openai"), ("openai", "plain")])
+def test_a_thread_with_calls_is_not_opened_as_another_wires(one, other, tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url, budget=400, format=one) as session:
+        session.append(*TALKS[one])
+    with pytest.raises(ConfigError) as refused:
+        Session("t", store=url, budget=400, format=other)
+    assert str(refused.value).startswith("format: the thread is written in ")
+    with Session("t", store=url, budget=400, format=one) as session:
+        assert session.restore() == TALKS[one]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("anthropic", "bedrock"), ("openai", "azure"), ("anthropic", "vertex")]
+)
+def test_doors_of_one_wire_share_a_thread(one, other, tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url, budget=400, format=one) as session:
+        session.append(*TALKS["plain"], *TALKS[one])
+    with Session("t", store=url, budget=400, format=other) as session:
+        assert session.fit().messages == [*TALKS["plain"], *TALKS[one]]
+
+
+def test_a_talk_without_calls_may_change_its_wire(tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    for wire in ("anthropic", "openai"):
+        with Session("t", store=url, budget=400, format=wire) as session:
+            session.append(*TALKS["plain"])
+            assert session.fit().messages == TALKS["plain"] * session.appended

@@ -19,7 +19,7 @@ from .lines import Kept, event_of, json_of, kept_of, line_of
 from .settling import settled
 from .spans import as_range
 from .state import DERIVED, Event, EventKind, State
-from .wires import check, form_of, is_refused, is_settled, wire_of
+from .wires import check, check_named, form_of, is_refused, is_settled, wire_of
 
 _HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
 _SNAPSHOT = 256  # lines after which the state is kept anew
@@ -58,6 +58,7 @@ class Thread:
         if self.state.counter not in ("", meter.counter.name):
             self.state = State()  # its tokens are those of another counter: everything is counted again, once
         self.state.counter = meter.counter.name
+        check_named(self._named, self.state)
         self.refresh()
 
     def refresh(self) -> None:

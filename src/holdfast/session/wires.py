@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from holdfast.formats import detect, named
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import Message, Text
 from holdfast.kernel.transcript import Format
 
@@ -36,6 +37,17 @@ def check(originals: Sequence[object], state: State) -> None:
         message = form.read([original]).messages[0]
         known = known if form.name == "plain" else form.name
         exchanged = exchanged or bool(message.calls or message.results)
+
+
+def check_named(form: Format | None, state: State) -> None:
+    """Raises ConfigError if the thread holds calls, which cannot be read on the wire that was named for it."""
+    if form is None or not _is_exchanged(state) or not state.format:
+        return
+    written = wire_of(state.format)
+    if not isinstance(form, type(written)) and not isinstance(written, type(form)):
+        problem = f"the thread is written in {state.format}, not in {form.name}"
+        advice = "leave it out, or begin a thread of another name with the messages converted"
+        raise ConfigError(problem, place="format", advice=advice)
 
 
 def is_settled(state: State) -> bool:
