@@ -51,6 +51,27 @@ def test_a_pronoun_names_the_role():
     assert index_of(mixed).search("Which port did I say?", 1)[0].position == 1
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_the_times_of_an_old_talk_are_told_from_its_end(asked):
+    """Also where somebody has said something since, such as the question itself."""
+    question = "What did Ben do in June?"
+    now = moment("20 November 2031")
+    index = index_of([*TALK, remembered(len(TALK), "user", question, said=now)] if asked else TALK)
+    found = [hit for hit in index.search(question, 4, now) if hit.position < len(TALK)]
+    assert any("Lisbon" in TALK[hit.position].body for hit in found)
+    assert all(hit.why["time"] > 0 for hit in found)
+
+
+def test_the_times_of_a_talk_that_goes_on_are_told_from_now():
+    talk = [
+        remembered(0, "user", "I planted roses.", said=moment("9 June 2030")),
+        remembered(1, "user", "I planted tulips.", said=moment("9 June 2031")),
+        remembered(2, "user", "I planted nothing.", said=moment("10 July 2031")),
+    ]
+    best = index_of(talk).search("What did I plant in June?", 3, moment("1 August 2031"))
+    assert {hit.position for hit in best if hit.why.get("time", 0.0) == max(h.why["time"] for h in best)} == {1}
+
+
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [

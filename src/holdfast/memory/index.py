@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from operator import itemgetter
 
@@ -13,7 +13,7 @@ from .asked import Asked
 from .held import MessageList, WordIndex
 from .neighbours import beside, scenes, spread
 from .remembered import GrowingVectors, Hit, LexicalSource, MessageSource, Remembered, VectorSource
-from .times import Period
+from .times import DAY, Period, period
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ WORDS_ALONE = Weights(words=6.0, scene=2.0, meaning=0.0)
 _FACTORS = tuple(factor.name for factor in fields(Weights))
 _HINT = 0.6  # what "first" and "latest" weigh against a date
 _SOON = 20  # messages after an event, or before it, at which half of that is left
+_SLEPT = 60 * DAY  # without a word: what was said before is another talk, with a time of its own
 _TELLING = 10  # of the best hits are read for how much of the question they hold
 _CANDIDATES = 400  # messages that are looked at for their words, their meaning and their time, each
 
@@ -118,7 +119,7 @@ class Retrieval:
         own = self.words.candidates(asked.terms, _CANDIDATES)
         text = f"{question}\n{context}"
         near: Mapping[int, float] = self.vectors.nearest(text, _CANDIDATES) if self.vectors else {}
-        timely = self._timely(asked.period)
+        asked, timely = self._timed(asked, question, now)
         if not own and not near and not timely:
             return Answers(self.messages.read(self.messages.newest(_CANDIDATES)))
         around, meant = spread(own), spread(near)
@@ -144,10 +145,26 @@ class Retrieval:
         told = asked.event and asked.period is None
         return next(iter(self.words.candidates(asked.event, 1)), None) if told else None
 
-    def _timely(self, period: Period | None) -> list[int]:
-        if period is None:
-            return []
-        return list(self.messages.between(period.first, period.reach, _CANDIDATES))
+    def _timed(self, asked: Asked, question: str, now: float | None) -> tuple[Asked, list[int]]:
+        """The question with the time that it means, and the messages from then on.
+
+        An old talk that is asked "what happened last May?" had its own last May: if nothing was said at the time
+        that is told from now, it is told from the end of the talk.
+        """
+        timely = self._timely(asked.period)
+        ended = None if timely or asked.period is None or now is None else self._ended(now - _SLEPT)
+        if ended is None:
+            return asked, timely
+        asked = replace(asked, period=period(question, ended))
+        return asked, self._timely(asked.period)
+
+    def _timely(self, meant: Period | None) -> list[int]:
+        return [] if meant is None else list(self.messages.between(meant.first, meant.reach, _CANDIDATES))
+
+    def _ended(self, before: float) -> float | None:
+        """When the newest message was said that is older than this; None where there is none among the newest."""
+        newest = self.messages.read(self.messages.newest(_CANDIDATES)).values()
+        return max((one.said for one in newest if one.said is not None and one.said < before), default=None)
 
 
 def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
