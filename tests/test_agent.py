@@ -178,6 +178,45 @@ def test_a_model_that_once_says_nothing_is_called_again_with_what_a_provider_tak
     assert all(holdfast.validate(sent, provider="openai") == [] for sent in model.sent)
 
 
+@pytest.mark.parametrize("trigger", ["request", "call", "manual"])
+def test_what_a_model_does_to_the_messages_it_is_sent_is_gone_at_the_next_call(trigger):
+    """As who marks the last block for the prompt cache."""
+    marks = []
+
+    def model(messages, tools):
+        messages[-1]["content"] = messages[-1]["content"] or []
+        if isinstance(messages[-1]["content"], list):
+            messages[-1]["content"][-1]["cache_control"] = {"type": "ephemeral"}
+        marks.append(str(messages).count("cache_control"))
+        if len(marks) == 6:
+            return "done"
+        call = {"type": "tool_use", "id": f"t{len(marks)}", "name": "read", "input": {}}
+        return {"role": "assistant", "content": [call]}
+
+    tool = FunctionTool({"name": "read", "input_schema": {"type": "object"}}, lambda arguments: "out")
+    with Session("t", budget=4_000, format="anthropic") as session:
+        loop = AgentLoop(model, session, [tool], trigger=trigger)
+        loop.fit()
+        loop.run("go")
+    assert marks == [0, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_an_iterator_that_ends_in_a_tool_is_told_to_the_model(session, awaited):
+    tool = FunctionTool(SCHEMA, lambda arguments: next(iter(())))
+    loop = AgentLoop(Model(calling("a"), "done"), session, [tool])
+    final = asyncio.run(asyncio.wait_for(loop.arun("go"), 60)) if awaited else loop.run("go")
+    assert final["content"] == "done"
+    assert "StopIteration" in session.restore()[2]["content"]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_an_iterator_that_ends_in_the_model_is_the_callers(session, awaited):
+    loop = AgentLoop(lambda messages, tools: next(iter(())), session)
+    with pytest.raises(RuntimeError, match="StopIteration was raised"):
+        asyncio.run(asyncio.wait_for(loop.arun("go"), 60)) if awaited else loop.run("go")
+
+
 def test_any_other_fault_of_the_model_is_the_callers(session):
     model = Model(KeyError("no such model"))
     with pytest.raises(KeyError):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from holdfast.agent import AgentLoop, search_tool
+from holdfast.agent import AgentLoop, remember_tool, search_tool
 from holdfast.kernel.errors import ConfigError
 from holdfast.session import Session
 from tests.session.talks import call
@@ -107,3 +107,13 @@ def test_too_little_room_is_refused(session, most):
 def test_both_vendors_have_the_tool(session):
     assert search_tool(session, "anthropic").schema["input_schema"]["required"] == []
     assert search_tool(session).schema["function"]["name"] == "search_conversation"
+
+
+def test_arguments_that_are_nested_beyond_reading_are_told_to_the_model(session):
+    for tool in (search_tool(session), remember_tool(session)):
+        assert tool("[" * 100_000).startswith("error: give an object such as ")
+
+
+def test_half_a_character_is_no_part_of_a_note(session):
+    remember_tool(session)('{"text": "\\ud83d the pump leaks"}')
+    assert list(session.notes().values()) == ["? the pump leaks"]

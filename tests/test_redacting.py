@@ -313,3 +313,22 @@ def test_no_strategy_puts_a_secret_that_a_model_wrote_into_the_view(strategy):
     model = Scripted(f"The key was {KEY}, and they agreed to go on.")
     result = holdfast.compress([*messages, user("And?")], 2_000, strategy=strategy, llm=model, redact=True)
     assert KEY not in result.to_json()
+
+
+@pytest.mark.parametrize("redact", [True, False])
+def test_a_session_masks_what_it_recalls_and_keeps_what_was_said(redact):
+    secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
+    call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": f'{{"token": "{secret}"}}'}}
+    said = [
+        {"role": "user", "content": "Read the settings of the zebra crossing."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": f"zebra = on\nkey = {secret}"},
+        *({"role": "user", "content": f"Row {n} of the garden has grown well this week."} for n in range(60)),
+    ]
+    with holdfast.Session("t", budget=400, redact=redact) as session:
+        session.append(*said)
+        view = session.fit("Which key has the zebra crossing?")
+        told = next(message["content"] for message in view.messages if "zebra = on" in str(message))
+        assert ("Tool read(token [redacted " in told) is redact
+        assert (secret in told) is not redact
+        assert session.restore() == said

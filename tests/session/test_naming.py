@@ -57,6 +57,43 @@ def test_of_calls_that_were_made_at_once_each_result_names_its_own():
     assert "Tool read(path bilge.log): The bilge" in told
 
 
+def test_calls_of_one_id_are_answered_in_their_order():
+    calls = [
+        {"id": "read", "type": "function", "function": {"name": "read", "arguments": json.dumps({"path": path})}}
+        for path in ("bilge.log", "anchor.log")
+    ]
+    results = [
+        {"role": "tool", "tool_call_id": "read", "content": f"The {what} winch has run for {hours} hours."}
+        for what, hours in (("bilge", 31), ("anchor", 47))
+    ]
+    with Session("t", budget=400, format="openai") as session:
+        session.append({"role": "user", "content": "Read both logs."})
+        session.append({"role": "assistant", "content": None, "tool_calls": calls}, *results, *PADDING)
+        told = str(session.fit("How long have the winches run?").messages)
+    assert "Tool read(path bilge.log): The bilge" in told
+    assert "Tool read(path anchor.log): The anchor" in told
+
+
+def test_a_result_without_its_call_is_by_a_tool():
+    with Session("t", budget=400, format="openai") as session:
+        session.append(
+            {"role": "user", "content": "Read the log."},
+            {"role": "tool", "tool_call_id": "lost", "content": "The bilge pump is broken."},
+            *PADDING,
+        )
+        told = str(session.fit("What is the state of the bilge pump?").messages)
+    assert "Tool: The bilge pump is broken." in told
+
+
+def test_a_result_that_a_user_hands_over_with_words_of_his_own_is_not_his_alone():
+    asked, calling, result = call("call-1")
+    result["content"].append({"type": "text", "text": "Go on."})
+    with Session("t", budget=400, format="anthropic") as session:
+        session.append(asked, calling, result, *PADDING)
+        told = str(session.fit("What is the state of the bilge pump?").messages)
+    assert "Tool read(path log) and User: The bilge pump is broken." in told
+
+
 def test_a_word_with_a_colon_is_no_name_where_messages_bear_none():
     noted = {
         "role": "assistant",

@@ -33,7 +33,7 @@ RESULT = {
 USER = {"role": "user", "content": "go on"}
 SAID = {"role": "assistant", "content": "it is done"}
 WIRES = ["openai", "anthropic"]
-FORMATS = {"openai": "openai_chat", "anthropic": "anthropic"}
+FORMATS = {"openai": "openai_chat", "anthropic": "anthropic", "bedrock": "bedrock"}
 
 
 def session_of(wire, **options):
@@ -106,6 +106,33 @@ def test_calls_that_are_counted_anew_in_each_turn_are_told_apart_where_the_wire_
                 assert holdfast.validate(view.messages, provider=wire) == []
     assert session.restore() == 12 * turn
     assert session.faults == ()
+
+
+@pytest.mark.parametrize("query", [None, "node-17"])
+@pytest.mark.parametrize("turns", [1, 80])
+def test_a_door_that_is_stricter_than_its_wire_takes_every_view(turns, query):
+    session = session_of("bedrock")
+    session.remember("Answer in one line.")
+    session.append(*talk(turns))
+    for message in ({"role": "user", "content": "And now?"}, {"role": "user", "content": "Are you there?"}):
+        session.append(message)
+        view = session.fit(query)
+        assert holdfast.validate(view.messages, provider="bedrock") == []
+        assert view.budget_met
+        assert view.tokens == holdfast.count(view.messages, format="bedrock").total
+        assert message["content"] in str(view.messages[-1])
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_stray_result_behind_a_call_under_way_is_mended(wire):
+    session = session_of(wire)
+    session.append(USER, CALL[wire]("a", "b"), RESULT[wire]("lost", "42 rows"))
+    view = session.fit()
+    left = holdfast.validate(view.messages, provider=wire)
+    assert left
+    assert all("has no result" in each.problem for each in left)  # the calls may still be under way
+    assert view.messages[-1] == CALL[wire]("a", "b")
+    assert "42 rows" in str(view.messages[:-1])
 
 
 @pytest.mark.parametrize("change", ["pin", "delete"])

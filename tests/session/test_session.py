@@ -227,6 +227,14 @@ class TestFitting:
         session.fit().messages[1]["content"] = "changed"
         assert session.fit().messages == talk(3)
 
+    def test_what_a_caller_does_inside_a_message_does_not_change_it(self, session):
+        parts = [{"type": "text", "text": "the pump hums"}]
+        session.append({"role": "user", "content": parts})
+        for messages in (session.fit().messages, session.messages(), session.restore()):
+            messages[0]["content"][0]["text"] = "no word of that"
+            messages[0]["role"] = "assistant"
+        assert session.fit().messages == session.messages() == [{"role": "user", "content": parts}]
+
     def test_pins_stay_in_every_view(self, session):
         session.append(*talk(400))
         session.pin(6)

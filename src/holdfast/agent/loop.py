@@ -14,6 +14,7 @@ from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
 from holdfast.mending import repair, validate
 from holdfast.session import Session, View
+from holdfast.session.parts import copied
 
 from .refusing import given_up, harder, overflow
 from .steps import Step, adrive, drive
@@ -107,7 +108,7 @@ class AgentLoop:
         """The model's message; a refusal for length is answered by fitting harder, once."""
         sent = self._view = yield self._valid
         try:
-            reply = yield partial(self.model, sent, self._schemas)
+            reply = yield partial(self.model, copied(sent), self._schemas)
         except Exception as fault:
             refused = overflow(fault)
             if refused is None:

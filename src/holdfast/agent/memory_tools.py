@@ -114,7 +114,7 @@ def _given(arguments: str) -> Mapping[str, Any]:
     """The arguments of a call; none where they are no JSON object."""
     try:
         found: object = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if is_object(found) else {}
 

@@ -23,7 +23,7 @@ def drive(steps: Step) -> Any:
         except StopIteration as done:
             return done.value
         try:
-            answer = work()
+            answer = _done(work)
             advance = partial(steps.send, wait_for(_awaited(answer)) if isawaitable(answer) else answer)
         except Exception as fault:  # noqa: BLE001 - it belongs to the step that asked
             advance = partial(steps.throw, fault)
@@ -38,10 +38,18 @@ async def adrive(steps: Step) -> Any:
         except StopIteration as done:
             return done.value
         try:
-            answer = await asyncio.to_thread(work)
+            answer = await asyncio.to_thread(_done, work)
             advance = partial(steps.send, await answer if isawaitable(answer) else answer)
         except Exception as fault:  # noqa: BLE001 - as above
             advance = partial(steps.throw, fault)
+
+
+def _done(work: Callable[[], Any]) -> Any:
+    """What it gives. A StopIteration, which ends generators and never leaves a future, is told as another error."""
+    try:
+        return work()
+    except StopIteration as fault:
+        raise RuntimeError("StopIteration was raised") from fault
 
 
 async def _awaited(answer: Any) -> Any:

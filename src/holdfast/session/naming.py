@@ -9,6 +9,8 @@ from collections.abc import Container, Iterable
 from dataclasses import replace
 
 from holdfast.compressors.digest import called
+from holdfast.formats.rules.pairing import paired
+from holdfast.kernel.messages import ToolCall
 from holdfast.memory.packing import speaker_of
 from holdfast.memory.remembered import Remembered
 
@@ -16,7 +18,7 @@ from .lines import Kept
 from .state import State
 from .thread import Thread
 
-_NEAR = 12  # messages before a result among which its call is looked for: one reply may call many tools
+_NEAR = 24  # messages before a result among which its call is looked for: one reply may call many tools
 
 
 def heard(kept: Kept, named: Container[str]) -> Remembered:
@@ -45,12 +47,15 @@ def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
 
 
 def author(thread: Thread, message: Remembered) -> str:
-    """Whom a message is by; of results also the calls that gave them, in brief, where these stand near."""
-    who = speaker_of(message)
-    if message.role != "tool":
+    """Whom a message is by; of results also the calls that gave them, in brief, where these stand near.
+
+    A message of a user that hands over results is by both.
+    """
+    who, at = speaker_of(message), message.position
+    if message.role == "assistant" or not thread.read([at])[at].message.results:
         return who
-    near = thread.read(range(max(0, message.position - _NEAR), message.position + 1))
-    given = {result.call_id for result in near[message.position].message.results}
-    calls = (call for kept in near.values() for call in kept.message.calls if call.id in given)
-    told = [called(call.name, call.arguments) for call in calls][-len(given) :]
-    return f"{who} {', '.join(told)}" if told else who
+    near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
+    calls = [near[i].parts[k] for result, (i, k) in sorted(paired(near).items()) if result[0] == len(near) - 1]
+    told = ", ".join(called(call.name, call.arguments) for call in calls if isinstance(call, ToolCall))
+    tools = f"Tool {told}".rstrip()
+    return tools if message.role == "tool" else f"{tools} and {who}"

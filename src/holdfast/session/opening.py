@@ -55,7 +55,8 @@ class OpenThread:
         options = self._options
         self._turn = RLock()
         self._thread = Thread(arguments.thread(thread), store, self._clock, options.meter, self._format)
-        self._past = Past(self._thread, Meaning.of(self._thread, wanted=options.vectors))
+        vectors = Meaning.of(self._thread, wanted=options.vectors)
+        self._past = Past(self._thread, vectors, redacts=options.redacts)
         self._desk = Desk()
         self._knowing = Knowing(self._thread)
         likeness = Likeness(options.lineup, options.redacts)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
+from holdfast.formats.values import is_list, is_object
 from holdfast.result import CompressionResult
 
 from .past import Recalled
@@ -96,6 +97,8 @@ class Desk:
     """How long the thread was when it was last asked whether the work has turned to something else."""
 
 
-def copied(message: Any) -> Any:
-    """The message for a caller, who may change it."""
-    return cast("dict[str, Any]", message).copy() if isinstance(message, dict) else message
+def copied(value: Any) -> Any:
+    """The message, or a part of it, for a caller, who may change it."""
+    if is_object(value):
+        return {name: part if type(part) is str else copied(part) for name, part in value.items()}
+    return [copied(part) for part in value] if is_list(value) else value

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from heapq import nlargest
 from itertools import islice
 from operator import attrgetter, itemgetter
@@ -14,6 +13,7 @@ from typing import Any
 from holdfast.memory.index import Retrieval
 from holdfast.memory.packing import pack, written
 from holdfast.memory.remembered import Remembered, VectorSource
+from holdfast.text.concealed import redacted_text
 
 from .inquiry import Inquiry
 from .naming import all_heard, author, bear_names
@@ -76,8 +76,8 @@ def _rounded(why: Mapping[str, float]) -> dict[str, float]:
 class Past:
     """What a thread holds, and what of it answers."""
 
-    def __init__(self, thread: Thread, vectors: VectorSource | None = None) -> None:
-        self._thread = thread
+    def __init__(self, thread: Thread, vectors: VectorSource | None = None, *, redacts: bool = False) -> None:
+        self._thread, self._redacts = thread, redacts
         self._everything, self._remaining = _Everything(thread), _Remaining(thread)
         self._found = Retrieval(self._everything, self._everything, vectors)
         self._retrieval = Retrieval(self._remaining, self._remaining, vectors)
@@ -108,7 +108,7 @@ class Past:
         shown: AbstractSet[int],
         least: float,
     ) -> Recollection:
-        """The smallest texts that answer, as many as the room takes, in order of time.
+        """The smallest texts that answer, as many as the room takes, in order of time; secrets may be masked.
 
         Not what is ``shown`` already, was evicted, or has a score below the ``least``. ``count`` counts a piece,
         ``whole`` what all of them take together in their message.
@@ -118,13 +118,24 @@ class Past:
         answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work)
         scores = answers.ranked()
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
-        hits, name = islice(unseen, _HITS), partial(author, self._thread)
-        excerpts = pack(hits, answers.messages, room, count, question=asked.brief, whole=whole, name=name)
+        hits, messages = list(islice(unseen, _HITS)), answers.messages
+        if self._redacts:
+            messages = {place: _masked(messages[place]) for place in hits}
+        excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=self._author)
         chosen = [
             Recalled(each.position, scores[each.position], each.text, answers.why(each.position))
             for each in excerpts
         ]
         return Recollection(written(excerpts), tuple(chosen))
+
+
+    def _author(self, message: Remembered) -> str:
+        told = author(self._thread, message)
+        return redacted_text(told)[0] if self._redacts else told
+
+
+def _masked(message: Remembered) -> Remembered:
+    return replace(message, text=redacted_text(message.text)[0])
 
 
 class _Everything:

@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
-from holdfast.formats.rules.call_ids import UniqueCallIds
 from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
-from holdfast.kernel.integrity import may_follow
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Ledger
 from holdfast.memory.tiers import Tiers
@@ -24,11 +22,12 @@ from .frame import Frame
 from .opening import OpenThread
 from .page import html_page
 from .pairing import paired
-from .parts import View
+from .parts import View, copied
 from .past import Recalled
 from .state import Event
 from .stats import Stats, stats_of
 from .story import Story, recalled_positions, text_page
+from .validity import is_refused
 from .view import Fitting
 
 Expand = Literal["model"]
@@ -102,7 +101,7 @@ class ReadingSession(OpenThread):
         """The thread as it stands: edits made, deleted messages left out."""
         with self._turn:
             self._thread.refresh()
-            return [kept.original for kept in self._thread.forwards()]
+            return [copied(kept.original) for kept in self._thread.forwards()]
 
     def restore(self) -> list[Any]:
         """Everything that was ever appended, as it was appended."""
@@ -199,7 +198,7 @@ class ReadingSession(OpenThread):
         """A view that is valid, whatever was appended or changed afterwards."""
         view, state = self._fitted(budget, query, tools), self._thread.state
         amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
-        if not amiss and self._begins_well(view) and not self._calls_twice(view):
+        if not amiss and not is_refused(view, self._thread):
             return view
         limit, mended = view.limit, self._paired(view)
         for _ in range(_ATTEMPTS):
@@ -213,23 +212,6 @@ class ReadingSession(OpenThread):
     def _fitted(self, budget: Budget, query: str | None, tools: object) -> View:
         frame = Frame.of(self._thread, self._desk, self._options, budget, query, tools)
         return Fitting(frame, self._past, self._tending.forms).view()
-
-    def _begins_well(self, view: View) -> bool:
-        """Whether the first message after the system's may be the first; some wires want a user's there."""
-        wire = self._thread.wire
-        read = (wire.read([original]).messages[0] for original in view.messages)
-        first = next((message for message in read if message.role != "system"), None)
-        return first is None or may_follow(wire.rules, None, first)
-
-    def _calls_twice(self, view: View) -> bool:
-        """Whether the wire refuses the view for two calls of one id, as one gives who counts anew in each turn."""
-        thread = self._thread
-        rules = [rule for rule in thread.wire.rules if isinstance(rule, UniqueCallIds) and not rule.alone]
-        if not rules:
-            return False
-        stands = thread.read(range(view.since, thread.state.messages)).values()
-        calling = [kept.message for kept in stands if kept.message.calls]
-        return any(any(rule.violations(calling)) for rule in rules)
 
     def _paired(self, view: View) -> View:
         return paired(view, self._thread.wire, self._options, self._thread.state.waiting)

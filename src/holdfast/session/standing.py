@@ -8,7 +8,7 @@ from typing import Any
 from .parts import Desk
 from .state import State
 
-_ROOMIER = 2  # times the budget that a view was made for: from there on it is made anew
+_ROOMIER = 1.25  # times the budget that a view was made for: from there on it is made anew
 
 
 def standing(state: State, desk: Desk, limit: int) -> Mapping[str, Any]:

@@ -136,9 +136,10 @@ class SyncSession(ReadingSession):
     def remember(self, text: str, *, by: str = "user") -> Event:
         """Keep a text in mind: it stands in every view until it is forgotten. ``by`` says whose wish it is."""
         noted, whose = arguments.words("text", text), arguments.words("by", by)
+        sendable = noted.encode("utf-8", "replace").decode()  # half a character would stand in every view
         with self._turn:
             self._thread.refresh()
-            return self._thread.record("note", f"asked by the {whose}", {"text": noted})
+            return self._thread.record("note", f"asked by the {whose}", {"text": sendable})
 
     def forget(self, note: Event | int | Fact) -> Event:
         """Keep a text in mind, or a fact, no longer. Raises NotFoundError if there is no such note."""
