@@ -231,3 +231,20 @@ def test_a_summary_in_blocks_is_known_too_and_a_forged_one_goes_with_the_oldest(
         messages = [user(text(content)), *chat(10)[1:]]
         after = trimmed(messages, 100, format="anthropic").messages
         assert (after[0] is messages[0]) is stays
+
+
+@pytest.mark.parametrize("budget", [120, 200, 300, 390])
+def test_a_long_text_that_is_alone_loses_what_it_must_and_no_more(budget):
+    messages = [user("Tell me."), assistant(words(400))]
+    after = trimmed(messages, budget)
+    assert 0.85 * budget <= after.usage.tokens <= budget
+    assert trimmed(after.messages, budget).messages == after.messages
+
+
+def test_the_lengths_to_which_a_long_text_is_cut_are_few():
+    """So that, while a conversation grows, what was sent before stays the same most of the time."""
+    long, lengths = assistant(words(300)), []
+    for turns in range(1, 40):
+        after = trimmed([user("Tell me."), long, *chat(turns, size=2)], 400)
+        lengths.append(len(str(after.messages[1])) if after.messages[0] == user("Tell me.") else 0)
+    assert 2 < len(set(lengths)) < 12

@@ -45,7 +45,7 @@ async def adrive(steps: Step) -> Any:
 
 
 def _done(work: Callable[[], Any]) -> Any:
-    """What it gives. A StopIteration, which ends generators and never leaves a future, is told as another error."""
+    """What it gives; a StopIteration, which would end the generator and is lost by a future, as another error."""
     try:
         return work()
     except StopIteration as fault:

@@ -18,7 +18,8 @@ from holdfast.kernel.messages import Media, Message, Part, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import head_tail
 
-_OVERSIZE = 2  # a text longer than the target divided by this loses its middle before anything goes for it
+_OVERSIZE = 2  # a text longer than the target divided by this loses of its middle before anything goes for it
+_STEPS = 16  # in parts of this size of the target, so that what was sent before stays the same for a while
 _HISTORY = 4  # what must stay leaves the target divided by this to older messages, where there are any
 _FLOOR = 8  # while something else can go, no text is clamped below the target divided by this,
 _LEAST = 64  # nor below these tokens;
@@ -76,7 +77,9 @@ class Trim:
     def _fit(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
         """What costs least first: the middle of what is oversize, the oldest, the preferred, the middle of all."""
         floor = max(_LEAST, work.target // _FLOOR)
-        work.clamp_to(self._clampable(work.transcript, work.oversize), max(floor, work.target // _OVERSIZE))
+        oversize = self._clampable(work.transcript, work.oversize)
+        half, step = work.target // _OVERSIZE, max(1, work.target // _STEPS)
+        work.clamp(oversize, work.staying, work.target, max(floor, half), step)
         work.clamp(self._clampable(work.transcript, kept), kept, work.room_beside_history(kept), floor)
         work.drop_oldest(kept)
         if work.excess > 0:
@@ -155,14 +158,24 @@ class _Work:
         more = oldest_first(self.transcript, left, self.excess, kept)
         self.going = legal(self.transcript, self.going | more, kept)
 
-    def clamp(self, parts: Mapping[tuple[int, int], Part], among: AbstractSet[int], room: int, floor: int) -> bool:
-        """Clamp the longest of the parts to one length, ``floor`` or more, so that the messages ``among`` fit."""
+    def clamp(
+        self,
+        parts: Mapping[tuple[int, int], Part],
+        among: AbstractSet[int],
+        room: int,
+        floor: int,
+        step: int = 1,
+    ) -> bool:
+        """Clamp the longest of the parts to one length, ``floor`` or more, so that the messages ``among`` fit.
+
+        The length is a multiple of the ``step``, or the floor.
+        """
         whole = self.overhead + sum(self.sizes[i] for i in among)
         lengths = {at: self._length(at, part) for at, part in parts.items()}
         if whole <= room or not lengths:
             return False
         level = _water_level(list(lengths.values()), room - whole + sum(lengths.values()))
-        return self.clamp_to(parts, max(level, floor))
+        return self.clamp_to(parts, max(level - level % step, floor))
 
     def clamp_to(self, parts: Mapping[tuple[int, int], Part], level: int) -> bool:
         """Clamp every part that is longer than the level, in tokens; whether one became shorter."""

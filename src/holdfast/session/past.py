@@ -128,7 +128,6 @@ class Past:
         ]
         return Recollection(written(excerpts), tuple(chosen))
 
-
     def _author(self, message: Remembered) -> str:
         told = author(self._thread, message)
         return redacted_text(told)[0] if self._redacts else told
