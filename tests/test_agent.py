@@ -201,6 +201,26 @@ def test_what_a_model_does_to_the_messages_it_is_sent_is_gone_at_the_next_call(t
     assert marks == [0, 1, 1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("trigger", ["overflow", "manual"])
+def test_nothing_that_was_handed_out_is_sent_again_as_it_was_changed(trigger):
+    sent = []
+
+    def model(messages, tools):
+        sent.append(([message["content"] for message in messages], len(tools)))
+        for message in messages:
+            message["content"] = "changed"
+        tools.clear()
+        if len(sent) == 1:
+            raise ValueError("maximum context length is 500 tokens, however you requested 900 tokens")
+        return {"role": "assistant", "content": "fine"}
+
+    loop = AgentLoop(model, Session("t", budget=8_000), [reading("out")], trigger=trigger)
+    loop.run("one")["content"] = "changed"
+    loop.fit().messages[0]["content"] = "changed"
+    loop.run("two")
+    assert sent[1:] == [(["one"], 1), (["one", "fine", "two"], 1)]
+
+
 @pytest.mark.parametrize("awaited", [False, True])
 def test_an_iterator_that_ends_in_a_tool_is_told_to_the_model(session, awaited):
     tool = FunctionTool(SCHEMA, lambda arguments: next(iter(())))

@@ -332,3 +332,4 @@ def test_a_session_masks_what_it_recalls_and_keeps_what_was_said(redact):
         assert ("Tool read(token [redacted " in told) is redact
         assert (secret in told) is not redact
         assert session.restore() == said
+        assert all((secret in session.report(form)) is not redact for form in ("text", "html"))

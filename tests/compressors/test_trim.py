@@ -248,3 +248,19 @@ def test_the_lengths_to_which_a_long_text_is_cut_are_few():
         after = trimmed([user("Tell me."), long, *chat(turns, size=2)], 400)
         lengths.append(len(str(after.messages[1])) if after.messages[0] == user("Tell me.") else 0)
     assert 2 < len(set(lengths)) < 12
+
+
+def test_the_smallest_budget_that_is_told_can_be_met():
+    """Also where the oldest message, which is a user's, must come back because no other may be the first."""
+    messages = [
+        user(words(60)),
+        {"role": "assistant", "content": [use("a")]},
+        user(result("a", "done")),
+        assistant(words(90)),
+        user(words(50)),
+        assistant("ok then"),
+    ]
+    options = {"pin": [3], "format": "anthropic"}
+    smallest = trimmed(messages, 20, **options).smallest
+    assert smallest == 152
+    assert trimmed(messages, smallest, **options).usage.tokens == smallest

@@ -62,6 +62,17 @@ def test_the_times_of_an_old_talk_are_told_from_its_end(asked):
     assert all(hit.why["time"] > 0 for hit in found)
 
 
+def test_a_question_that_was_just_asked_is_no_part_of_the_old_talk():
+    towns = [
+        remembered(at, "user", f"We stayed in town number {at}.", said=moment(f"10 {month} 2023"))
+        for at, month in enumerate(("August", "September", "October", "November", "December"))
+    ]
+    question, now = "Where were we last month?", moment("22 November 2026")
+    index = index_of([*towns, remembered(5, "user", question, said=now - 60)])
+    best = [hit for hit in index.search(question, 3, now) if hit.position != 5]
+    assert best[0].position == 3
+
+
 def test_the_times_of_a_talk_that_goes_on_are_told_from_now():
     talk = [
         remembered(0, "user", "I planted roses.", said=moment("9 June 2030")),

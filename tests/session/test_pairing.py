@@ -123,6 +123,20 @@ def test_a_door_that_is_stricter_than_its_wire_takes_every_view(turns, query):
         assert message["content"] in str(view.messages[-1])
 
 
+@pytest.mark.parametrize("query", [None, "which parcel was late?"])
+@pytest.mark.parametrize("budget", [150, 300, 500, 800])
+def test_results_that_a_user_hands_over_with_words_stand_with_their_calls(budget, query):
+    handed = RESULT["anthropic"]("first", "42 rows " * 20)
+    handed["content"].append({"type": "text", "text": "Keep it short."})
+    session = Session("t", budget=budget, format="anthropic")
+    session.append(*talk(20)[1:], USER, CALL["anthropic"]("first"), handed)
+    for n in range(8):
+        session.append(CALL["anthropic"](f"c{n}"), RESULT["anthropic"](f"c{n}", "some rows " * 20))
+    view = session.fit(query)
+    assert holdfast.validate(view.messages, provider="anthropic") == []
+    assert budget < 300 or "Keep it short." in str(view.messages)
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_stray_result_behind_a_call_under_way_is_mended(wire):
     session = session_of(wire)

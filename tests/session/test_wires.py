@@ -93,6 +93,16 @@ def test_a_thread_with_calls_is_not_opened_as_another_wires(one, other, tmp_path
         assert session.restore() == TALKS[one]
 
 
+@pytest.mark.parametrize("other", ["openai", "plain"])
+def test_that_holds_also_while_the_first_who_opened_it_has_not_closed_it(other, tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url, budget=400, format="anthropic") as session:
+        session.append(*TALKS["plain"])
+        session.append(*TALKS["anthropic"])
+        with pytest.raises(ConfigError, match="the thread is written in anthropic"):
+            Session("t", store=url, budget=400, format=other)
+
+
 @pytest.mark.parametrize(
     ("one", "other"), [("anthropic", "bedrock"), ("openai", "azure"), ("anthropic", "vertex")]
 )

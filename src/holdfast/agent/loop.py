@@ -74,7 +74,7 @@ class AgentLoop:
     def fit(self) -> View:
         """Fit now: what the model is sent next begins with this view."""
         view = self.session.fit(budget=self._budget, tools=self._schemas or None)
-        self._view = view.messages
+        self._view = copied(view.messages)
         return view
 
     def _turn(self, message: Any) -> Step:
@@ -98,7 +98,7 @@ class AgentLoop:
     def _said(self, *messages: Any) -> Step:
         yield partial(self.session.append, *messages)
         if self._view is not None:
-            self._view = [*self._view, *messages]
+            self._view = [*self._view, *copied(list(messages))]
 
     def _fitted(self, moment: Trigger) -> Step:
         if self.trigger == moment:
@@ -108,14 +108,14 @@ class AgentLoop:
         """The model's message; a refusal for length is answered by fitting harder, once."""
         sent = self._view = yield self._valid
         try:
-            reply = yield partial(self.model, copied(sent), self._schemas)
+            reply = yield partial(self.model, copied(sent), copied(self._schemas))
         except Exception as fault:
             refused = overflow(fault)
             if refused is None:
                 raise
             view: View = yield partial(self._fit_harder, refused, sent)
             try:
-                reply = yield partial(self.model, view.messages, self._schemas)
+                reply = yield partial(self.model, view.messages, copied(self._schemas))
             except Exception as again:
                 still = overflow(again)
                 if still is None:

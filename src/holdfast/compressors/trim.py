@@ -153,10 +153,16 @@ class _Work:
         return self.excess + self.target - sum(self._length(at, part) - 1 for at, part in parts.items())
 
     def drop_oldest(self, kept: AbstractSet[int]) -> None:
-        """Drop the oldest units that are not kept until the target is met."""
+        """Drop the oldest units that are not kept until the target is met.
+
+        The oldest may have to come back, where the next may not be the first: then more is asked for.
+        """
         left = [0 if i in self.going else size for i, size in enumerate(self.sizes)]
-        more = oldest_first(self.transcript, left, self.excess, kept)
-        self.going = legal(self.transcript, self.going | more, kept)
+        gone, wanted, most = self.going, self.excess, sum(left)
+        while self.excess > 0 and wanted < 2 * most:
+            more = oldest_first(self.transcript, left, wanted, kept)
+            self.going = legal(self.transcript, gone | more, kept)
+            wanted *= 2
 
     def clamp(
         self,

@@ -42,7 +42,8 @@ WORDS_ALONE = Weights(words=6.0, scene=2.0, meaning=0.0)
 _FACTORS = tuple(factor.name for factor in fields(Weights))
 _HINT = 0.6  # what "first" and "latest" weigh against a date
 _SOON = 20  # messages after an event, or before it, at which half of that is left
-_SLEPT = 60 * DAY  # without a word: what was said before is another talk, with a time of its own
+_SLEPT = 60 * DAY  # without a word: what was said before is an old talk, with a time of its own
+_JUST = 3_600.0  # seconds: what was said since is said about it
 _TELLING = 10  # of the best hits are read for how much of the question they hold
 _CANDIDATES = 400  # messages that are looked at for their words, their meaning and their time, each
 
@@ -148,15 +149,20 @@ class Retrieval:
     def _timed(self, asked: Asked, question: str, now: float | None) -> tuple[Asked, list[int]]:
         """The question with the time that it means, and the messages from then on.
 
-        An old talk that is asked "what happened last May?" had its own last May: if nothing was said at the time
-        that is told from now, it is told from the end of the talk.
+        An old talk that is asked "what happened last May?" had its own last May: where nothing was said for long,
+        but what has just been said, the time is told from the end of the talk, unless something was said then.
         """
-        timely = self._timely(asked.period)
-        ended = None if timely or asked.period is None or now is None else self._ended(now - _SLEPT)
-        if ended is None:
-            return asked, timely
-        asked = replace(asked, period=period(question, ended))
-        return asked, self._timely(asked.period)
+        meant = asked.period
+        if meant is None or now is None or self._said(meant.first, meant.last):
+            return asked, self._timely(meant)
+        ended = None if self._said(now - _SLEPT, now - _JUST) else self._ended(now - _SLEPT)
+        then = None if ended is None else period(question, ended)
+        if then is None or not self._said(then.first, then.last):
+            return asked, self._timely(meant)
+        return replace(asked, period=then), self._timely(then)
+
+    def _said(self, first: float, last: float) -> bool:
+        return bool(self.messages.between(first, last, 1))
 
     def _timely(self, meant: Period | None) -> list[int]:
         return [] if meant is None else list(self.messages.between(meant.first, meant.reach, _CANDIDATES))

@@ -26,7 +26,7 @@ from .parts import View, copied
 from .past import Recalled
 from .state import Event
 from .stats import Stats, stats_of
-from .story import Story, recalled_positions, text_page
+from .story import Story, masked, recalled_positions, text_page
 from .validity import is_refused
 from .view import Fitting
 
@@ -191,7 +191,8 @@ class ReadingSession(OpenThread):
         arguments.one_of("format", format, ("text", "html"))
         with self._turn:
             stats, events = self.stats(), self.history()
-            story = Story(stats, events, self._past.texts(recalled_positions(events)))
+            told = self._past.texts(recalled_positions(events))
+            story = masked(Story(stats, events, told)) if self._options.redacts else Story(stats, events, told)
         return html_page(story) if format == "html" else text_page(story)
 
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:

@@ -13,6 +13,7 @@ from holdfast.reports.journey import sources
 from .carrying import carried, summary_of
 from .folding import folded
 from .frame import Frame
+from .lines import Kept
 from .parts import Part, Recent
 
 _NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
@@ -101,7 +102,7 @@ class RecentTurns:
         frame, spoke = self._frame, self._thread.state.spoke
         before = {place: kept for place, kept in frame.fixed.items() if place < start}
         if spoke is not None and spoke < start:
-            before |= self._thread.read([spoke])
+            before |= self._input(spoke, start)
         recent = self._thread.read(range(start, self._thread.state.messages))
         kept = [*(before[place] for place in sorted(before)), *recent.values()]
         messages = [each.original for each in kept]
@@ -116,6 +117,13 @@ class RecentTurns:
         if tokens <= limit:
             return Part(messages, tokens, tuple(places), len(before), self._thread.state.messages, None)
         return self._compressed(messages, places, len(before), limit)
+
+    def _input(self, spoke: int, start: int) -> dict[int, Kept]:
+        """What the user said last; where he handed over results with it, with their calls."""
+        said = self._thread.read([spoke])
+        if not any(kept.message.results for kept in said.values()):
+            return said
+        return self._thread.read([place for place in self._thread.exchanges([spoke]) if place < start])
 
     def _compressed(self, messages: list[Any], places: Sequence[int | None], head: int, limit: int) -> Part:
         """The messages made to fit; the first ones, so many, stand before the recent turns."""

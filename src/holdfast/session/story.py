@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from holdfast.memory.tiers import TIERS
 from holdfast.reports.visible import amount, one_line
+from holdfast.text.concealed import redacted_text
 
 from .state import Event, EventKind
 from .stats import Stats
@@ -42,6 +43,17 @@ class Story:
     def saved(self) -> int:
         """Tokens that were not sent, over all recalls: the whole thread, less the view."""
         return sum(max(0, event.facts["of"] - event.facts["tokens"]) for event in self.of("recall"))
+
+
+def masked(story: Story) -> Story:
+    """The story without secrets in what was asked and recalled."""
+    events = [
+        replace(event, facts={**event.facts, "question": redacted_text(event.facts["question"])[0]})
+        if event.kind == "recall"
+        else event
+        for event in story.events
+    ]
+    return Story(story.stats, events, {place: redacted_text(text)[0] for place, text in story.texts.items()})
 
 
 def recalled_positions(events: Sequence[Event]) -> list[int]:

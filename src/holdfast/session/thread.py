@@ -19,7 +19,7 @@ from .lines import Kept, event_of, json_of, kept_of, line_of
 from .settling import settled
 from .spans import as_range
 from .state import DERIVED, Event, EventKind, State
-from .wires import check, check_named, form_of, is_refused, is_settled, wire_of
+from .wires import check, check_named, form_of, is_exchanged, is_refused, is_settled, wire_of
 
 _HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
 _SNAPSHOT = 256  # lines after which the state is kept anew
@@ -276,6 +276,7 @@ class Thread:
         self._take_in(kept, own)
 
     def _take_in(self, kept: Kept, form: Format) -> None:
+        exchanged = is_exchanged(self.state)
         if form.name not in (self.state.format, "plain"):
             self.state.format = form.name
             self.held, self.held_characters = {}, 0  # they were read as another wire's
@@ -284,6 +285,8 @@ class Thread:
         refused = is_refused(kept.message, form)
         self.state.fold_message(kept.position, kept.message, kept.remembered, tokens, refused=refused)
         self._unsaved += 1
+        if is_exchanged(self.state) and not exchanged:
+            self.save()  # who opens the thread next is told on which wire it is
 
     def _fold_event_line(self, number: int, line: Line) -> None:
         self._fold_event(event_of(number, line))

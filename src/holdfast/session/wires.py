@@ -23,7 +23,7 @@ def wire_of(name: str) -> Format:
 
 def form_of(originals: Sequence[object], state: State) -> Format:
     """The wire of these messages in a thread that stands so; what is plain may be any vendor's."""
-    return _found(originals, state.format, exchanged=_is_exchanged(state))
+    return _found(originals, state.format, exchanged=is_exchanged(state))
 
 
 def check(originals: Sequence[object], state: State) -> None:
@@ -31,7 +31,7 @@ def check(originals: Sequence[object], state: State) -> None:
 
     Read together they may all be another wire's.
     """
-    known, exchanged = state.format, _is_exchanged(state)
+    known, exchanged = state.format, is_exchanged(state)
     for original in () if _is_settled(known, exchanged=exchanged) else originals:
         form = _found([original], known, exchanged=exchanged)
         message = form.read([original]).messages[0]
@@ -41,7 +41,7 @@ def check(originals: Sequence[object], state: State) -> None:
 
 def check_named(form: Format | None, state: State) -> None:
     """Raises ConfigError if the thread holds calls, which cannot be read on the wire that was named for it."""
-    if form is None or not _is_exchanged(state) or not state.format:
+    if form is None or not is_exchanged(state) or not state.format:
         return
     written = wire_of(state.format)
     if not isinstance(form, type(written)) and not isinstance(written, type(form)):
@@ -52,7 +52,7 @@ def check_named(form: Format | None, state: State) -> None:
 
 def is_settled(state: State) -> bool:
     """Whether no message can tell another wire any more."""
-    return _is_settled(state.format, exchanged=_is_exchanged(state))
+    return _is_settled(state.format, exchanged=is_exchanged(state))
 
 
 def is_refused(message: Message, form: Format) -> bool:
@@ -76,6 +76,6 @@ def _is_settled(known: str, *, exchanged: bool) -> bool:
     return known not in ("", _SHARED) or (known == _SHARED and exchanged)
 
 
-def _is_exchanged(state: State) -> bool:
+def is_exchanged(state: State) -> bool:
     """Whether there is a call or a result, which no other wire can read."""
     return state.calls or state.unpaired > 0
