@@ -10,7 +10,7 @@ from functools import lru_cache
 LONGEST = 300
 """Characters of a line by which it is told."""
 
-_NODE = r"(?=\S(?:[^\s:]++|:(?!:))*+::)\S++"  # a file and a test in it, as pytest names them
+_NODE = r"(?=\S\S*?::)\S++"  # a file and a test in it, as pytest names them
 
 SUMMARY = re.compile(
     r"=*+ ?(?:\d+ (?:passed|failed|errors?|skipped|deselected|x\w+)\b.{0,120} in \d|no tests ran)"  # pytest
