@@ -158,10 +158,12 @@ class _Work:
         The oldest may have to come back, where the next may not be the first: then more is asked for.
         """
         left = [0 if i in self.going else size for i, size in enumerate(self.sizes)]
-        gone, wanted, most = self.going, self.excess, sum(left)
-        while self.excess > 0 and wanted < 2 * most:
+        gone, wanted, most = self.going, self.excess, sum(size for i, size in enumerate(left) if i not in kept)
+        while self.excess > 0:
             more = oldest_first(self.transcript, left, wanted, kept)
             self.going = legal(self.transcript, gone | more, kept)
+            if wanted >= most:
+                break
             wanted *= 2
 
     def clamp(
