@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-COMMAND = [sys.executable, "-c", "import sys; from holdfast.cli import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-m", "holdfast"]
 
 
 def test_a_conversation_goes_through_pipes_and_comes_back(folder: Path, talk):
@@ -58,3 +58,13 @@ def test_colour_can_be_declined(talk):
     seen = on_terminal(["explain", "chat.json", "--budget", "500"], NO_COLOR="1")
     assert "\x1b[3" not in seen
     assert "dropped" in seen or "changed" in seen
+
+
+def test_on_a_terminal_the_prompt_stands_behind_what_is_recalled(talk):
+    kept = ["--store", "agent.db", "--thread", "t"]
+    subprocess.run([*COMMAND, "session", "append", "chat.json", *kept], capture_output=True, check=True)
+    last = [*kept, "--", "-1"]
+    piped = subprocess.run([*COMMAND, "session", "recall", *last], capture_output=True, check=True)
+    assert piped.stdout.decode() == talk[-1]["content"]
+    assert not talk[-1]["content"].endswith("\n")
+    assert on_terminal(["session", "recall", *last]).endswith("\r\n")

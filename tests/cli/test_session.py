@@ -40,6 +40,31 @@ def test_a_message_with_a_known_id_is_not_kept_again(run):
     assert len(run("session", "restore", *HERE).json) == 1
 
 
+def test_what_was_said_long_ago_is_kept_with_its_time(run):
+    def said(text, *options):
+        return run(
+            "session", "append", *HERE, *options, stdin=json.dumps({"role": "user", "content": text}).encode()
+        )
+
+    for text, time in [
+        ("the cat is called Miso", "2023-05-08"),
+        ("the dog is called Rex", "2023-07-12T13:56+02:00"),
+    ]:
+        assert said(text, "--at", time).code == 0
+    for n in range(20):
+        said(
+            f"Nothing but the weather on day {n}, with words enough to fill what there is of room. " * 5,
+            "--at",
+            "2024-02-03T08:00Z",
+        )
+    fitted = run("session", "fit", *HERE, "--budget", "300", "--query", "What are the pets called?").out
+    assert "8 May 2023" in fitted
+    assert "12 July 2023" in fitted
+    assert said("a", "--at", "soon").complaint == (
+        "--at: 'soon' is no time; give one such as 2026-05-08T13:56 or 2026-05-08T13:56+02:00"
+    )
+
+
 @pytest.mark.parametrize("query", [(), ("--query", "How many retries?")])
 def test_fit_writes_the_messages_for_the_next_call(run, kept, folder, query):
     fitted = run("session", "fit", *HERE, "--budget", "900", *query)

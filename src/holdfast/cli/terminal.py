@@ -47,8 +47,14 @@ def say(content: str | bytes) -> None:
 
 
 def pour(text: str) -> None:
-    """Write a text of strangers to standard output: as it is, but to a terminal nothing that acts on it."""
-    say(visible(text) if sys.stdout.isatty() else text.encode("utf-8", "backslashreplace"))
+    """Write a text of strangers to standard output: as it is, but to a terminal nothing that acts on it.
+
+    There the prompt that follows stands on a line of its own.
+    """
+    if sys.stdout.isatty():
+        say(visible(text) if text.endswith("\n") or not text else f"{visible(text)}\n")
+    else:
+        say(text.encode("utf-8", "backslashreplace"))
 
 
 def tell(line: str) -> None:

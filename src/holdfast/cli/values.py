@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import click
@@ -43,6 +44,19 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> floa
         advice = "give one such as 0.05"
         raise ConfigError(f"{value!r} is not a share in [0, 1)", place=param.opts[-1], advice=advice)
     return found
+
+
+def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """A time: ``2026-05-08``, ``2026-05-08T13:56`` or ``2026-05-08T13:56+02:00``; UTC where it says no zone."""
+    del ctx
+    if value is None:
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError as fault:
+        advice = "give one such as 2026-05-08T13:56 or 2026-05-08T13:56+02:00"
+        raise ConfigError(f"{value!r} is no time", place=param.opts[-1], advice=advice) from fault
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def positions(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import cast
 
 import click
@@ -13,6 +14,7 @@ from holdfast.cli.counting import form_options, mention_unknown
 from holdfast.cli.models import LLM
 from holdfast.cli.reading import STDIN, Document, object_in, read_json, within
 from holdfast.cli.terminal import mention, say
+from holdfast.cli.values import moment
 from holdfast.session import Session
 
 from .opening import place_of, thread_options
@@ -24,6 +26,12 @@ from .opening import place_of, thread_options
 @click.option(
     "--id", "ids", multiple=True, help="The name of a message, one for each: a known one is not kept again."
 )
+@click.option(
+    "--at",
+    metavar="TIME",
+    callback=moment,
+    help="When they were said, such as 2026-05-08T13:56+02:00; UTC where it says no zone.  [default: now]",
+)
 @LLM
 @REDACT
 @form_options
@@ -32,6 +40,7 @@ def append(
     store: str,
     thread: str,
     ids: Sequence[str],
+    at: datetime | None,
     llm: str | None,
     redact: bool | None,
     model: str | None,
@@ -53,7 +62,7 @@ def append(
     opened = Session(thread, store=place, model=model, counter=counter, format=form, redact=redact, llm=llm)
     with within(file), opened as session:
         before = session.faults
-        say(f"{json.dumps(session.append(*given, ids=ids))}\n")
+        say(f"{json.dumps(session.append(*given, ids=ids, at=at))}\n")
         for fault in session.faults:
             if fault not in before:
                 mention(f"The messages are kept, but: {fault}\n")

@@ -1,0 +1,9 @@
+"""``python -m holdfast``: the command line, where scripts of the environment are not on the path."""
+
+from __future__ import annotations
+
+import sys
+
+from holdfast.cli import main
+
+sys.exit(main())
