@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from msgspec import convert
+
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
 from holdfast.memory.remembered import Remembered
@@ -136,17 +138,11 @@ class State:
     @classmethod
     def from_json(cls, text: str | None) -> State:
         """The state that was kept; a new one where none was, one of another version, or none of ours."""
-        usual = cls()
         try:
             data = json.loads(text or "{}")
-            state = cls(**{f.name: data[f.name] for f in fields(cls)})
-            state.edits = {int(position): number for position, number in state.edits.items()}
-            state.evicted = [(first, last) for first, last in state.evicted]
-            state.notes = {int(number): text for number, text in state.notes.items()}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return usual
-        alike = (_is_like(getattr(state, f.name), getattr(usual, f.name)) for f in fields(cls))
-        return state if all(alike) else usual
+            return convert({f.name: data[f.name] for f in fields(cls)}, cls, str_keys=True)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return cls()
 
     def _pair(self, message: Message) -> None:
         """Follow calls and results, as the rule of whole exchanges sees them."""
@@ -219,8 +215,3 @@ class State:
         self.edits.pop(position, None)
         if number is not None:
             self.edits[position] = number
-
-
-def _is_like(value: object, usual: object) -> bool:
-    """Whether a value of the state is of the usual kind; where that is None, it may be a position."""
-    return isinstance(value, type(usual)) or (usual is None and isinstance(value, int))
