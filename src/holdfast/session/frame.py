@@ -66,4 +66,4 @@ class Frame:
 
     def key(self, start: int) -> Key:
         """What decides what stands in a view whose recent turns begin there, beside what is recalled."""
-        return (start, self.agent, self.thread.state.rewordings, *self.fixed)
+        return (start, int(self.agent), self.thread.state.rewordings, *self.fixed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import takewhile
 
 from holdfast.api import compressed
 from holdfast.fitting import Settings
@@ -15,6 +15,7 @@ from .folding import folded
 from .frame import Frame
 from .lines import Kept
 from .parts import Part, Recent
+from .state import Made
 
 _NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
 
@@ -65,20 +66,45 @@ class RecentTurns:
         a page of notes; where that does not suffice, all is made smaller once more, of what was said, and not of
         what was made of it.
         """
-        frame, key = self._frame, self._frame.key(start)
-        last = self._desk.part if frame.query is None and self._desk.key == key else None
-        part = self._continued(last) if last else self._made(start, target)
-        if last and part.tokens > most:
-            part = self._smaller(part, start, target)
-        if frame.query is None:
-            self._desk.key, self._desk.part, self._desk.overhead = key, part, frame.overhead
+        last = self.last(start)
+        if last is None:
+            return self._anew(start, target)
+        part = self._continued(last)
+        return self._smaller(part, start, target) if part.tokens > most else self._put_down(start, part)
+
+    def last(self, start: int) -> Part | None:
+        """The part as it was made last; where another process made it, made again of what it was made of."""
+        desk, key, made = self._desk, self._frame.key(start), self._thread.state.made
+        if self._frame.query is not None:
+            return None
+        if desk.part is not None and desk.key == key:
+            return desk.part
+        stands = made is not None and tuple(made.key) == key
+        return self._put_down(start, self._made(made)) if made and stands else None
+
+    def _put_down(self, start: int, part: Part) -> Part:
+        """The part, kept for the next fit."""
+        desk = self._desk
+        desk.key, desk.part, desk.overhead = self._frame.key(start), part, self._frame.overhead
         return part
+
+    def _anew(self, start: int, target: int) -> Part:
+        """The part made of what was said until now; how is kept, unless it is for a question about the past."""
+        state = self._thread.state
+        made = Made([*self._frame.key(start)], state.messages, state.spoke, target)
+        part = self._made(made)
+        if self._frame.query is not None:
+            return part
+        state.made = made
+        return self._put_down(start, part)
 
     def _smaller(self, grown: Part, start: int, target: int) -> Part:
         """The part made to fit once more, which is an event of the thread."""
         frame = self._frame
         page = folded(frame, grown, target) if frame.agent else None
-        part = page or self._made(start, target)
+        part = self._anew(start, target) if page is None else self._put_down(start, page)
+        if page:
+            self._thread.state.made = None  # nobody makes it again but of what it was before
         if part.tokens < grown.tokens:
             done = "its oldest exchanges became notes" if page else "the recent turns were made smaller"
             facts = {"from": grown.tokens, "to": part.tokens}
@@ -97,14 +123,13 @@ class RecentTurns:
             last.result,
         )
 
-    def _made(self, start: int, limit: int) -> Part:
+    def _made(self, made: Made) -> Part:
         """Of what was said; of an agent, what it did before stands there in notes."""
-        frame, spoke = self._frame, self._thread.state.spoke
+        frame, start, spoke = self._frame, made.key[0], made.spoke
         before = {place: kept for place, kept in frame.fixed.items() if place < start}
         if spoke is not None and spoke < start:
             before |= self._input(spoke, start)
-        recent = self._thread.read(range(start, self._thread.state.messages))
-        kept = [*(before[place] for place in sorted(before)), *recent.values()]
+        kept = [*(before[place] for place in sorted(before)), *self._thread.read(range(start, made.end)).values()]
         messages = [each.original for each in kept]
         places: list[int | None] = [each.position for each in kept]
         tokens = frame.overhead + sum(map(frame.size, kept))
@@ -114,9 +139,8 @@ class RecentTurns:
             messages.insert(len(before), summary.original)
             places.insert(len(before), None)
             tokens += frame.options.meter.message(summary)
-        if tokens <= limit:
-            return Part(messages, tokens, tuple(places), len(before), self._thread.state.messages, None)
-        return self._compressed(messages, places, len(before), limit)
+        part = Part(messages, tokens, tuple(places), max(len(before), _opening(kept)), made.end, None)
+        return part if tokens <= made.target else self._compressed(part, made.target)
 
     def _input(self, spoke: int, start: int) -> dict[int, Kept]:
         """What the user said last; where he handed over results with it, with their calls."""
@@ -125,8 +149,8 @@ class RecentTurns:
             return said
         return self._thread.read([place for place in self._thread.exchanges([spoke]) if place < start])
 
-    def _compressed(self, messages: list[Any], places: Sequence[int | None], head: int, limit: int) -> Part:
-        """The messages made to fit; the first ones, so many, stand before the recent turns."""
+    def _compressed(self, part: Part, limit: int) -> Part:
+        """The part made to fit."""
         options, pins = self._frame.options, set(self._thread.state.pins)
         settings = Settings(
             model=options.model,
@@ -134,19 +158,25 @@ class RecentTurns:
             profile=options.profile,
             query=self._frame.query,
             tools=self._frame.tools,
-            pin=[i for i, place in enumerate(places) if place in pins],
+            pin=[i for i, place in enumerate(part.places) if place in pins],
             store=self._thread.store,
             counter=options.counter,
             redact=options.redact,
             logged=True,
         )
-        result = compressed(messages, max(1, limit), settings)
+        result = compressed(part.messages, max(1, limit), settings)
         found = sources(result)
+        heads = (at + 1 for at, source in enumerate(found) if source is not None and source < part.head)
         return Part(
             list(result.messages),
             result.usage.tokens,
-            tuple(None if source is None else places[source] for source in found),
-            max((at + 1 for at, source in enumerate(found) if source is not None and source < head), default=0),
-            self._thread.state.messages,
+            tuple(None if source is None else part.places[source] for source in found),
+            max(heads, default=0),
+            part.end,
             result,
         )
+
+
+def _opening(kept: Sequence[Kept]) -> int:
+    """How many messages of the system's a part begins with."""
+    return sum(1 for _ in takewhile(lambda each: each.message.role == "system", kept))

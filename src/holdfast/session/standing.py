@@ -8,7 +8,8 @@ from typing import Any
 from .parts import Desk
 from .state import State
 
-_ROOMIER = 1.25  # times the budget that a view was made for: from there on it is made anew
+ROOMIER = 1.25
+"""Times the room that a view was made for: from there on it is made anew."""
 
 
 def standing(state: State, desk: Desk, limit: int) -> Mapping[str, Any]:
@@ -17,7 +18,7 @@ def standing(state: State, desk: Desk, limit: int) -> Mapping[str, Any]:
     What a much smaller budget left of the recent turns does not hold then either.
     """
     recalled = state.recalled
-    if limit > _ROOMIER * recalled.get("limit", limit):
-        desk.part = None
+    if limit > ROOMIER * recalled.get("limit", limit):
+        desk.part = state.made = None
         return {}
     return recalled if recalled.get("for", -1) == state.spoke else {}

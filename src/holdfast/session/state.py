@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from msgspec import convert
@@ -47,6 +47,18 @@ class Event:
     at: int
     reason: str
     facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How the recent turns of a view were made last, so that another process makes the same of them."""
+
+    key: list[int]
+    end: int
+    """How long the thread was."""
+
+    spoke: int | None
+    target: int
 
 
 @dataclass(slots=True)
@@ -116,6 +128,12 @@ class State:
     since: int = 0
     """From here on messages stand in the view as they are; what is older left it by compactions."""
 
+    room: int = 0
+    """Tokens that the view had for them at the last compaction."""
+
+    made: Made | None = None
+    """None where they stand as they are, or their oldest became a page of notes since."""
+
     recalled: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What was recalled for the newest input, and stands in the view until the next one."""
 
@@ -133,7 +151,7 @@ class State:
     def to_json(self) -> str:
         """As it is kept."""
         held = {f.name: getattr(self, f.name) for f in fields(self)}
-        return json.dumps(held, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(held, ensure_ascii=False, separators=(",", ":"), default=asdict)
 
     @classmethod
     def from_json(cls, text: str | None) -> State:
@@ -205,7 +223,7 @@ class State:
         elif kind == "tiers":
             self.evicted = joined(without(self.evicted, facts.get("readmitted", ())), facts.get("evicted", ()))
         elif kind == "compaction":
-            self.since = facts["to"]
+            self.since, self.room = facts["to"], facts.get("room", self.room)
         if kind in _REWORDS:
             self.recalled, self.carried = {}, {}  # what they say may not stand any more
         self.happened[kind] = self.happened.get(kind, 0) + 1

@@ -21,6 +21,7 @@ from .parts import Part, Telling, View, copied
 from .past import Past, Recollection
 from .recent import RecentTurns
 from .speaking import spoken
+from .standing import ROOMIER
 
 _ASKED_RECENT = 0.1  # share of the budget for recent turns where a question about the past is asked
 _PAST = 0.2  # share that the past is left where recent turns are made smaller for it
@@ -30,6 +31,8 @@ _GROWTH = 0.1  # share that is left free, so that the view can grow before it ch
 _TALK = (0.7, 0.5)  # recent turns of a talk: from what share on they give way, and to what share
 _EXCHANGES = (4.0, 3.0)  # the same of an agent's exchanges, which are told in notes: of more, little would be left
 _BESIDE_NOTES = 0.15  # share that the past of an agent has at most where nobody asked: its notes tell most of it
+_OUTGREW = "the recent turns outgrew their share of the budget"
+_WIDER = "the budget has room for more of the recent turns"
 _WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
 
 
@@ -78,24 +81,28 @@ class Fitting:
         return view if view.budget_met else None
 
     def _moved(self) -> str:
-        """Move the beginning of the recent turns if they have become too many; the reason, or nothing."""
+        """Move the beginning of the recent turns if they are too many, or have far more room now; the reason."""
         state = self.thread.state
         high, low = _EXCHANGES if self.frame.agent else _TALK
         recent = self.recent.tokens(int(self.room * high))
-        if recent <= self.room * high:
+        roomier = 0 < ROOMIER * state.room < self.room
+        if recent <= self.room * high and not roomier:
             return ""
         start = self.recent.start(int(self.room * low))
-        if start <= state.since:
+        if start == state.since or (recent <= self.room * high and start > state.since):
+            state.room = self.room
             return ""
+        why = _OUTGREW if start > state.since else _WIDER
         facts = {"from": state.since, "to": start, "tokens": recent, "room": self.room}
-        self.thread.record_if_current("compaction", "the recent turns outgrew their share of the budget", facts)
+        self.thread.record_if_current("compaction", why, facts)
         return "compacted"
 
     def _grown(self, past: Recollection, reason: str) -> View:
         """The view as it was, with what came since; made smaller where there is no room for that."""
-        start, last = self.thread.state.since, self.frame.desk.part
+        start = self.thread.state.since
+        last = self.recent.last(start)
         most = self.limit - self._cost(past.text)
-        target = most - int(self.room * _REGROWTH) if last else most  # as another process made it
+        target = most - int(self.room * _REGROWTH) if last else most
         part = self.recent.part(start, most, target)
         stays = last is None or part.messages[: len(last.messages)] == last.messages
         return self._composed(part, start, past, reason if stays else "compacted")

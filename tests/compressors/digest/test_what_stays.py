@@ -61,3 +61,21 @@ def test_what_a_tool_was_asked_and_what_came_of_it_stay():
     messages += [user(" ".join(TALK)), assistant(" ".join(TALK))] * 6
     result = holdfast.compress([*messages, user("Go on.")], 150, strategy=Digest(), format="openai")
     assert "bake(oven left) batch B-4410, state burnt, minutes 55" in str(result.messages)
+
+
+def test_what_was_said_of_the_last_large_output_stands_behind_it():
+    rows = "\n".join(f"batch {n} came out at {n * 7 % 97} degrees, which is fine" for n in range(400))
+    messages = [user("Bake them."), *[user(" ".join(TALK)), assistant(" ".join(TALK))] * 40]
+    messages += [*exchange("c1", "list_batches", rows), assistant("All batches are fine."), user("Go on.")]
+    result = holdfast.compress(messages, 2_500, format="openai")
+    said = [message["content"] or "" for message in result.messages]
+    notes = next(at for at, text in enumerate(said) if text.startswith("[HISTORY_SUMMARY"))
+    assert result.budget_met
+    assert [message["role"] for message in result.messages[notes:]] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    assert said[-2] == "All batches are fine."
