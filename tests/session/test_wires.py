@@ -103,6 +103,45 @@ def test_that_holds_also_while_the_first_who_opened_it_has_not_closed_it(other, 
             Session("t", store=url, budget=400, format=other)
 
 
+@pytest.mark.parametrize("named", [None, "openai"])
+def test_a_call_of_another_wires_is_no_part_of_a_thread_whose_wire_is_known(named):
+    with Session("t", budget=400, format=named) as session:
+        session.append(*TALKS["openai"])
+        with pytest.raises(FormatError) as refused:
+            session.append(*TALKS["plain"], *TALKS["anthropic"])
+        assert str(refused.value) == (
+            "messages[1]: the thread is written in openai_chat, and this message in anthropic; convert it, or begin "
+            "a thread of another name"
+        )
+        with pytest.raises(FormatError, match="message: the thread is written in openai_chat"):
+            session.edit(0, TALKS["anthropic"][0])
+        assert session.restore() == session.messages() == TALKS["openai"]
+
+
+@pytest.mark.parametrize(("one", "other"), [("openai", "anthropic"), ("anthropic", "openai")])
+def test_another_counter_does_not_open_a_thread_as_another_wires(one, other, tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url, budget=400, format=one) as session:
+        session.append(*TALKS[one])
+    with pytest.raises(ConfigError, match="the thread is written in "):
+        Session("t", store=url, budget=400, format=other, counter="words")
+    with Session("t", store=url, budget=400, counter="words") as session:
+        assert session.wire().name in {one, "openai_chat"}
+        assert session.restore() == TALKS[one]
+
+
+@pytest.mark.parametrize(("one", "other"), [("openai", "anthropic"), ("anthropic", "openai")])
+def test_of_two_who_open_an_empty_thread_as_different_wires_the_first_to_append_is_right(one, other, tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url, budget=400, format=one) as first:
+        late = Session("t", store=url, budget=400, format=other)
+        first.append(*TALKS["plain"], *TALKS[one])
+        with pytest.raises((ConfigError, FormatError)):
+            late.append(*TALKS[other])
+        assert first.restore() == [*TALKS["plain"], *TALKS[one]]
+        assert first.fit().messages == first.restore()
+
+
 @pytest.mark.parametrize(
     ("one", "other"), [("anthropic", "bedrock"), ("openai", "azure"), ("anthropic", "vertex")]
 )

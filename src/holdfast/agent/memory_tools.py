@@ -11,6 +11,7 @@ from holdfast.formats.values import is_object
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import Room
 from holdfast.session import Session
+from holdfast.text.concealed import concealing
 
 from .tools import FunctionTool, checked
 
@@ -86,7 +87,8 @@ def search_tool(session: Session, format: ToolFormat = "openai", *, most: int = 
 
 def _whole(session: Session, asked: Mapping[str, Any], most: int) -> str:
     """One message, or the part of it that is asked for."""
-    text = session.recall(asked["message"], lines=asked.get("lines"), pattern=asked.get("pattern"))
+    found = session.recall(asked["message"], lines=asked.get("lines"), pattern=asked.get("pattern"))
+    text = concealing(redacts=session.redacts)(found)
     count = session.meter.text
     if count(text) <= most:
         return text or "[nothing of the message matches]"

@@ -19,10 +19,16 @@ _NAMES = frozenset({"user", "assistant"})  # who speaks is no news
 _MOST_MISSES = 8  # forms in a row that do not fit: then what is left is too little for any
 
 
-def gist(forms: Iterable[Segment], room: int, count: Callable[[str], int], known: Collection[int]) -> str:
+def gist(
+    forms: Iterable[Segment],
+    room: int,
+    count: Callable[[str], int],
+    known: Collection[int],
+    tells: Callable[[str], str] = str,
+) -> str:
     """The forms, newest first, as many as fit the room; written in order of time. Empty where there is no room.
 
-    Segments with a message that is ``known`` already are left out, and what says nothing.
+    Segments with a message that is ``known`` already are left out, and what says nothing. ``tells`` may mask them.
     """
     if room < _LEAST:
         return ""
@@ -31,7 +37,7 @@ def gist(forms: Iterable[Segment], room: int, count: Callable[[str], int], known
     left, misses = room - count(HEADING) - 1, 0
     for segment in forms:
         span = ends(segment.origin)
-        text = without_pleasantries(segment.content, _NAMES)
+        text = without_pleasantries(tells(segment.content), _NAMES)
         if segment.tokens < _BRIEF or not text or text in texts or _holds(span, known):
             continue
         size = count(f"- {text}\n") if segment.tokens <= left else left + 1

@@ -5,7 +5,7 @@ What a tool gave is by the call that asked for it.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
 from holdfast.compressors.digest import called
@@ -46,16 +46,16 @@ def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
     return {kept.position: heard(kept, named) for kept in found}
 
 
-def author(thread: Thread, message: Remembered) -> str:
+def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = str) -> str:
     """Whom a message is by; of results also the calls that gave them, in brief, where these stand near.
 
-    A message of a user that hands over results is by both.
+    A message of a user that hands over results is by both. ``tells`` may mask what a call was given.
     """
     who, at = speaker_of(message), message.position
     if message.role == "assistant" or not thread.read([at])[at].message.results:
         return who
     near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
     calls = [near[i].parts[k] for result, (i, k) in sorted(paired(near).items()) if result[0] == len(near) - 1]
-    told = ", ".join(called(call.name, call.arguments) for call in calls if isinstance(call, ToolCall))
+    told = ", ".join(called(call.name, tells(call.arguments)) for call in calls if isinstance(call, ToolCall))
     tools = f"Tool {told}".rstrip()
     return tools if message.role == "tool" else f"{tools} and {who}"

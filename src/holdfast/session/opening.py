@@ -58,7 +58,7 @@ class OpenThread:
         vectors = Meaning.of(self._thread, wanted=options.vectors)
         self._past = Past(self._thread, vectors, redacts=options.redacts)
         self._desk = Desk()
-        self._knowing = Knowing(self._thread)
+        self._knowing = Knowing(self._thread, redacts=options.redacts)
         likeness = Likeness(options.lineup, options.redacts)
         self._tending = Tending(self._thread, options.tiers, options.condenser, likeness)
         asking = options.asking

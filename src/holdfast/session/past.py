@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.memory.index import Retrieval
 from holdfast.memory.packing import pack, written
 from holdfast.memory.remembered import Remembered, VectorSource
-from holdfast.text.concealed import redacted_text
+from holdfast.text.concealed import concealing
 
 from .inquiry import Inquiry
 from .naming import all_heard, author, bear_names
@@ -77,17 +77,17 @@ class Past:
     """What a thread holds, and what of it answers."""
 
     def __init__(self, thread: Thread, vectors: VectorSource | None = None, *, redacts: bool = False) -> None:
-        self._thread, self._redacts = thread, redacts
+        self._thread, self._tells = thread, concealing(redacts=redacts)
         self._everything, self._remaining = _Everything(thread), _Remaining(thread)
         self._found = Retrieval(self._everything, self._everything, vectors)
         self._retrieval = Retrieval(self._remaining, self._remaining, vectors)
 
     def search(self, question: str, limit: int) -> list[Recalled]:
-        """The messages that answer best, best first, each as it stands; also those that were evicted."""
+        """The messages that answer best, best first, also those that were evicted; secrets may be masked."""
         hits = self._found.search(question, limit, self._thread.now())
         texts = self.texts([hit.position for hit in hits])
         return [
-            Recalled(hit.position, hit.score, texts[hit.position], hit.why)
+            Recalled(hit.position, hit.score, self._tells(texts[hit.position]), hit.why)
             for hit in hits
             if hit.score > 0 and texts.get(hit.position)
         ]
@@ -119,8 +119,8 @@ class Past:
         scores = answers.ranked()
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits, messages = list(islice(unseen, _HITS)), answers.messages
-        if self._redacts:
-            messages = {place: _masked(messages[place]) for place in hits}
+        if self._tells is not str:
+            messages = {place: replace(messages[place], text=self._tells(messages[place].text)) for place in hits}
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=self._author)
         chosen = [
             Recalled(each.position, scores[each.position], each.text, answers.why(each.position))
@@ -129,12 +129,7 @@ class Past:
         return Recollection(written(excerpts), tuple(chosen))
 
     def _author(self, message: Remembered) -> str:
-        told = author(self._thread, message)
-        return redacted_text(told)[0] if self._redacts else told
-
-
-def _masked(message: Remembered) -> Remembered:
-    return replace(message, text=redacted_text(message.text)[0])
+        return author(self._thread, message, self._tells)
 
 
 class _Everything:

@@ -62,6 +62,11 @@ class ReadingSession(OpenThread):
         return None if budget is None else budget.tokens(self._options.window)
 
     @property
+    def redacts(self) -> bool:
+        """Whether secrets are masked in what is told again of the thread."""
+        return self._options.redacts
+
+    @property
     def faults(self) -> tuple[str, ...]:
         """What went wrong in the upkeep since the session was opened, and calls without their results.
 

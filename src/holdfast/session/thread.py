@@ -19,7 +19,7 @@ from .lines import Kept, event_of, json_of, kept_of, line_of
 from .settling import settled
 from .spans import as_range
 from .state import DERIVED, Event, EventKind, State
-from .wires import check, check_named, form_of, is_exchanged, is_refused, is_settled, wire_of
+from .wires import check, check_named, check_own, form_of, is_exchanged, is_refused, is_settled, wire_of
 
 _HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
 _SNAPSHOT = 256  # lines after which the state is kept anew
@@ -55,16 +55,17 @@ class Thread:
         self.state = State()
         with suppress(StoreError):  # what is damaged is made again; a store that is, is told by its logs
             self.state = State.from_json(settled(store.get(_STATE + name)))
+        check_named(self._named, self.state)
         if self.state.counter not in ("", meter.counter.name):
             self.state = State()  # its tokens are those of another counter: everything is counted again, once
         self.state.counter = meter.counter.name
-        check_named(self._named, self.state)
         self.refresh()
 
     def refresh(self) -> None:
         """Take in what was appended since, by this process or another one."""
         self._fold(settled(self.log.length()), self.log, self._fold_message, self.state.messages)
-        self._fold(settled(self.event_log.length()), self.event_log, self._fold_event_line, self.state.events)
+        events = settled(self.event_log.length())
+        self._fold(events, self.event_log, lambda n, line: self._fold_event(event_of(n, line)), self.state.events)
         self._folded()
 
     def save(self) -> None:
@@ -79,9 +80,8 @@ class Thread:
         moment = self._clock() if time is None else time
         bodies = [json_of(original, f"messages[{i}]") for i, original in enumerate(as_sent(list(originals)))]
         copies = [json.loads(body) for body in bodies]  # what is held is what will be read again
-        places: list[int] | None = None
-        while places is None:
-            places = self._appended(copies, bodies, ids, moment)
+        while (places := self._appended(copies, bodies, ids, moment)) is None:
+            pass
         return places
 
     def _appended(
@@ -89,16 +89,17 @@ class Thread:
     ) -> list[int] | None:
         """The positions; None where somebody else wrote, who may have told that the wire is another one."""
         form, start = self.form(copies), self.state.messages
+        messages = form.read(copies).messages
+        check(copies, messages, form, None if self._named else self.state)
         fresh = [
             kept_of(start + i, moment, copy, message, len(body))
-            for i, (copy, message, body) in enumerate(zip(copies, form.read(copies).messages, bodies, strict=True))
+            for i, (copy, message, body) in enumerate(zip(copies, messages, bodies, strict=True))
         ]
-        if len(copies) > 1 and self._named is None:
-            check(copies, self.state)
-        at = None if self._named or is_settled(self.state) else start
+        at = None if is_settled(self.state) else start
         places = list(settled(self.log.append([*map(line_of, fresh, bodies, ids)], at)))
         if fresh and not places:
             self.refresh()
+            check_named(self._named, self.state)
             return None
         if places != [kept.position for kept in fresh]:  # somebody else wrote, or an id was known
             self.refresh()
@@ -128,6 +129,7 @@ class Thread:
     def words_of(self, original: object) -> str:
         """The words by which a message is found."""
         message = self.wire.read([original]).messages[0]  # as it will be read again, whatever it is by itself
+        check_own(original, message, self.wire, "message")
         return line_of(kept_of(0, 0.0, original, message, 0), "").words
 
     def record_if_current(self, kind: EventKind, reason: str, facts: Mapping[str, Any]) -> None:
@@ -265,6 +267,8 @@ class Thread:
         original = json.loads(line.body)
         form = self.form([original])
         message = form.read([original]).messages[0]
+        if self._named:
+            check_own(original, message, form, "format")
         self._take_in(kept_of(position, line.time, original, message, len(line.body)), form)
 
     def _fold_kept(self, kept: Kept, form: Format) -> None:
@@ -287,9 +291,6 @@ class Thread:
         self._unsaved += 1
         if is_exchanged(self.state) and not exchanged:
             self.save()  # who opens the thread next is told on which wire it is
-
-    def _fold_event_line(self, number: int, line: Line) -> None:
-        self._fold_event(event_of(number, line))
 
     def _fold_event(self, event: Event) -> None:
         self.state.fold_event(event)

@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from holdfast.memory.segments import Segment
 from holdfast.reports.visible import amount
+from holdfast.text.concealed import concealing
 
 from .frame import Frame
 from .gist import gist
@@ -135,9 +136,8 @@ class Fitting:
         """
         said = f"{past.text}\n" if past.text else ""
         room = self.limit - int(self.room * _REGROWTH) - part.tokens - self._telling(said).tokens
-        brief = gist(
-            self.forms(start), room, self.frame.options.meter.text, {each.position for each in past.chosen}
-        )
+        options, known = self.frame.options, {each.position for each in past.chosen}
+        brief = gist(self.forms(start), room, options.meter.text, known, concealing(redacts=options.redacts))
         return replace(past, text=said + brief)
 
     def _remember(self, past: Recollection, asked: Inquiry, view: View) -> None:
@@ -167,7 +167,7 @@ class Fitting:
 
     def _telling(self, recalled: str) -> Telling:
         """The message in which the past speaks."""
-        return spoken(self.thread, self.frame.desk, self.frame.options.meter, recalled)
+        return spoken(self.thread, self.frame.desk, self.frame.options, recalled)
 
     def _cost(self, recalled: str) -> int:
         """Tokens of the message in which the past speaks; none where there is nothing to say."""

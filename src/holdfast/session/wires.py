@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from holdfast.formats import detect, named
-from holdfast.kernel.errors import ConfigError
+from holdfast.formats.values import is_list, is_object
+from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.messages import Message, Text
 from holdfast.kernel.transcript import Format
 
@@ -26,11 +27,19 @@ def form_of(originals: Sequence[object], state: State) -> Format:
     return _found(originals, state.format, exchanged=is_exchanged(state))
 
 
-def check(originals: Sequence[object], state: State) -> None:
-    """Raises FormatError unless the messages can be read one after another, as they are when a thread is opened.
+def check(originals: Sequence[object], messages: Sequence[Message], form: Format, known: State | None) -> None:
+    """Raises FormatError unless what was read together can be read one after another, as when a thread is opened.
 
-    Read together they may all be another wire's.
+    Read together they may all be another wire's than what is ``known``; None where a wire was named. A call or a
+    result of another wire's is refused too.
     """
+    if known is not None and len(originals) > 1:
+        _check_each(originals, known)
+    for i, (original, message) in enumerate(zip(originals, messages, strict=True)):
+        check_own(original, message, form, f"messages[{i}]")
+
+
+def _check_each(originals: Sequence[object], state: State) -> None:
     known, exchanged = state.format, is_exchanged(state)
     for original in () if _is_settled(known, exchanged=exchanged) else originals:
         form = _found([original], known, exchanged=exchanged)
@@ -48,6 +57,17 @@ def check_named(form: Format | None, state: State) -> None:
         problem = f"the thread is written in {state.format}, not in {form.name}"
         advice = "leave it out, or begin a thread of another name with the messages converted"
         raise ConfigError(problem, place="format", advice=advice)
+
+
+def check_own(original: object, message: Message, form: Format, place: str) -> None:
+    """Raises FormatError for a call or a result of another wire's, which this one reads as if it were none."""
+    if message.calls or message.results or not (is_object(original) and is_list(original.get("content"))):
+        return
+    seen = detect([original])
+    other = seen.read([original]).messages[0] if seen.name != form.name else message
+    if other.calls or other.results:
+        problem = f"the thread is written in {form.name}, and this message in {seen.name}"
+        raise FormatError(problem, place=place, advice="convert it, or begin a thread of another name")
 
 
 def is_settled(state: State) -> bool:

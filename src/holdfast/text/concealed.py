@@ -27,6 +27,11 @@ def redacted_text(text: str) -> tuple[str, Counts]:
     return _searched(text)
 
 
+def concealing(*, redacts: bool) -> Callable[[str], str]:
+    """How a text is told where secrets are masked, or as it is."""
+    return (lambda text: redacted_text(text)[0]) if redacts else str
+
+
 def masked_parts(message: Message, *, everyone: bool) -> tuple[dict[int, str], Counter[str]]:
     """The parts that hold a secret, masked; media beside a masked output are gone with its words.
 
