@@ -1,7 +1,7 @@
 import pytest
 
 import holdfast
-from holdfast.compressors.summaries import mark
+from holdfast.compressors.summaries import body_in, mark
 from holdfast.compressors.trim import Trim
 from tests.formats.rules.messages import assistant, calling, result, text, thought, tool, use, user
 from tests.talks import agent_run, chat, dropped, exchange, planned, same, system, words
@@ -264,3 +264,25 @@ def test_the_smallest_budget_that_is_told_can_be_met():
     smallest = trimmed(messages, 20, **options).smallest
     assert smallest == 152
     assert trimmed(messages, smallest, **options).usage.tokens == smallest
+
+
+@pytest.mark.parametrize("budget", range(70, 200, 10))
+def test_a_summary_says_less_where_it_cannot_go_and_nothing_else_can_give_way(budget):
+    """No other message may be the first where results are handed over with words."""
+    notes = user(mark(f"Notes on what was said:\n{words(150)}"))
+    messages = [notes, {"role": "assistant", "content": [use("a")]}, user(result("a", "done"), text(words(30)))]
+    after = trimmed(messages, budget, format="anthropic")
+    assert after.budget_met
+    assert body_in(after.messages[0]["content"], "user")
+    assert after.messages[1:] == messages[1:]
+
+
+@pytest.mark.parametrize("profile", ["fast", "balanced", "economy"])
+def test_every_profile_meets_the_budgets_that_can_be_met_where_results_come_with_words(profile):
+    messages = [user("Find the bug.")]
+    for n in range(6):
+        messages.append({"role": "assistant", "content": [use(f"c{n}")]})
+        messages.append(user(result(f"c{n}", words(40)), text(words(70))))
+    options = {"profile": profile, "format": "anthropic", "counter": "words"}
+    smallest = holdfast.compress(messages, 1, **options).smallest
+    assert all(holdfast.compress(messages, budget, **options).budget_met for budget in range(smallest, 500, 7))

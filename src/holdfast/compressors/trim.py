@@ -10,7 +10,7 @@ from holdfast.compressors.cuts import legal, oldest_first, preferred
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.compressors.references import parted
-from holdfast.compressors.summaries import body_of
+from holdfast.compressors.summaries import body_of, mark
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
@@ -86,20 +86,28 @@ class Trim:
             work.clamp(self._clampable(work.transcript, work.staying), work.staying, work.target, floor)
         if work.excess > 0 and kept != firm:
             work.drop_oldest(firm)
-        last = self._clampable(work.transcript, work.staying) if work.excess > 0 else {}
+        last = self._clampable(work.transcript, work.staying, summaries=True) if work.excess > 0 else {}
         least = 1 if work.shortest(last) <= work.target else _LAST
         while work.excess > 0 and work.clamp(last, work.staying, work.target, least):
             pass  # once, but for counters whose counts of parts do not add up to that of their message
 
-    def _clampable(self, transcript: Transcript, among: AbstractSet[int]) -> dict[tuple[int, int], Part]:
-        """(message, part) -> the part, for every text of these messages that may lose its middle."""
+    def _clampable(
+        self, transcript: Transcript, among: AbstractSet[int], *, summaries: bool = False
+    ) -> dict[tuple[int, int], Part]:
+        """(message, part) -> the part, for every text of these messages that may lose its middle.
+
+        With ``summaries`` also those of what has left, which say less then.
+        """
         found: dict[tuple[int, int], Part] = {}
         for i in among if self.clamp else ():
             message = transcript.messages[i]
-            if i in transcript.pinned or message.role == "system" or self._is_summary(transcript, i):
+            summary = self._is_summary(transcript, i)
+            if i in transcript.pinned or message.role == "system" or (summary and not summaries):
                 continue
             for at, part in enumerate(message.parts):
-                if isinstance(part, ToolResult) or (isinstance(part, Text) and self._may_clamp(message)):
+                if isinstance(part, ToolResult) or (
+                    isinstance(part, Text) and (summary or self._may_clamp(message))
+                ):
                     found[i, at] = part
         return found
 
@@ -201,8 +209,9 @@ class _Work:
 
     def _shorten(self, at: tuple[int, int], part: Part, level: int) -> bool:
         length = self._length(at, part)
-        text = _clamped(part, level, self.allowance.meter.text) if length > level else ""
-        if not text or self.allowance.meter.text(text) >= length:
+        count, message = self.allowance.meter.text, self.transcript.messages[at[0]]
+        text = (_briefer(message, level, count) or _clamped(part, level, count)) if length > level else ""
+        if not text or count(text) >= length:
             return False
         self.clamped.setdefault(at[0], {})[at[1]] = text
         return True
@@ -232,6 +241,15 @@ def _clamped(part: Part, level: int, count: Callable[[str], int]) -> str:
     room = level - count(note)
     text = head_tail(part.text, room - 1, count).rstrip() if room > 1 else ""
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
+
+
+def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
+    """A summary that says less, marked anew: it is known by what it says. Empty for what is none."""
+    body = body_of(message)
+    if body is None:
+        return ""
+    room = level - count(mark("", message.role))
+    return mark(head_tail(body, room, count).rstrip() if room > 0 else "…", message.role)
 
 
 def _shortened(text: str, level: int, count: Callable[[str], int]) -> str:

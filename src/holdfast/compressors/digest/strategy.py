@@ -17,6 +17,7 @@ from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.flow import ask
+from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.ports import Save
 from holdfast.kernel.transcript import Transcript
 
@@ -155,7 +156,8 @@ class Digest:
         # What is fixed has no part in the room, so that the room stays the same from call to call.
         whole = allowance.target - allowance.meter.overhead(transcript.envelope) - sum(sizes[i] for i in fixed)
         left = newest.union(self._left(transcript, sizes, whole))
-        room = self._room(transcript, sizes, whole, (kept.intersection(transcript.preferred) | left) - fixed, left)
+        beside = sum(sizes[i] for i in (kept.intersection(transcript.preferred) | left) - fixed)
+        room = self._room(whole, beside, _results(transcript, allowance, left))
         stays = {unit_number(transcript, i) for i in kept | left}
         for i in fixed:
             sizes[i] = 0
@@ -168,18 +170,9 @@ class Digest:
         going = chain.from_iterable(map(range, (0, *(unit.stop for unit in staying)), (u.start for u in staying)))
         return tuple(going), min(fold.room, tokens_of(self.max_tokens, whole))
 
-    def _room(
-        self,
-        transcript: Transcript,
-        sizes: Sequence[int],
-        whole: int,
-        beside: AbstractSet[int],
-        left: AbstractSet[int],
-    ) -> Room:
+    def _room(self, whole: int, beside: int, results: int) -> Room:
         """What there is to share out between the digest, what is beside it and what is left to later steps."""
-        taken = sum(sizes[i] for i in beside)
-        results = sum(sizes[i] for i in left if transcript.messages[i].results)
-        spared = min(results, max(0, taken - (whole - int(self.least * whole)))) if self.least else 0
+        spared = min(results, max(0, beside - (whole - int(self.least * whole)))) if self.least else 0
         steady = whole >= self.steady_tokens
         recent, step = (int(self.keep_recent * whole), int(self.step * whole)) if steady else (0, 0)
         return Room(whole, recent, max(1, step), spared)
@@ -209,6 +202,14 @@ def _fixed(transcript: Transcript, allowance: Allowance) -> int:
     sizes = allowance.meter.sizes(transcript)
     fixed = _whole_units(transcript, transcript.protected.difference(transcript.newest))
     return allowance.meter.overhead(transcript.envelope) + sum(sizes[i] for i in fixed)
+
+
+def _results(transcript: Transcript, allowance: Allowance, among: AbstractSet[int]) -> int:
+    """Tokens of what tools gave in these messages: a later step can make it smaller, unlike words beside it."""
+    meter = allowance.meter
+    giving = [transcript.messages[i] for i in among if transcript.messages[i].results]
+    beside = (part for message in giving for part in message.parts if not isinstance(part, ToolResult))
+    return sum(map(meter.message, giving)) - sum(map(meter.part, beside))
 
 
 def _whole_units(transcript: Transcript, positions: AbstractSet[int]) -> frozenset[int]:
