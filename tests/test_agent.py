@@ -366,3 +366,18 @@ def test_a_model_may_answer_with_the_object_of_its_package(session):
     reply = ChatCompletionMessage(role="assistant", content="done")
     assert AgentLoop(Model(reply), session).run("go") == {"role": "assistant", "content": "done"}
     assert session.restore()[1] == {"role": "assistant", "content": "done"}
+
+
+@pytest.mark.parametrize("trigger", ["request", "call", "result", "overflow", "manual"])
+@pytest.mark.parametrize("fitted", [True, False])
+def test_what_was_deleted_edited_or_appended_beside_the_loop_is_sent_as_it_stands(trigger, fitted):
+    session, model = Session("t", budget=8_000), Model("ok", "ok")
+    loop = AgentLoop(model, session, trigger=trigger)
+    loop.run("my password is hunter2")
+    if fitted:
+        loop.fit()
+    session.edit(1, {"role": "assistant", "content": "noted"})
+    session.delete(0)
+    session.append({"role": "user", "content": "use port 99"}, {"role": "assistant", "content": "yes"})
+    loop.run("and now?")
+    assert [message["content"] for message in model.sent[-1]] == ["noted", "use port 99", "yes", "and now?"]

@@ -56,6 +56,8 @@ class AgentLoop:
         self._schemas = [tool.schema for tool in self._tools.values()]
         self._view: list[Any] | None = None
         """What the model is sent; None until something is fitted."""
+        self._revision = session.revision
+        """What of the session the view was made of, with what was said since."""
         self._budget: Budget | None = None
         """What the model was found to take, once it refused for length; None: the session's own."""
 
@@ -74,7 +76,7 @@ class AgentLoop:
     def fit(self) -> View:
         """Fit now: what the model is sent next begins with this view."""
         view = self.session.fit(budget=self._budget, tools=self._schemas or None)
-        self._view = copied(view.messages)
+        self._view, self._revision = copied(view.messages), self.session.revision
         return view
 
     def _turn(self, message: Any) -> Step:
@@ -96,9 +98,11 @@ class AgentLoop:
         )
 
     def _said(self, *messages: Any) -> Step:
-        yield partial(self.session.append, *messages)
-        if self._view is not None:
+        places: list[int] = yield partial(self.session.append, *messages)
+        end, changes = self._revision
+        if self._view is not None and places == [*range(end, end + len(places))]:
             self._view = [*self._view, *copied(list(messages))]
+            self._revision = end + len(places), changes
 
     def _fitted(self, moment: Trigger) -> Step:
         if self.trigger == moment:
@@ -106,7 +110,7 @@ class AgentLoop:
 
     def _answered(self) -> Step:
         """The model's message; a refusal for length is answered by fitting harder, once."""
-        sent = self._view = yield self._valid
+        sent = yield self._valid
         try:
             reply = yield partial(self.model, copied(sent), copied(self._schemas))
         except Exception as fault:
@@ -126,8 +130,10 @@ class AgentLoop:
     def _valid(self) -> list[Any]:
         """What the model is sent, mended if it must be: a run that was broken off leaves a call without a result.
 
-        Where nobody fitted, the whole thread.
+        Where nobody fitted, the whole thread. What was changed in it, or appended by others, is fitted anew.
         """
+        if self._view is not None and self._revision != self.session.revision:
+            self.fit()
         messages = self.session.messages() if self._view is None else self._view
         wire = self.session.wire(*messages).name
         return list(repair(messages, wire).messages) if validate(messages, wire) else messages

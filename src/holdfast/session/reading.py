@@ -51,6 +51,13 @@ class ReadingSession(OpenThread):
         return self._thread.state.messages
 
     @property
+    def revision(self) -> tuple[int, int]:
+        """How many messages were ever appended, and how often what they say was changed: a view is of one revision."""
+        with self._turn:
+            self._thread.refresh()
+            return self._thread.state.messages, self._thread.state.rewordings
+
+    @property
     def meter(self) -> Meter:
         """What counts the tokens of this session."""
         return self._options.meter
