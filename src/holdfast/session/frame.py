@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast.kernel.budget import Budget
 
+from .exchanges import with_calls
 from .lines import Kept
 from .options import Options
 from .parts import Desk, Key
@@ -54,8 +55,8 @@ class Frame:
         agent = bool(stands.get("agent", state.calls))
         fixed = thread.read([*state.system, *state.pins])
         if agent and state.task is not None:
-            task = thread.read([state.task])
-            fixed |= {place: kept for place, kept in task.items() if size(kept.message) <= limit * _TASK}
+            task = with_calls(thread, state.task)
+            fixed |= task if sum(size(kept.message) for kept in task.values()) <= limit * _TASK else {}
         room = limit - overhead - sum(size(kept.message) for kept in fixed.values())
         ordered = dict(sorted(fixed.items()))
         return cls(thread, desk, options, query, tools, limit, stands, agent, overhead, ordered, room)

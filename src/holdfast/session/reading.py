@@ -52,7 +52,7 @@ class ReadingSession(OpenThread):
 
     @property
     def revision(self) -> tuple[int, int]:
-        """How many messages were ever appended, and how often what they say was changed: a view is of one revision."""
+        """How many messages there are, and how often what they say was changed: a view is of one revision."""
         with self._turn:
             self._thread.refresh()
             return self._thread.state.messages, self._thread.state.rewordings

@@ -11,6 +11,7 @@ from holdfast.kernel.transcript import speaks
 from holdfast.reports.journey import sources
 
 from .carrying import carried, summary_of
+from .exchanges import with_calls
 from .folding import folded
 from .frame import Frame
 from .lines import Kept
@@ -128,7 +129,7 @@ class RecentTurns:
         frame, start, spoke = self._frame, made.key[0], made.spoke
         before = {place: kept for place, kept in frame.fixed.items() if place < start}
         if spoke is not None and spoke < start:
-            before |= self._input(spoke, start)
+            before |= {place: kept for place, kept in with_calls(self._thread, spoke).items() if place < start}
         kept = [*(before[place] for place in sorted(before)), *self._thread.read(range(start, made.end)).values()]
         messages = [each.original for each in kept]
         places: list[int | None] = [each.position for each in kept]
@@ -141,13 +142,6 @@ class RecentTurns:
             tokens += frame.options.meter.message(summary)
         part = Part(messages, tokens, tuple(places), max(len(before), _opening(kept)), made.end, None)
         return part if tokens <= made.target else self._compressed(part, made.target)
-
-    def _input(self, spoke: int, start: int) -> dict[int, Kept]:
-        """What the user said last; where he handed over results with it, with their calls."""
-        said = self._thread.read([spoke])
-        if not any(kept.message.results for kept in said.values()):
-            return said
-        return self._thread.read([place for place in self._thread.exchanges([spoke]) if place < start])
 
     def _compressed(self, part: Part, limit: int) -> Part:
         """The part made to fit."""

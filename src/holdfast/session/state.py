@@ -26,6 +26,9 @@ one that moves back; ``shrink`` makes the recent turns in view smaller where the
 from one tier to another, ``forms`` tells what a model was asked for them, and ``fault`` what went wrong.
 """
 
+Oddity = Literal["refused", "unusual"]
+"""A message that a wire refuses wherever it stands, or may refuse for what it stands beside."""
+
 DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
 """What a session does by itself, and would do again: no fit waits for the disk to tell of it."""
 
@@ -96,6 +99,9 @@ class State:
 
     refused: int = 0
     """How many messages a wire refuses wherever they stand: empty ones, for instance."""
+
+    unusual: int = 0
+    """How many it may refuse for what they stand beside: then every view is looked at as a whole."""
 
     spoke: int | None = None
     """The newest message of a user."""
@@ -170,16 +176,18 @@ class State:
         if results:
             self.unpaired += not set(results) <= set(self.waiting)
             self.waiting = [call for call in self.waiting if call not in results]
-        elif message.role != "system":
+        else:
             self.unpaired += bool(self.waiting)
-            self.waiting = [call.id for call in message.calls]
+            if message.role != "system":
+                self.waiting = [call.id for call in message.calls]
 
     def fold_message(
-        self, position: int, message: Message, seen: Remembered, tokens: int, *, refused: bool
+        self, position: int, message: Message, seen: Remembered, tokens: int, odd: Oddity | None
     ) -> None:
         """Take one more message of the log into account."""
         self.tokens += tokens
-        self.refused += refused
+        self.refused += odd == "refused"
+        self.unusual += odd == "unusual"
         if message.role == "system":
             self.system.append(position)
         if speaks(message):

@@ -25,6 +25,7 @@ from . import arguments
 from .arguments import Which
 from .condensing import TurnCondenser
 from .copying import copy_thread
+from .exchanges import exchanges
 from .lines import own_id
 from .options import Options
 from .reading import ReadingSession
@@ -188,4 +189,4 @@ class SyncSession(ReadingSession):
         """The positions of these messages and of what belongs to them, as facts of an event."""
         if not which:
             raise ConfigError("no message is named", place="message", advice="give positions or ids")
-        return {"positions": self._thread.exchanges([self._known(each) for each in which])}
+        return {"positions": exchanges(self._thread, [self._known(each) for each in which])}

@@ -19,7 +19,7 @@ from .lines import Kept, event_of, json_of, kept_of, line_of
 from .settling import settled
 from .spans import as_range
 from .state import DERIVED, Event, EventKind, State
-from .wires import check, check_named, check_own, form_of, is_exchanged, is_refused, is_settled, wire_of
+from .wires import check, check_named, check_own, form_of, is_exchanged, is_settled, oddity, wire_of
 
 _HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
 _SNAPSHOT = 256  # lines after which the state is kept anew
@@ -196,16 +196,6 @@ class Thread:
         gone = set(self.state.deleted)
         return [place for place in settled(self.log.between(first, last, most)) if place not in gone]
 
-    def exchanges(self, positions: Sequence[int]) -> list[int]:
-        """The positions, with those of the calls and the results that belong to them."""
-        found = set(positions)
-        for position in positions:
-            near = list(self.read(range(position - _STEP, position + _STEP)).values())
-            for unit in self.wire.read([kept.original for kept in near]).units:
-                span = [near[i].position for i in unit]
-                found.update(span if position in span else ())
-        return sorted(found)
-
     def positions(self, ids: Sequence[str]) -> Mapping[str, int]:
         """The positions of those of the ids that there are."""
         return settled(self.log.find(ids))
@@ -286,8 +276,8 @@ class Thread:
             self.held, self.held_characters = {}, 0  # they were read as another wire's
         self._keep(kept)
         tokens = self.meter.message(kept.message)
-        refused = is_refused(kept.message, form)
-        self.state.fold_message(kept.position, kept.message, kept.remembered, tokens, refused=refused)
+        odd = oddity(kept.message, self.held.get(kept.position - 1), form)
+        self.state.fold_message(kept.position, kept.message, kept.remembered, tokens, odd)
         self._unsaved += 1
         if is_exchanged(self.state) and not exchanged:
             self.save()  # who opens the thread next is told on which wire it is

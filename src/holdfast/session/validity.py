@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from holdfast.formats.rules.call_ids import UniqueCallIds
+from holdfast.formats.rules.content import FinalTextTrimmed
 from holdfast.kernel.integrity import may_follow, violations
 
+from .exchanges import with_calls
 from .parts import View
 from .thread import Thread
+from .wires import is_refused as is_refused_anywhere
 
 
 def is_refused(view: View, thread: Thread) -> bool:
     """Whether the wire of the thread refuses the view for what stands beside one another in it.
 
-    Most wires ask only for a user at the beginning, and that no two calls have one id; a door that is stricter
-    than its wire is asked about the whole view.
+    Most wires ask only for a user at the beginning, no white space at the end, and that no two calls have one id;
+    of a door that is stricter than its wire, and where messages are unusual, the whole view is looked at.
     """
     wire = thread.wire
-    if any(wire.name in rule.doors for rule in wire.rules):
+    if thread.state.unusual or any(wire.name in rule.doors for rule in wire.rules):
         read = wire.read(view.messages)
         return bool(violations(read.rules, read.messages))
-    return _begins_amiss(view, thread) or _calls_twice(view, thread)
+    asked = (_speaks_amiss, _begins_amiss, _ends_amiss, _calls_twice)
+    return any(each(view, thread) for each in asked)
+
+
+def _speaks_amiss(_: View, thread: Thread) -> bool:
+    """Whether the wire has no role of the system's: that is known only once the wire is."""
+    said = thread.read(thread.state.system[:1]).values()
+    return any(is_refused_anywhere(kept.message, thread.wire) for kept in said)
+
+
+def _ends_amiss(view: View, thread: Thread) -> bool:
+    """Whether the last message may not be the last."""
+    wire = thread.wire
+    rules = [rule for rule in wire.rules if isinstance(rule, FinalTextTrimmed)]
+    last = wire.read(view.messages[-1:]).messages if rules else ()
+    return any(any(rule.violations(last)) for rule in rules)
 
 
 def _begins_amiss(view: View, thread: Thread) -> bool:
@@ -34,6 +52,9 @@ def _calls_twice(view: View, thread: Thread) -> bool:
     rules = [rule for rule in thread.wire.rules if isinstance(rule, UniqueCallIds) and not rule.alone]
     if not rules:
         return False
-    stands = thread.read(range(view.since, thread.state.messages)).values()
-    calling = [kept.message for kept in stands if kept.message.calls]
+    state = thread.state
+    before = [at for at in (state.task, state.spoke) if at is not None and at < view.since]
+    stands = [kept for at in before for kept in with_calls(thread, at).values() if kept.position < view.since]
+    stands += thread.read(range(view.since, state.messages)).values()
+    calling = [kept.message for kept in {kept.position: kept for kept in stands}.values() if kept.message.calls]
     return any(any(rule.violations(calling)) for rule in rules)

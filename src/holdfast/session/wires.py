@@ -8,11 +8,13 @@ from functools import cache
 from holdfast.formats import detect, named
 from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.errors import ConfigError, FormatError
-from holdfast.kernel.messages import Message, Text
+from holdfast.kernel.messages import Message, Reasoning, Text
 from holdfast.kernel.transcript import Format
 
-from .state import State
+from .lines import Kept
+from .state import Oddity, State
 
+_BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose rules ask what stands in one message
 _SHARED = "openai_chat"  # what has a list of parts and no mark of another vendor is read as this one's
 
 
@@ -83,6 +85,19 @@ def is_refused(message: Message, form: Format) -> bool:
             return True
     twice = (message, message)  # as the last one it might be taken
     return any(not broken.index for rule in form.rules if rule.alone for broken in rule.violations(twice))
+
+
+def oddity(message: Message, before: Kept | None, form: Format) -> Oddity | None:
+    """What views have to be looked at for; None for a message that may stand in any of them.
+
+    Beside what a wire refuses anywhere: thinking, and results of one reply in more messages than it asks for.
+    """
+    if is_refused(message, form):
+        return "refused"
+    if message.is_speech or form.name not in _BLOCKS:
+        return None
+    spread = bool(message.results and before and before.message.results)
+    return "unusual" if spread or any(isinstance(part, Reasoning) for part in message.parts) else None
 
 
 def _found(originals: Sequence[object], known: str, *, exchanged: bool) -> Format:

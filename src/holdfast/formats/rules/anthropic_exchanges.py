@@ -51,6 +51,7 @@ class ResultsLead(Rule):
     """In their message, tool results stand before everything else."""
 
     name = "results_lead_their_message"
+    alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A result after another part."""
@@ -70,6 +71,7 @@ class CallsEnd(Rule):
     """No text follows a tool call in its message."""
 
     name = "calls_end_their_message"
+    alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A text after a call."""

@@ -60,6 +60,7 @@ class SpelledCallIds(Rule):
     """An id is made of letters, digits, underscores and hyphens."""
 
     name = "call_ids_spelled"
+    alone = True
 
     def __init__(self, id_path: IdPath) -> None:
         self._id_path = id_path

@@ -84,6 +84,7 @@ class KnownRoles(Rule):
     """Every role is one that the API has."""
 
     name = "roles_known"
+    alone = True
 
     def __init__(self, *names: str) -> None:
         self._names = frozenset(names)
