@@ -103,6 +103,12 @@ def test_sizes_that_are_none(sizes, line):
             "at: 'now' is no time; give a datetime, or seconds since 1970 UTC",
         ),
         (lambda s: s.append(MESSAGE, at=float("nan")), "at: nan is no time; "),
+        (lambda s: s.append(MESSAGE, at=1.7e12), "at: 1700000000000.0 is no time; "),
+        (
+            lambda s: Session("t", clock=lambda: 1.7e12).append(MESSAGE),
+            "clock: 1700000000000.0 is no time; let it tell seconds since 1970 UTC, as time.time does",
+        ),
+        (lambda s: Session("t", clock=lambda: "now").append(MESSAGE), "clock: 'now' is no time; "),
         (lambda s: s.append(MESSAGE, at=datetime(1, 1, 1)), "at: datetime.datetime(1, 1, 1, 0, 0) is no time; "),  # noqa: DTZ001 - one without a zone is what callers give
         (lambda s: s.search(5), "query: 5 is not text; give text"),
         (lambda s: s.search("x", limit=0), "limit: 0 is not a positive number of messages"),

@@ -148,3 +148,13 @@ def test_a_view_that_grows_counts_the_tools_that_are_sent_with_it_now():
             sent = tools if at % 3 else None
             view = session.fit(tools=sent)
             assert view.tokens == holdfast.count(view.messages, format="openai", tools=sent).total <= BUDGET
+
+
+def test_the_first_search_after_an_edit_is_as_every_later_one(tmp_path):
+    with Session("t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, vectors=False) as session:
+        for n in range(10):
+            kind, state = ("gateway", "printer")[n % 2], "repaired" if n < 2 else "seen"
+            session.append({"role": "user", "content": f"The {kind} of room {n} was {state}; number {n * 7}."})
+        session.search("gateway repaired")
+        session.edit(4, {"role": "user", "content": "Nothing of note."})
+        assert session.search("gateway repaired") == session.search("gateway repaired")

@@ -16,7 +16,7 @@ from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.fit import head_tail
+from holdfast.text.fit import head_tail, water_level
 
 _OVERSIZE = 2  # a text longer than the target divided by this loses of its middle before anything goes for it
 _STEPS = 16  # in parts of this size of the target, so that what was sent before stays the same for a while
@@ -190,7 +190,7 @@ class _Work:
         lengths = {at: self._length(at, part) for at, part in parts.items()}
         if whole <= room or not lengths:
             return False
-        level = _water_level(list(lengths.values()), room - whole + sum(lengths.values()))
+        level = water_level(list(lengths.values()), room - whole + sum(lengths.values()))
         return self.clamp_to(parts, max(level - level % step, floor))
 
     def clamp_to(self, parts: Mapping[tuple[int, int], Part], level: int) -> bool:
@@ -265,17 +265,6 @@ def _shortened(text: str, level: int, count: Callable[[str], int]) -> str:
 
 def _media(part: Part) -> tuple[Media, ...]:
     return part.media if isinstance(part, ToolResult) else ()
-
-
-def _water_level(lengths: list[int], room: int) -> int:
-    """The length to which the longest must be cut so that all together take ``room``; at least 0."""
-    lengths = sorted(lengths)
-    below = 0
-    for n, length in enumerate(lengths):
-        if below + length * (len(lengths) - n) > room:
-            return max(0, (room - below) // (len(lengths) - n))
-        below += length
-    return lengths[-1] if lengths else 0
 
 
 def _recent(transcript: Transcript, count: int) -> list[int]:

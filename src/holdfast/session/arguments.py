@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from math import isfinite, nan
+from math import nan
 
 from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.errors import ConfigError
 from holdfast.reports.visible import amount
 
 from .state import Event
+
+_FIRST, _END = -62_135_510_400, 253_402_214_400  # within the years 1 to 9999, wherever on earth that is told
 
 Which = int | str
 """A message: its position (negative from the end), or the id that it was appended with."""
@@ -89,14 +91,21 @@ def positive(place: str, value: object, unit: str) -> int:
 
 def moment(value: object) -> float | None:
     """Seconds since 1970 UTC; None where none is given."""
+    return None if value is None else _seconds("at", value, "give a datetime, or seconds since 1970 UTC")
+
+
+def clock(tells: Callable[[], object]) -> Callable[[], float]:
+    """The clock, whose answers are looked at."""
+    return lambda: _seconds("clock", tells(), "let it tell seconds since 1970 UTC, as time.time does")
+
+
+def _seconds(place: str, value: object, advice: str) -> float:
     try:
         seconds: object = value.timestamp() if isinstance(value, datetime) else value
     except (ValueError, OverflowError, OSError):  # a datetime of the year 1, which lies outside of some time zones
         seconds = nan
-    if seconds is None:
-        return None
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not isfinite(seconds):
-        raise _refused("at", value, "is no time", "give a datetime, or seconds since 1970 UTC")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not _FIRST < seconds < _END:
+        raise _refused(place, value, "is no time", advice)
     return float(seconds)
 
 

@@ -54,7 +54,8 @@ class OpenThread:
     def _begin(self, thread: str, store: KeyValueStore) -> None:
         options = self._options
         self._turn = RLock()
-        self._thread = Thread(arguments.thread(thread), store, self._clock, options.meter, self._format)
+        clock = arguments.clock(self._clock)
+        self._thread = Thread(arguments.thread(thread), store, clock, options.meter, self._format)
         vectors = Meaning.of(self._thread, wanted=options.vectors)
         self._past = Past(self._thread, vectors, redacts=options.redacts)
         self._desk = Desk()

@@ -34,6 +34,9 @@ class View:
     ``Session.restore`` gives everything as it was appended.
     """
 
+    smallest: int | None = None
+    """Where the budget is not met, tokens of one that would be."""
+
     @property
     def budget_met(self) -> bool:
         """Whether the view is within the budget."""

@@ -103,10 +103,12 @@ class ReadingSession(OpenThread):
         with self._turn:
             self._thread.refresh()
             view = self._view(chosen, query, tools)
+            if not view.budget_met:
+                view = replace(view, smallest=self._smallest(view, query, tools))
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
-        if chosen.hard and not view.budget_met:
+        if chosen.hard and view.smallest is not None:
             reason = "what must stay is larger"
-            raise BudgetError(limit=view.limit, tokens=view.tokens, smallest=view.tokens, reason=reason)
+            raise BudgetError(limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason)
         return view
 
     def messages(self) -> list[Any]:
@@ -221,6 +223,16 @@ class ReadingSession(OpenThread):
             view = self._fitted(Budget(limit=room), query, tools)
             mended = replace(self._paired(view), limit=limit)
         return mended
+
+    def _smallest(self, view: View, query: str | None, tools: object) -> int:
+        """A limit that is met, near to the tokens of the view: with more room, more is in it."""
+        tokens = view.tokens
+        for _ in range(_ATTEMPTS):
+            roomier = self._view(Budget(limit=tokens), query, tools)
+            if roomier.budget_met:
+                break
+            tokens = roomier.tokens
+        return tokens
 
     def _fitted(self, budget: Budget, query: str | None, tools: object) -> View:
         frame = Frame.of(self._thread, self._desk, self._options, budget, query, tools)

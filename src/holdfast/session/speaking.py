@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.kernel.budget import Meter
 from holdfast.text.concealed import concealing
+from holdfast.text.fit import head_tail, water_level
 
 from .carrying import summary_of
 from .options import Options
@@ -10,16 +12,24 @@ from .parts import Desk, Telling
 from .thread import Thread
 
 _IN_MIND = "To be kept in mind:"
+_SHARE = 0.4  # of the budget, at most: what somebody wants kept in mind leaves room for what is going on
 
 
-def spoken(thread: Thread, desk: Desk, options: Options, recalled: str) -> Telling:
+def in_mind(thread: Thread, options: Options, limit: int) -> str:
+    """What is to be kept in mind; the longest lose their middle where it is too much. Secrets may be masked."""
+    tells, count = concealing(redacts=options.redacts), options.meter.text
+    notes = [tells(note) for note in thread.state.notes.values()]
+    if not notes:
+        return ""
+    level = max(1, water_level(map(count, notes), int(limit * _SHARE)))
+    return "\n".join([_IN_MIND, *(f"- {head_tail(note, level, count)}" for note in notes), ""])
+
+
+def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> Telling:
     """The message on the thread's wire; made anew where it says something else than the last one."""
-    tells = concealing(redacts=options.redacts)
-    notes = [f"- {tells(note)}" for note in thread.state.notes.values()]
-    kept = "\n".join([_IN_MIND, *notes, ""]) if notes else ""
     text = f"{kept}{recalled}".rstrip("\n")
     known = desk.telling
     if known is None or (known.wire, known.text) != (thread.wire.name, text):
         message = summary_of(thread.wire, text)
-        known = desk.telling = Telling(thread.wire.name, text, message.original, options.meter.message(message))
+        known = desk.telling = Telling(thread.wire.name, text, message.original, meter.message(message))
     return known

@@ -21,7 +21,7 @@ from .lines import Kept
 from .parts import Part, Telling, View, copied
 from .past import Past, Recollection
 from .recent import RecentTurns
-from .speaking import spoken
+from .speaking import in_mind, spoken
 from .standing import ROOMIER
 
 _ASKED_RECENT = 0.1  # share of the budget for recent turns where a question about the past is asked
@@ -45,6 +45,7 @@ class Fitting:
         self.thread, self.query = frame.thread, frame.query
         self.limit, self.room = frame.limit, frame.room
         self.standing = frame.standing
+        self.mind = in_mind(self.thread, frame.options, frame.limit)
         self.recent = RecentTurns(frame)
 
     def view(self) -> View:
@@ -167,14 +168,14 @@ class Fitting:
 
     def _telling(self, recalled: str) -> Telling:
         """The message in which the past speaks."""
-        return spoken(self.thread, self.frame.desk, self.frame.options, recalled)
+        return spoken(self.thread, self.frame.desk, self.frame.options.meter, self.mind, recalled)
 
     def _cost(self, recalled: str) -> int:
         """Tokens of the message in which the past speaks; none where there is nothing to say."""
         return self._telling(recalled).tokens if self._speaks(recalled) else 0
 
     def _speaks(self, recalled: str) -> bool:
-        return bool(recalled or self.thread.state.notes)
+        return bool(recalled or self.mind)
 
     def _shifted(self) -> bool:
         """Whether the work has turned to something else; asked anew when enough has come."""

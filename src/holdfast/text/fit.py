@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -87,6 +87,17 @@ class Choice:
 
     pieces: Sequence[int]
     text: str
+
+
+def water_level(lengths: Iterable[int], room: int) -> int:
+    """The length to which the longest must be cut so that all together take ``room``; at least 0."""
+    ordered = sorted(lengths)
+    below = 0
+    for n, length in enumerate(ordered):
+        if below + length * (len(ordered) - n) > room:
+            return max(0, (room - below) // (len(ordered) - n))
+        below += length
+    return ordered[-1] if ordered else 0
 
 
 def fill(order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count) -> str | None:

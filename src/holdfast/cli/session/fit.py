@@ -86,9 +86,9 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     view, facts = request.fitted()
     if as_json:
         say(printed(facts))
-    if not (soft or view.budget_met):
+    if view.smallest is not None and not soft:
         reason = "what must stay is larger"
-        raise BudgetError(limit=view.limit, tokens=view.tokens, smallest=view.tokens, reason=reason)
+        raise BudgetError(limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason)
     if output not in (None, STDOUT):
         write_all({output: json_bytes(view.messages)})
     elif not as_json:
@@ -104,6 +104,7 @@ def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
     usage, counter = TokenUsage(view.tokens, view.limit), session.meter.counter
     yield "reason", view.reason
     yield "budget_met", view.budget_met
+    yield "smallest", view.smallest
     yield "format", session.wire().name
     yield "counter", counter.name
     yield "accuracy", asdict(counter.accuracy)
