@@ -63,6 +63,8 @@ class Digest:
         order = ranked(told, costs, self._question)
         self._entries = [told[at] for at in order]
         self._costs = [costs[at] for at in order]
+        empty = len(lines) - sum(entry.kind.count for entry in told)
+        self._wordless = f", {empty:,} of them without a word" if empty else ""
         self._pieces = self._in_order()
 
     def text(self) -> str | None:
@@ -133,7 +135,7 @@ class Digest:
         full = set(picked.get("full", ()))
         shown = sorted(full.union(picked.get("short", ())))
         parts = [
-            self._heading(shown),
+            self._heading(shown, full),
             *self._lines_under("Lines that the question names:", picked.get("asked", ())),
         ]
         for tier, title in _TITLES.items():
@@ -146,13 +148,16 @@ class Digest:
     def _lines_under(self, title: str, rows: Sequence[int]) -> list[str]:
         return [title, *map(self._line, sorted(rows))] if rows else []
 
-    def _heading(self, shown: Sequence[int]) -> str:
+    def _heading(self, shown: Sequence[int], full: set[int]) -> str:
         total = len(self._entries)
         all_of_them = f"all {total} kinds of line" if total > 1 else "1 kind of line"
         kinds = all_of_them if len(shown) == total else f"{len(shown)} of {total} kinds of line"
         times = self._times.whole()
         when = f", {times}" if times else ""
-        return f"[log, {len(self._lines):,} lines{when}; {kinds}: ×n n such lines, {MORE} differs, a|b either]"
+        marks = f"×n n such lines, {MORE} differs, a|b either"
+        if any(self._entries[number].kind.count > 1 for number in full):
+            marks += ", other values of the first"
+        return f"[log, {len(self._lines):,} lines{self._wordless}{when}; {kinds}: {marks}]"
 
     def _section(self, numbers: Sequence[int], full: set[int]) -> list[str]:
         groups: dict[str, list[int]] = {}

@@ -15,6 +15,10 @@ from itertools import pairwise, takewhile
 from operator import itemgetter
 from typing import NamedTuple
 
+from holdfast.text.states import states
+
+from .levels import is_level
+
 _MOST_COLUMNS = 12
 _SAMPLE = 120  # lines that are looked at
 _LONGEST_HEAD = 600  # characters
@@ -42,16 +46,7 @@ _CLOCK = re.compile(
     r"|(?<=\[) {0,8}\d{1,9}\.\d{3,9}\]$"  # seconds since the start
 )
 _LEAD = re.compile(r"(?:[a-z_]{1,12}=)?\W{0,2}")
-_NORMAL = "trace debug verbose fine finer finest config info information notice log ok".split()
-_WARNINGS = "warn warning wrn".split()
-_FAILURES = "error err severe critical crit fatal alert emerg emergency panic fail failure dpanic".split()
-_LEVELS = frozenset((*_NORMAL, *_WARNINGS, *_FAILURES))
-_LEVEL = re.compile(
-    r"\W*+(?:(?:level|lvl|severity)=)?\W*+"
-    rf"(?:(?:{'|'.join(_NORMAL)})|({'|'.join(_WARNINGS)})|({'|'.join(_FAILURES)}))\W*",
-    re.IGNORECASE,
-)
-_LETTER_LEVELS = {"V": 0, "D": 0, "I": 0, "N": 0, "W": 1, "E": 2, "F": 2, "C": 2}
+_REPLY = re.compile(r"[1-5]\d\d")
 _DOTTED = re.compile(r"[A-Za-z_][\w-]*+(?:(?:[.$]|::)[\w$-]++)++")
 
 _DAY_AND_YEAR = 3  # columns from the name of a month to the clock
@@ -65,16 +60,6 @@ class Head(NamedTuple):
     level: str = ""
     tag: str = ""
     message: str = ""
-
-
-def severity(level: str) -> int:
-    """0 for what is normal, 1 for a warning, 2 for a failure; a word that is no level is normal."""
-    if level in _LETTER_LEVELS:
-        return _LETTER_LEVELS[level]
-    found = _LEVEL.fullmatch(level[:40])
-    if found is None:
-        return 0
-    return 2 if found[2] else 1 if found[1] else 0
 
 
 class Layout:
@@ -92,7 +77,7 @@ class Layout:
         step = max(1, len(asked) // _SAMPLE)
         rows = _records([_FIELDS.findall(line[:_LONGEST_HEAD])[:_MOST_COLUMNS] for line in asked[::step]])
         columns = list(takewhile(bool, (_class_of(column, len(rows)) for column in _columns(rows))))
-        while columns and columns[-1] not in _TELLING:
+        while columns and (columns[-1] not in _TELLING or _takes_all(columns, rows)):
             columns.pop()
         return cls(_with_one_time(columns, rows))
 
@@ -140,6 +125,11 @@ class Layout:
         return Head(time, level, tag, message)
 
 
+def _takes_all(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether hardly a line says anything behind these columns, so that the last of them is what it says."""
+    return columns[-1] != "time" and sum(len(row) > len(columns) for row in rows) <= (1 - _SHARE) * len(rows)
+
+
 def _records(rows: Sequence[list[str]]) -> list[list[str]]:
     """The rows that begin as most do: what a stack trace or a wrapped line begins with is no column."""
     rows = [row for row in rows if row]
@@ -167,7 +157,9 @@ def _class_of(column: Sequence[str], rows: int) -> str:
         classes[kind] = classes.get(kind, 0) + count
     name, count = max(classes.items(), key=itemgetter(1))
     if name == "number" and count >= _SHARE * rows:
-        return "time" if _runs_like_a_clock(column) else "number"
+        if _runs_like_a_clock(column):
+            return "time"
+        return "label" if all(map(_REPLY.fullmatch, fields)) else "number"
     if name == "name":
         name = "tag" if len(fields) <= max(_FEW, _NAMES * rows) else "word"
     if name not in {"word", "path"} and count >= _SHARE * rows:
@@ -175,7 +167,7 @@ def _class_of(column: Sequence[str], rows: int) -> str:
     if len(column) - max(0, len(fields) - _FEW) >= _SHARE * rows:  # else the commonest cannot be so many
         common = sorted(fields.values(), reverse=True)[:_FEW]
         if common[0] >= _SHARE * rows:
-            return "same"
+            return "label" if len(fields) > 1 and any(states((field,)) for field in fields) else "same"
         if sum(common) >= _SHARE * rows:
             return "label"
     return "id" if sum(classes.get(one, 0) for one in ("number", "id", "tag")) >= _SHARE * rows else ""
@@ -208,10 +200,10 @@ def _with_one_time(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> lis
 @lru_cache(maxsize=1 << 12)
 def _kind_of(field: str) -> str:
     if field.isalpha():  # most fields of what is no log are words
-        return "time" if _is_calendar(field) else "level" if _is_level(field) else "word"
+        return "time" if _is_calendar(field) else "level" if is_level(field) else "word"
     if _is_clock(field) or _is_calendar(field):
         return "time"
-    if _is_level(field):
+    if is_level(field):
         return "level"
     if _is_mark(field):
         return "mark"
@@ -232,7 +224,7 @@ def _conforms(field: str, name: str) -> bool:
     if name == "mark":
         return _is_mark(field)
     if name in {"level", "tag"}:
-        return _is_level(field) or _is_tag(field)
+        return is_level(field) or _is_tag(field)
     return True
 
 
@@ -246,12 +238,6 @@ def _is_clock(field: str) -> bool:
 
 def _is_calendar(field: str) -> bool:
     return field.strip(",[(").lower() in _CALENDAR
-
-
-def _is_level(field: str) -> bool:
-    if field.isalpha():
-        return field in _LETTER_LEVELS or field.lower() in _LEVELS
-    return _LEVEL.fullmatch(field[:40]) is not None
 
 
 def _is_mark(field: str) -> bool:

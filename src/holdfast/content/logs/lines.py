@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from holdfast.text.states import coded, with_codes
+
 _ONES = bytes.maketrans(b"123456789", b"000000000")
-_REQUEST = " HTTP/"
-_STATUS = re.compile(r'" ([1-5])\d\d(?= )')
-REPLIES = {chr(0xE000 + first): f"{first}xx" for first in range(1, 6)}
-"""What stands in a shape for a status, and what it means."""
-_SIGN_OF = {meaning[0]: sign for sign, meaning in REPLIES.items()}
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _CONTROLS = bytes((*range(9), 11, 12, *range(14, 32), 127))
 _UNPRINTABLE = re.compile(f"[{re.escape(_CONTROLS.decode())}]+")
@@ -30,13 +27,19 @@ def lines_of(text: str) -> list[str]:
 
 
 def shapes_of(lines: Sequence[str]) -> list[str]:
-    """Each line with every run of digits as one ``0``: a few passes over bytes, each half as long as the last.
+    """Each line with every run of digits as one ``0``; the digits of status and exit codes as signs."""
+    shapes = _masked("\n".join(lines))
+    near, names = coded(set(shapes))
+    if near:
+        rows = [row for row, shape in enumerate(shapes) if shape in near]
+        told = _masked(with_codes("\n".join(lines[row] for row in rows), names))
+        for row, shape in zip(rows, told, strict=True):
+            shapes[row] = shape
+    return shapes
 
-    The status of a web request is told by its class: one of ``REPLIES`` stands for it.
-    """
-    text = "\n".join(lines)
-    if _REQUEST in text:
-        text = _STATUS.sub(lambda found: f'" {_SIGN_OF[found[1]]}', text)
+
+def _masked(text: str) -> list[str]:
+    """The lines without their digits: a few passes over bytes, each half as long as the last."""
     raw = text.encode("utf-8", "surrogatepass").translate(_ONES)
     for run in (b"0000", b"00"):
         while run in raw:

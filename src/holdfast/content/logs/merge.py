@@ -14,8 +14,9 @@ from itertools import compress
 from operator import mul
 
 from holdfast.text.importance import TROUBLE, alarm
+from holdfast.text.states import States, states
 
-from .layout import severity
+from .levels import severity
 
 MASK = "0"
 """Stands in a kind's words for each value: a number, an id, an address, a date."""
@@ -33,14 +34,17 @@ class Kind:
     """Lines that say the same: their words with the values masked, and where they stand.
 
     ``labels`` counts the lines of each level and component, as shapes write them; ``values`` maps the place of a
-    word to the words seen there, with the number of lines of each; ``continues`` says that the lines have no
-    head of their own, as in a stack trace.
+    word to the words seen there, with the number of lines of each; ``level`` and ``standing``, what the head says
+    of how things stand, are the same in all of the lines; ``continues`` says that the lines have no head of their
+    own, as in a stack trace.
     """
 
     words: tuple[str, ...]
     rows: list[int] = field(default_factory=list[int])
     labels: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     values: dict[int, dict[str, int]] = field(default_factory=dict[int, dict[str, int]])
+    level: str = ""
+    standing: States = ()
     continues: bool = False
 
     @property
@@ -52,9 +56,10 @@ class Kind:
 def merge(kinds: Sequence[Kind]) -> list[Kind]:
     """The kinds with those of the same meaning put together, in the order of their first lines."""
     merged: list[Kind] = []
-    families: dict[tuple[int, bool], list[Kind]] = {}
+    families: dict[tuple[object, ...], list[Kind]] = {}
     for kind in kinds:
-        families.setdefault((len(kind.words), _is_grave(kind)), []).append(kind)
+        key = (len(kind.words), _is_grave(kind), kind.level, kind.standing, states(kind.words))
+        families.setdefault(key, []).append(kind)
     for family in families.values():
         joined = _sharing_common_words(family)
         for _ in range(_PASSES):
@@ -126,14 +131,16 @@ def _is_grave(kind: Kind) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _is_alarm(word: str) -> bool:
-    return word in {"4xx", "5xx"} or (_tells(word) and alarm(word) >= TROUBLE)
+    return _tells(word) and alarm(word) >= TROUBLE
 
 
 def _join(kinds: Sequence[Kind], words: tuple[str, ...]) -> Kind:
     """One kind of several: where the words say ANY, theirs become values."""
     if len(kinds) == 1:
         return kinds[0]
-    joined = Kind(words, continues=all(kind.continues for kind in kinds))
+    first = kinds[0]
+    continues = all(kind.continues for kind in kinds)
+    joined = Kind(words, level=first.level, standing=first.standing, continues=continues)
     open_places = [place for place, word in enumerate(words) if word == ANY]
     for kind in kinds:
         joined.rows.extend(kind.rows)

@@ -10,8 +10,11 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from holdfast.text.states import states
+
 from .layout import Head, Layout
-from .lines import REPLIES, shapes_of
+from .levels import bare
+from .lines import shapes_of
 from .merge import MASK, Kind, merge
 
 MORE = "…"
@@ -39,7 +42,10 @@ class Miner:
         self._heads: dict[int, Head] = {}
 
     def kinds(self) -> list[Kind]:
-        """The kinds of line in the order in which they first appear; empty lines are none."""
+        """The kinds of line in the order in which they first appear; empty lines are none.
+
+        Lines that differ in their level, or in how they say that things stand, are of different kinds.
+        """
         return merge(self._by_shape())
 
     def head(self, row: int) -> Head:
@@ -68,15 +74,17 @@ class Miner:
         rows_of: dict[str, list[int]] = {}
         for row, shape in enumerate(self._shapes):
             rows_of.setdefault(shape, []).append(row)
-        kinds: dict[tuple[str, ...], Kind] = {}
+        kinds: dict[tuple[object, ...], Kind] = {}
         for shape, rows in rows_of.items():
             head, masked = self._words_of_shape(shape)
             words = tuple(filter(None, masked))
-            if not words:
+            if not words and (head is None or not shape.strip()):
                 continue
-            known = kinds.get(words)
+            level, standing = (bare(head.level), states((head.tag,))) if head else ("", ())
+            key = (words, level, standing)
+            known = kinds.get(key)
             if known is None:
-                known = kinds[words] = Kind(words, continues=head is None)
+                known = kinds[key] = Kind(words, level=level, standing=standing, continues=head is None)
             known.rows.extend(rows)
             if head is not None and (head.level or head.tag):
                 label = (head.level, head.tag)
@@ -100,7 +108,7 @@ class Miner:
 
     def _mask(self, word: str) -> str:
         """The word of a shape with ``0`` for each of its values."""
-        masked = REPLIES.get(word) or (MASK if word.strip(",") in _CALENDAR else word)
+        masked = MASK if word.strip(",") in _CALENDAR else word
         if MASK in word:
             masked = _ROW.sub(MASK, _HEX.sub(MASK, word))
         self._masks[word] = masked

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 from holdfast.content.excerpt import asked
 from holdfast.text.importance import FAILURE, TROUBLE, alarm
 from holdfast.text.question import IDENTIFIER, Question
+from holdfast.text.states import failing, written
 
-from .layout import severity
+from .levels import severity, shown
 from .merge import MASK, Kind
 from .mine import MORE, Miner
 from .wording import Wording, shared_start
@@ -46,31 +47,43 @@ class Entry:
 
 def entries(miner: Miner) -> list[Entry]:
     """Every kind of line of the log, but the marks below the lines of a trace."""
-    told = [_entry(kind, miner) for kind in miner.kinds()]
+    kinds = miner.kinds()
+    levels: dict[tuple[str, ...], set[str]] = {}
+    for kind in kinds:
+        levels.setdefault(kind.words, set()).add(kind.level)
+    told = [_entry(kind, miner, among=len(levels[kind.words])) for kind in kinds]
     return [entry for entry in told if entry.tier is not Tier.TRACES or any(map(str.isalnum, entry.full))]
 
 
-def _entry(kind: Kind, miner: Miner) -> Entry:
+def _entry(kind: Kind, miner: Miner, among: int) -> Entry:
+    """The entry of a kind whose words are said at so many levels."""
     wording = Wording(kind, miner)
     full = wording.full()
     worst = max((severity(level) for level, _ in kind.labels), default=0)
     bad = alarm(full)
     if kind.continues and miner.lines[kind.rows[0]][:1].isspace():
         tier = Tier.TRACES
-    elif worst == 2 or bad >= FAILURE:
+    elif worst == 2 or bad >= FAILURE or any(map(failing, _said(kind))):
         tier = Tier.FAILURES
     elif worst == 1 or bad >= TROUBLE:
         tier = Tier.WARNINGS
     else:
         tier = Tier.OTHERS
-    return Entry(kind, tier, _label(kind, worst), wording.short(), full)
+    levelled = worst > 0 or among > 1 or not kind.words
+    return Entry(kind, tier, _label(kind, levelled=levelled), wording.short(), full)
 
 
-def _label(kind: Kind, worst: int) -> str:
-    """The level, where it says more than that all is well, and the component."""
+def _said(kind: Kind) -> Iterator[str]:
+    """The words of a kind and of its components."""
+    yield from kind.words
+    yield from (tag for _, tag in kind.labels)
+
+
+def _label(kind: Kind, *, levelled: bool) -> str:
+    """The level, where it says more than that all is well or tells the kind from another, and the component."""
     most_first = sorted(kind.labels.items(), key=lambda entry: -entry[1])
-    levels = [level for (level, _), _ in most_first if worst and severity(level) == worst]
-    tags = list(dict.fromkeys(_plain(tag) for (_, tag), _ in most_first if tag))
+    levels = [shown(level) for (level, _), _ in most_first if level and levelled]
+    tags = list(dict.fromkeys(written(_plain(tag)) for (_, tag), _ in most_first if tag))
     return " ".join(filter(None, (*levels[:1], _together(tags))))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from holdfast.text.states import written
+
 from .merge import MASK, Kind
 from .mine import MORE, Miner
 
@@ -24,7 +26,7 @@ class Wording:
     """The words of one kind as they stand in up to three of its lines."""
 
     def __init__(self, kind: Kind, miner: Miner) -> None:
-        self._kind = kind
+        self._kind, self._miner = kind, miner
         self._first = miner.words(kind.rows[0])
         self._others: list[list[str]] = []
         if kind.count > 1 and any(MASK in word for word in kind.words):
@@ -49,15 +51,21 @@ class Wording:
         masked = _last_part(_shown(masked, word))
         if self._kind.count == 1:
             return masked if len(word) - len(masked) >= _WORTH else word
-        differs = any(words[place : place + 1] != [word] for words in self._others)
-        return masked if differs else word
+        return masked if self._differs(place, word) else word
+
+    def _differs(self, place: int, word: str) -> bool:
+        """Whether some line of the kind has another word there; all are asked where three agree."""
+        if any(words[place : place + 1] != [word] for words in self._others):
+            return True
+        lines = self._miner.lines
+        return any(word not in lines[row] for row in self._kind.rows)
 
 
 def _shown(masked: str, word: str) -> str:
     """A masked word with ``…`` for its values; that one is hexadecimal is told."""
     if "0x" in word:
         masked = masked.replace(f"0x{MASK}", f"\0x{MORE}")
-    return masked.replace(MASK, MORE).replace("\0", "0")
+    return written(masked.replace(MASK, MORE)).replace("\0", "0")
 
 
 def _real(word: str) -> str:
@@ -71,7 +79,7 @@ def _choices(seen: Sequence[str], most: int) -> str:
     """The few words that stand at one place, side by side; nothing when they are many or mere values."""
     if not 1 < len(seen) <= most or sum(MASK in word for word in seen) > len(seen) // 2:
         return ""
-    listed = "|".join(dict.fromkeys(word.replace(MASK, MORE) for word in seen))
+    listed = "|".join(dict.fromkeys(written(word.replace(MASK, MORE)) for word in seen))
     return listed if len(listed) <= _LONGEST_CHOICES else ""
 
 
@@ -91,7 +99,7 @@ def _shared(words: Sequence[str]) -> str:
     overlap = len(start) + len(end) - min(map(len, words))
     if overlap > 0:
         start = start[: len(start) - overlap] if len(start) > overlap else ""
-    return f"{start}{MORE}{end}".replace(MASK, MORE)
+    return written(f"{start}{MORE}{end}".replace(MASK, MORE))
 
 
 def shared_start(texts: Sequence[str]) -> str:

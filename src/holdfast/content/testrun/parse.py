@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from holdfast.content.frames import is_frame, is_library
+from holdfast.text.states import with_codes
 
 from .forms import ANNOUNCED, LONGEST, PLACE, REASON, Diagnostic, Role, opening
 
-_VALUES = re.compile(r"\d+")
+_VALUES = re.compile(r"(?<![A-Za-z])\d+")  # a rule such as E501 is none
 _QUOTED = re.compile(r"‘[^’]*’|`[^`]*`|'[^']*'|\"[^\"]*\"")
 _RULE = re.compile(r"\[-W[\w=-]+\]|\[[a-z-]+\]")
 _POINTER = re.compile(r"[\^~]")
@@ -27,6 +28,8 @@ class Piece:
     lines: list[str]
     spots: list[str] = field(default_factory=list[str])
     block: int = 0
+    varied: bool = False
+    """Whether the equal ones name other things, or other numbers."""
 
     def text(self) -> str:
         """The lines, with the places of equal ones."""
@@ -37,7 +40,8 @@ class Piece:
         named = [spot for spot in dict.fromkeys(others) if spot][:_MOST_SPOTS]
         more = f", also {', '.join(named)}" if named else ""
         rest = " …" if len(others) > len(named) > 0 else ""
-        return f"{text}  (×{len(self.spots)}{more}{rest})"
+        varied = "; what they name differs" if self.varied else ""
+        return f"{text}  (×{len(self.spots)}{more}{rest}{varied})"
 
 
 def pieces(lines: Sequence[str]) -> list[Piece]:
@@ -108,6 +112,7 @@ class _Parser:
 def _distinct(found: Sequence[tuple[Piece, Diagnostic | None]]) -> list[Piece]:
     """The pieces with each diagnostic once: the place below it joins it, equal ones are counted in the first."""
     first: dict[tuple[str, ...], Piece] = {}
+    told: dict[int, str] = {}
     kept: list[Piece] = []
     for _, block in groupby(found, key=lambda entry: entry[0].block):
         entries = list(block)
@@ -116,7 +121,9 @@ def _distinct(found: Sequence[tuple[Piece, Diagnostic | None]]) -> list[Piece]:
         if said is not None and head.role in {Role.ERROR, Role.WARNING}:
             known = first.setdefault(_meaning(head, said, rest), head)
             known.spots.append(said.spot)
+            told.setdefault(id(known), said.told)
             if known is not head:
+                known.varied = known.varied or said.told != told[id(known)]
                 continue
             if rest and rest[0].role is Role.PLACE:
                 head.lines += rest.pop(0).lines
@@ -128,6 +135,11 @@ def _meaning(head: Piece, said: Diagnostic, rest: Sequence[Piece]) -> tuple[str,
     """What two equal diagnostics have in common: the rule of a warning; of an error every word, numbers aside."""
     if head.role is Role.WARNING:
         rule = _RULE.findall(said.told)
-        return (head.role.name, rule[-1] if rule else _VALUES.sub("0", _QUOTED.sub("…", said.told)))
+        return (head.role.name, rule[-1] if rule else _without_values(_QUOTED.sub("…", said.told)))
     details = [piece.lines[0] for piece in rest if piece.role is not Role.PLACE]
-    return (head.role.name, *[_VALUES.sub("0", text) for text in (said.told, *details)])
+    return (head.role.name, *map(_without_values, (said.told, *details)))
+
+
+def _without_values(text: str) -> str:
+    """The text without its numbers, but for status and exit codes: those say what happened."""
+    return _VALUES.sub("0", with_codes(text))
