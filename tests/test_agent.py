@@ -8,6 +8,7 @@ from openai.types.chat import ChatCompletionMessage
 
 import holdfast
 from holdfast.agent import AgentLoop, FunctionTool, remember_tool
+from holdfast.agent.tools import told
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.session import Session
 from tests.session.talks import talk
@@ -244,6 +245,22 @@ def test_any_other_fault_of_the_model_is_the_callers(session):
     with pytest.raises(KeyError):
         AgentLoop(model, session).run("go")
     assert len(model.sent) == 1
+
+
+@pytest.mark.parametrize(
+    ("output", "read"),
+    [
+        (b"two caf\xc3\xa9s\n", "two caf\u00e9s\n"),
+        (bytearray("na\u00efve".encode("latin-1")), "na\ufffdve"),
+        (b"", ""),
+        (b"\xff\x00", "[2 bytes of data that is no text]"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(1_000), "[1,008 bytes of image/png]"),
+        ({"name": "a.txt", "body": memoryview(b"tea")}, '{"name":"a.txt","body":"tea"}'),
+    ],
+    ids=["text", "text of another encoding", "nothing", "no text", "an image", "text in JSON"],
+)
+def test_bytes_of_a_tool_are_read_as_text_or_named(output, read):
+    assert told(output) == read
 
 
 def test_a_tool_that_fails_or_does_not_exist_is_told_to_the_model(session):

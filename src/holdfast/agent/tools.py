@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
+from holdfast.content.excerpt import counted
 from holdfast.formats.payloads import named
 from holdfast.formats.values import compact, is_list, is_object
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import ToolCall
 from holdfast.session import Session
+from holdfast.text.opaque import media_type
 
 _BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose results are blocks of one message of the user
+_BYTES = (bytes, bytearray, memoryview)
+_REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
 
 
@@ -88,8 +92,22 @@ def _name(schema: Mapping[str, Any]) -> str:
 
 
 def told(output: object) -> str:
-    """What a tool gave as the text that the model reads: a text as it is, all else as JSON."""
-    return output if isinstance(output, str) else compact(output)
+    """What a tool gave as the text that the model reads: a text as it is, bytes as the text in them, else JSON."""
+    if isinstance(output, str):
+        return output
+    return _as_text(output) if isinstance(output, _BYTES) else compact(output, otherwise=_as_text)
+
+
+def _as_text(value: object) -> str:
+    """What JSON cannot hold; bytes that are no text for the greater part in a line that says how many of what."""
+    if not isinstance(value, _BYTES):
+        return str(value)
+    data = bytes(value)
+    text = data.decode("utf-8", "replace")
+    strange = sum(one == _REPLACED or not (one.isprintable() or one.isspace()) for one in text)
+    if strange * 2 <= len(text) - bool(strange) and not media_type(data):
+        return text
+    return f"[{counted(len(data), 'byte')} of {media_type(data) or 'data that is no text'}]"
 
 
 def results(wire: str, calls: Sequence[ToolCall], outputs: Sequence[str]) -> list[dict[str, Any]]:

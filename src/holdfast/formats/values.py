@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from holdfast.kernel.errors import FormatError
@@ -19,13 +19,13 @@ def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, list | tuple)
 
 
-def compact(value: object, place: str = "") -> str:
-    """The value as JSON without white space, as it is counted; what JSON cannot hold is named by ``str``.
+def compact(value: object, place: str = "", otherwise: Callable[[object], str] = str) -> str:
+    """The value as JSON without white space, as it is counted; ``otherwise`` writes what JSON cannot hold.
 
     Raises FormatError, naming the place, for a value that holds itself or is nested too deeply to be written.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=otherwise)
     except (RecursionError, ValueError) as fault:
         problem = "it is nested too deeply to be counted, or holds itself"
         raise FormatError(problem, place=place, advice="give it less deeply nested") from fault
