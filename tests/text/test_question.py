@@ -91,3 +91,39 @@ def test_a_long_paste_keeps_few_terms_and_the_exact_ones():
     pasted = Question.of(" ".join(f"word{letter}" for letter in "abcdefgh") * 500 + " ERR_POOL_7")
     assert len(pasted.terms) < 100
     assert pasted.matches("then ERR_POOL_7 came")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-03-03T11:29:20Z WARN",
+        "2026-03-03T11:20:29Z WARN",
+        "at 20:15 sharp",
+        "on 2026-08-20",
+        "120 items",
+        "20.5 percent",
+        "0.20 percent",
+        "20,000 lines",
+        "version v20",
+        "took 20ms",
+        "id a20f",
+    ],
+)
+def test_a_short_number_is_not_found_within_a_time_a_date_or_a_longer_number(text):
+    assert not Question.of("which were the 20 slowest?").score(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["row 20 failed", "count=20", "19,20,21", "(20)", "it was 20.", "worker-20", "20: x"]
+)
+def test_a_short_number_is_found_where_it_stands_alone(text):
+    assert Question.of("what of number 20?").matches(text)
+
+
+@pytest.mark.parametrize("question", ["What happened on 20 August?", "on Aug 20th", "since the 20th of August"])
+def test_a_day_beside_the_name_of_its_month_is_a_date_and_no_number(question):
+    asked = Question.of(question)
+    assert asked.score("it came on 20 Aug") > 0
+    assert asked.score("2026-08-20T11:29:05Z came") > 0
+    assert asked.score("gate 20 is shut") == 0
+    assert asked.score("2026-03-03T11:29:20Z WARN") == 0

@@ -18,12 +18,25 @@ PHRASE, IDENTIFIER, NAME, WORD, PIECE = 6.0, 4.0, 1.6, 1.0, 0.5
 """What a term weighs: a quoted phrase; a name made by a machine or a long number; a capitalised word within a
 sentence; a plain word; one word out of an identifier. Their order matters, not their exact values."""
 
+_SHORT_NUMBER = 2  # digits of a number that stands in every second time, date and id
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTH = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
+_DAY_OF_MONTH = re.compile(
+    rf"(?<![\w.:/-])(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})"
+    rf"|(?P<named>{_MONTH})\.? (?P<numbered>\d{{1,2}})(?:st|nd|rd|th)?)(?![\w:/-]|\.\d)",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(
     r"\"[^\"\n]{2,200}\"|`[^`\n]{2,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)|“[^”\n]{2,200}”"  # never across a line
 )
 _EDGES = ".,;:!?()[]{}<>\"'`“”‘’«»…*|¿¡。、！？；："
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _CAMEL_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_JOINTS = frozenset(".:/-+")  # of the digits of one number, time or date
+_THOUSANDS = re.compile(r",\d{3}(?![\w,])")  # a comma also stands between the cells of a row
 _RUN = re.compile(r"[^\W_]+")
 _JOINED = re.compile(r"\w[./\\:@#=+~-]\w|::|->")
 
@@ -47,6 +60,8 @@ class Term:
 
     def _is_word(self, text: str, low: str, at: int) -> bool:
         end = at + len(self.needle)
+        if end - at <= _SHORT_NUMBER and self.needle.isdecimal():
+            return _stands_alone(low, at, end)
         if is_unspaced(self.needle[0]):
             return True
         camel = len(text) == len(low)  # a few capitals grow in lower case, and places then differ
@@ -142,12 +157,23 @@ def _terms(text: str) -> Iterator[_Said]:
         phrase = quoted.group()[1:-1].strip().lower()
         if phrase and phrase not in STOP_WORDS:
             yield phrase, PHRASE, False
+    for date in _DAY_OF_MONTH.finditer(text):
+        yield from _terms_of_date(date)
     opens_sentence = True
-    for raw in text.split():
+    for raw in _DAY_OF_MONTH.sub(lambda date: date["month"] or date["named"], text).split():
         token = raw.strip(_EDGES)
         if token:
             yield from _terms_of_token(token, opens_sentence=opens_sentence)
         opens_sentence = raw[-1] in ".!?:。！？"
+
+
+def _terms_of_date(date: re.Match[str]) -> Iterator[_Said]:
+    """A day as dates are written; its number alone says nothing."""
+    day, month = int(date["day"] or date["numbered"]), (date["month"] or date["named"]).lower()
+    yield f"{_MONTHS.index(month[:3]) + 1:02}-{day:02}", WORD, False
+    for name in dict.fromkeys((month, month[:3])):
+        yield f"{day} {name}", WORD, False
+        yield f"{name} {day}", WORD, False
 
 
 def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[_Said]:
@@ -186,6 +212,16 @@ def _is_identifier(token: str) -> bool:
 def _spread(token: str) -> str:
     """The identifier with a space where its words meet."""
     return _CAMEL_PIECE.sub(lambda piece: f" {piece.group()} ", token)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether a number is a whole token: no part of a word, of a time, of a date or of a longer number."""
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if before[-1:].isalnum() or after[:1].isalnum() or "_" in (before[-1:], after[:1]):
+        return False
+    joined = before[-1:] in _JOINTS and before[:1].isdecimal() and len(before) > 1
+    joined = joined or (after[:1] in _JOINTS and after[1:].isdecimal())
+    return not joined and _THOUSANDS.match(text, end) is None
 
 
 def _same_class(one: str, other: str) -> bool:
