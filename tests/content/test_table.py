@@ -121,3 +121,51 @@ def test_a_rule_may_be_set_with_tabs():
         ["name", "price"],
         [["ring", "12"], ["chain", "7"]],
     )
+
+
+def _table(form, rows):
+    """So many rows under a header, as the form sets them apart; some cells hold the delimiter in quotes."""
+    cells = [["item", "note", "2024", "city"]]
+    cells += [[f"id{n}", "loose, green" if n % 3 else "dark", str(n * 37 % 901), "Oslo"] for n in range(rows)]
+    if form == "aligned":
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+        return "\n".join(lines)
+    if form == "|":
+        return "\n".join("|".join(row) for row in cells)
+    return "\n".join(form.join(f'"{c}"' if form in c and form != ", " else c for c in row) for row in cells)
+
+
+@pytest.mark.parametrize("rows", [4, 8, 17, 199])
+@pytest.mark.parametrize("form", [",", "\t", "|", "aligned"])
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.2, 0.05])
+def test_a_table_keeps_its_header_at_any_size_and_budget(form, rows, share):
+    text = _table(form, rows)
+    assert Table().recognises(text)
+    room = Room(max(14, int(len(text) // 4 * share)), lambda piece: len(piece) // 4 + 1)
+    told = Table().shrink(text, room).text
+    assert [name for name in ("item", "note", "2024", "city") if name not in told] == []
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        lambda text: text[:-9] + '"cut o',
+        lambda text: f"{text}\ntotal,12",
+        lambda text: f"{text}\n17 rows in set (0.01 sec)",
+        lambda text: f"```csv\n{text}\n```",
+        lambda text: f"Result of the query:\n\n{text}",
+        lambda text: text.replace("dark", f'"{"a long story, " * 12}"'),
+    ],
+    ids=["cut off within quotes", "a total", "a foot", "a fence", "an announcement", "long cells"],
+)
+def test_a_small_table_with_something_odd_is_still_a_table(odd):
+    text = odd(_table(",", 17))
+    assert Table().recognises(text)
+    told = Table().shrink(text, Room(60, lambda piece: len(piece) // 4 + 1)).text
+    assert "item,note,2024,city" in told
+
+
+def test_cells_behind_a_comma_and_a_space_are_a_table_where_a_column_has_numbers():
+    assert Table().recognises("\n".join(["id, tea, price", *(f"a{n}, green, {n}" for n in range(9))]))
+    assert not Table().recognises("\n".join(["Well, then, so", *(f"a{n}, green, and more" for n in range(9))]))

@@ -6,8 +6,9 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+from statistics import median
 from typing import Literal, TypeAlias, TypeVar
 
 from holdfast.content.shares import enough
@@ -20,14 +21,18 @@ _FEWEST_ROWS = 2
 _FEWEST_ALIGNED = 3  # rows, and columns unless there is a rule under the header
 _MOSTLY = 0.8  # of the lines of aligned columns have what marks them
 _REGULAR = 0.95  # of the rows have as many cells as the header
-_SHORT = 60  # characters of a cell of a table, on average, at most: longer pieces are prose with commas
+_FEWEST_FOR_ONE = 5  # rows among which one may have other cells: a total, or where the text was cut off
+_MOST_CUT = 2  # lines at the end that a cut within quotes leaves
+_SHORT = 60  # characters of a cell of a table, in the middle, at most: longer pieces are prose with commas
 _DELIMITERS = "\t,;|"
 _RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
 _MARKDOWN_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")
 _STROKES = ("--", "==", "──", "━━", "══")
 _BARS = re.compile(r"[|│┃]")
-_FOOT = re.compile(r"\(\d{1,12} rows?\)")
+_FOOT = re.compile(r"\(?\d{1,12} rows?(?: (?:in set|returned|affected|selected))?(?: \([\d.]{1,9} sec\))?[).]?")
 _GUTTER = re.compile(r"\s{2}")
+_YEAR = re.compile(r"(?:19|20)\d\d(?:[-/ ]?[QqHh]?\d{1,2})?")
+_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]{0,20}%?")
 _WORD = re.compile(r"\S+")
 
 
@@ -47,12 +52,14 @@ class Grid:
 def grid(text: str) -> Grid | None:
     """The table that the text is, or None."""
     lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").strip("\r\n").split("\n")]
+    if len(lines) > _FEWEST_ROWS and lines[0].startswith("```") and lines[-1].strip() == "```":
+        lines = lines[1:-1]
     if _FOOT.fullmatch(lines[-1]):
         lines.pop()
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     if len(lines) <= _FEWEST_ROWS or not sample:
         return None
-    return _ruled(lines, sample) or _delimited(lines, sample) or _aligned(lines)
+    return _ruled(lines, sample) or _delimited(lines, sample) or _announced(lines, sample) or _aligned(lines)
 
 
 def _is_rule(line: str) -> bool:
@@ -84,19 +91,39 @@ def _barred(line: str) -> list[str]:
 
 def _delimited(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     for delimiter in _DELIMITERS:
-        if sample[0].count(delimiter) and _plausible(sample, delimiter):
+        if sample[0].count(delimiter) and (likely := _plausible(sample, delimiter)) is not None:
             found = _read(lines, delimiter)
-            if found:
+            if found and (likely or any(map(_is_of_numbers, zip(*found.rows[:_SAMPLE], strict=False)))):
                 return found
     return None
 
 
-def _plausible(sample: Sequence[str], delimiter: str) -> bool:
-    """Whether the lines look cut by the delimiter; a comma with a space behind it is more often prose."""
+def _announced(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
+    """A table of cells under a line that announces it, which stays with the header."""
+    if not sample[0].rstrip().endswith(":"):
+        return None
+    start = lines.index(sample[0]) + 1
+    while start < len(lines) and not lines[start].strip():
+        start += 1
+    found = (
+        _delimited(lines[start:], sample[1:]) if len(lines) - start > _FEWEST_ROWS and len(sample) > 1 else None
+    )
+    return replace(found, head="\n".join([*lines[:start], found.head])) if found else None
+
+
+def _is_of_numbers(column: Sequence[str]) -> bool:
+    return _mostly(column, lambda cell: _NUMBER.fullmatch(cell.strip()) is not None, _REGULAR)
+
+
+def _plausible(sample: Sequence[str], delimiter: str) -> bool | None:
+    """Whether the lines are likely cut by the delimiter; None where they are not.
+
+    A comma with a space behind it is more often prose: it is unlikely where no column is of numbers.
+    """
     counts = Counter(line.count(delimiter) for line in sample if '"' not in line)
     usual, often = counts.most_common(1)[0] if counts else (sample[0].count(delimiter), len(sample))
     if usual == 0 or often < 0.8 * counts.total():
-        return False
+        return None
     spaced = sum(line.count(delimiter + " ") for line in sample)
     return delimiter == "\t" or usual > 2 or spaced * 2 < usual * len(sample)
 
@@ -115,7 +142,10 @@ def _read(lines: Sequence[str], delimiter: str) -> Grid | None:
                 raw.append("\n".join(lines[start : reader.line_num]))
             start = reader.line_num
     except csv.Error:
-        return None
+        if not cells or len(lines) - start > _MOST_CUT:
+            return None
+        cells.append(lines[start].split(delimiter))  # the text was cut off within quotes
+        raw.append("\n".join(lines[start:]))
     if len(cells) <= _FEWEST_ROWS or not _regular(cells):
         return None
     return Grid("delimited", cells[0], cells[1:], raw[1:], raw[0], delimiter)
@@ -125,8 +155,8 @@ def _regular(cells: Sequence[Sequence[str]]) -> bool:
     width = len(cells[0])
     sample = cells[:_SAMPLE]
     same = sum(len(row) == width for row in sample)
-    length = sum(len(cell) for row in sample for cell in row) / max(sum(map(len, sample)), 1)
-    return width > 1 and same >= _REGULAR * len(sample) and length <= _SHORT
+    regular = same >= _REGULAR * len(sample) or len(sample) - same <= (len(sample) >= _FEWEST_FOR_ONE)
+    return width > 1 and regular and median(len(cell) for row in sample for cell in row) <= _SHORT
 
 
 def _is_header(cells: Sequence[str]) -> bool:
@@ -134,7 +164,8 @@ def _is_header(cells: Sequence[str]) -> bool:
     names = [cell.strip() for cell in cells if cell.strip()]
     if len(names) < len(cells) - 1 or len(set(names)) < len(names):
         return False
-    return not any(name[0].isdigit() or len(name) > _SHORT for name in names)
+    named = [name for name in names if not _YEAR.fullmatch(name)]
+    return bool(named) and not any(name[0].isdigit() or len(name) > _SHORT for name in named)
 
 
 def _aligned(lines: Sequence[str]) -> Grid | None:
