@@ -111,3 +111,11 @@ def test_errors_with_other_exit_codes_are_not_counted_together():
     run = "\n".join([*lines, "make: *** [Makefile:6: app] Error 1"])
     text = TestRun().shrink(run, Room(150, lambda text: len(text) // 3 + 1)).text
     assert text.count("(×10") == 2
+
+
+def test_source_code_beside_a_short_log_is_no_failure_of_a_log():
+    listing = [f"-rw-r--r-- 1 ann staff {n} shop{n}.py" for n in range(10)]
+    code = ["def price(item):", "    try:", "        return rates[item]", "    except RateMissingError:"] * 10
+    log = [f"{TIMES[n]} INFO gateway: took {n} ms" for n in range(30)]
+    assert not Log().recognises("\n".join([*listing, *code, *log]))
+    assert Log().recognises("\n".join([*code[:8], *log]))

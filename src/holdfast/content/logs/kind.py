@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.content.shares import enough
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text import fit
@@ -14,6 +16,13 @@ from .repeats import compacted, expanded
 _LOOKED_AT = 40_000  # characters that tell whether a text is a log
 _FEWEST = 3  # lines
 _RECORDS = 0.3  # of the lines that begin a record: the others continue it, as stack traces do
+_MOST = 0.5  # of the lines: with fewer records, what continues them must be no source code
+_CODED = 0.1  # of the lines open a statement, at least, where source code is read
+_CODE = re.compile(
+    r"\s*(?:(?:async )?def \w|class \w|from \S+ import |import \w|return\b|raise\b|except\b|try\s*[:{]|if .*[:{]$"
+    r"|for .*[:{]$|else\s*[:{]|elif |with .*:$|throw |catch\b|func \w|function\b|const \w|let \w|var \w"
+    r"|public |private )"
+)
 _LEVELLED = 0.8  # of the lines, where only a level tells
 _LATEST_TIME = 4  # column: in a listing the time stands farther to the right
 
@@ -32,7 +41,9 @@ class Log:
             return False
         layout = Layout.of(lines)
         if 0 <= layout.time_column <= _LATEST_TIME:
-            return bool(enough(lines, layout.split, max(_FEWEST, _RECORDS * len(lines))))
+            records = enough(lines, layout.split, max(_FEWEST, _RECORDS * len(lines)))
+            code = sum(_CODE.match(line) is not None for line in lines) if records else 0
+            return bool(records) and (len(records) > _MOST * len(lines) or code <= _CODED * len(lines))
         if layout.time_column > _LATEST_TIME or "level" not in layout.columns:
             return False
         return bool(enough(lines, layout.level, max(_FEWEST, _LEVELLED * len(lines))))
