@@ -22,7 +22,8 @@ def in_mind(thread: Thread, options: Options, limit: int) -> str:
     if not notes:
         return ""
     level = max(1, water_level(map(count, notes), int(limit * _SHARE)))
-    return "\n".join([_IN_MIND, *(f"- {head_tail(note, level, count)}" for note in notes), ""])
+    told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
+    return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
 
 
 def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> Telling:
