@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,6 +50,29 @@ def test_pieces_joined_are_the_text_and_none_is_too_long(text, most):
     pieces = at_topic_shifts(text, most, len)
     assert "".join(pieces) == text
     assert all(0 < len(piece) <= most for piece in pieces)
+
+
+LOG = "\n".join(f"13:00:{n:02} T-{146 + n}/chunk-{n:05}.jsonl written records={n}" for n in range(40))
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        (f"```\n{LOG}\n```", "\n"),
+        (" ".join(f"word{n}" for n in range(200)), " "),
+        (",".join(f'"order-{n}":"ORD{n}"' for n in range(90)), ',":-'),
+        ("这是一个很长的句子，" * 60, "，"),
+    ],
+)
+@pytest.mark.parametrize("most", [70, 90, 131])
+def test_a_piece_of_what_is_too_long_ends_with_a_line_or_a_word(text, ends, most):
+    pieces = at_topic_shifts(text, most, len)
+    assert "".join(pieces) == text
+    assert all(piece[-1] in ends or after[0].isspace() for piece, after in pairwise(pieces))
+
+
+def test_a_word_that_is_too_long_is_cut_within():
+    assert [len(piece) for piece in at_topic_shifts("x" * 250, 100, len)] == [100, 100, 50]
 
 
 def test_a_segment_was_last_accessed_when_it_was_made_and_is_its_own_origin():

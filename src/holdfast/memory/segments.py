@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,10 @@ VERBATIM, LIGHT, HEAVY = 0, 1, 2
 _PAUSE = 3_600.0  # seconds without a word, after which another talk begins
 _AROUND = 4  # sentences on each side whose words are compared at a possible shift of the topic
 _LEAST_SHARE = 0.25  # of the length a piece may have: topics do not shift more often
+_LINE_LOSS = 2  # a cut within moves to the end of a line unless that costs more than one part in so many
+_LONGEST_WORD = 200  # characters in which the end of a word is looked for
+_WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
+"""What words end with; the second where there is no space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +86,9 @@ def by_entities(messages: Sequence[Remembered]) -> list[list[Remembered]]:
 def at_topic_shifts(text: str, most: int, count: Callable[[str], int]) -> list[str]:
     """The text in pieces of at most ``most`` tokens, cut between sentences where the words change most.
 
-    A sentence that is longer by itself is cut within. Compares neighbouring blocks of sentences, as TextTiling
-    does (Hearst, "TextTiling: Segmenting Text into Multi-paragraph Subtopic Passages", 1997).
+    A sentence that is longer by itself is cut behind a line of it, or behind a word. Compares neighbouring blocks
+    of sentences, as TextTiling does (Hearst, "TextTiling: Segmenting Text into Multi-paragraph Subtopic Passages",
+    1997).
     """
     pieces = [part for sentence in sentences(text) for part in _no_longer(sentence, most, count)]
     sizes = [max(1, count(piece)) for piece in pieces]
@@ -125,9 +131,22 @@ def _no_longer(text: str, most: int, count: Callable[[str], int]) -> list[str]:
     parts: list[str] = []
     while count(text) > most:
         head = clip(text, most, count) or text[:1]
+        head = head[: _joint(text, len(head))]
         parts.append(head)
         text = text[len(head) :]
     return [*parts, text] if text else parts
+
+
+def _joint(text: str, size: int) -> int:
+    """Where the last line ends within so many characters, or if that costs too much the last word; or the size."""
+    line = text.rfind("\n", 0, size) + 1
+    if line * _LINE_LOSS >= size:
+        return line
+    if text[size : size + 1].isspace():
+        return size
+    least = max(line, size - _LONGEST_WORD)
+    ends = ([word.end() for word in end.finditer(text, least, size + 1) if word.end() <= size] for end in _WORDS)
+    return next((found[-1] for found in ends if found), line or size)
 
 
 def _cut(
