@@ -26,6 +26,18 @@ def ledger(*texts):
         ("The deadline is 3 May.", ("deadline", "3 May")),
         ("I'm allergic to peanuts.", ("allergic to", "peanuts")),
         ("I don't eat meat.", ("not eat", "meat")),
+        ("Hi! I'm Priya, from Orbital.", ("name", "Priya")),
+        ("I'm Priya Raman and I look after payments.", ("name", "Priya Raman")),
+        ("We stay with gw-pool-b at 35.", ("decided", "gw-pool-b at 35")),
+        ("Tomas Lindqvist is my deputy until May.", ("deputy", "Tomas Lindqvist")),
+        ("By the way, I'm on holiday from 14 to 28 August.", ("away", "from 14 to 28 August")),
+        ("We upgraded to Postgres 16.", ("use", "Postgres 16")),
+        ("The deadline moved to 19 March.", ("deadline", "19 March")),
+        ("Our deadline was moved to 19 March.", ("deadline", "19 March")),
+        ("The deadline is now 19 March.", ("deadline", "19 March")),
+        ("The deadline changed from 12 March to 19 March.", ("deadline", "19 March")),
+        ("We moved the deadline to 19 March.", ("deadline", "19 March")),
+        ("I told you that my name is Priya.", ("name", "Priya")),
         ("We decided to use PostgreSQL because of JSON.", ("decided", "use PostgreSQL")),
     ],
 )
@@ -49,6 +61,54 @@ def test_plain_statements_are_facts(text, fact):
 )
 def test_questions_wishes_and_chatter_are_none(text):
     assert stated(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'He said "I live in Mars".',
+        "My brother says: “I live in Oslo. I like it there.”",
+        "She told me that my name is Bob.",
+        "The article says the deadline is 4 May.",
+        "I live in Rome, he said.",
+        "According to the report, our port is 8443.",
+        "> I live in Rome.",
+        "```\nThe deadline is 12 May.\n```",
+    ],
+)
+def test_what_somebody_else_is_said_to_have_said_is_no_fact_of_who_speaks(text):
+    assert stated(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm German, so be it.",
+        "I'm Back!",
+        "This is my problem.",
+        "Should we stay with gw-pool-b at 35?",
+        "If we moved the deadline to 3 May we could ship.",
+        "We went with the flow.",
+        "Friday is my day off.",
+    ],
+)
+def test_what_only_looks_like_a_name_a_decision_or_a_change_is_no_fact(text):
+    assert stated(text) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The deadline is 12 March.", "The deadline moved to 19 March."),
+        ("Our deadline is 12 March.", "The deadline was moved from 12 March to 19 March."),
+        ("We use Postgres 15.", "We upgraded to Postgres 16."),
+        ("We stay with gw-pool-b at 35.", "We go with gw-pool-b at 40."),
+    ],
+)
+def test_what_was_changed_takes_the_place_of_what_held_before(before, after):
+    held = ledger("I like tea.", before, after)
+    assert [fact.said for fact in held.current()] == [0.0, 2.0]
+    assert [(fact.said, fact.text) for fact in held.contradicted()] == [(1.0, before)]
 
 
 def test_what_a_tool_returned_is_no_fact():

@@ -1,7 +1,7 @@
 """Durable facts, lifted from what leaves the window: who, what, and when it was said.
 
-A fact is a plain statement: no question, no wish, no condition. The newest of its kind holds; what it contradicts
-is kept with its date.
+A fact is a plain statement of who speaks: no question, no wish, no condition, and nothing that somebody else is
+said to have said. The newest of its kind holds; what it contradicts is kept with its date.
 """
 
 from __future__ import annotations
@@ -23,6 +23,14 @@ _I = (
 _NOT = r"(?P<no> (?:do|does|did|can|ca|wo|am|are)(?:n['’]t| not)| never| no longer| cannot)?"
 _NOUN = r"(?P<noun>[^\W\d_][\w-]{1,30}(?: [\w-]{2,30}){0,3}?)"
 _TASTE = r"(?: also| really)? (?P<noun>like|love|enjoy|prefer|hate|dislike|avoid|need|use|own|eat|drink)"
+_CAPITAL = r"(?-i:[^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}(?: [^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}){0,2})"
+_CHANGES = (
+    r"(?:moved|changed|shifted|switched|pushed|postponed|rescheduled|brought|raised|lowered|increased|reduced|renamed"
+    r"|extended|bumped)"
+)
+_TO = r"(?: (?:forward|back|up|down|out))?(?: from [^,;\n]{1,60}?)? to"
+_STILL = rf"(?! (?:now |just |been )*{_CHANGES}\b)"
+_WHOM = r"(?=$|[.,;!]| (?:while|when|whenever|until|till|from|for|at|in|and|since|now|as|during)\b)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +49,64 @@ class _Form:
 
 _FORMS = (
     _Form(r"\b(?:my name is|call me|i am called|i['’]m called)", "name"),
+    _Form(rf"^(?:\w+[,!]? )?(?:i['’]m|i am) (?P<value>{_CAPITAL})(?=$|[.,!]| from\b| and i\b)", "name"),
     _Form(rf"{_I} (?:live|living|moved|relocated|based) (?:in|to|at)", "lives in"),
     _Form(rf"{_I} (?:work|working|employed) (?P<noun>as|at|for|in|with)", "works {noun}"),
-    _Form(rf"\b(?:my|our) {_NOUN} (?:is|are|was|will be)(?: called| named| now)?", "{noun}", exact=True),
+    _Form(rf"\b(?:my|our) {_NOUN} (?:is|are|was|will be){_STILL}(?: called| named| now)?", "{noun}", exact=True),
     _Form(rf"^(?:the|this) {_NOUN} (?:is|are|will be)(?: now| set to| due on| due)?", "{noun}", exact=True),
+    _Form(
+        rf"\b(?:my|our|the|this) {_NOUN}(?: (?:has|have|had|is|are|was|been|just|now)){{0,3}} {_CHANGES}{_TO}",
+        "{noun}",
+        exact=True,
+    ),
+    _Form(rf"{_I} {_CHANGES} (?:my|our|the|this) {_NOUN}{_TO}", "{noun}", exact=True),
+    _Form(rf"\b(?P<value>{_CAPITAL}) (?:is|will be) (?:my|our) {_NOUN}{_WHOM}", "{noun}"),
+    _Form(rf"{_I} (?:on (?:holiday|vacation|leave)|away|out of (?:the )?office)", "away", exact=True),
+    _Form(
+        rf"{_I} (?:upgraded|updated|migrated|switched)(?: [^,;\n]{{1,40}}?)?(?: from [^,;\n]{{1,40}}?)? to",
+        "use",
+        single=False,
+        exact=True,
+    ),
+    _Form(rf"{_I} (?:stay|staying|stick|sticking|go|going|went) with", "decided", single=False, exact=True),
     _Form(rf"{_I} allergic to", "allergic to", single=False),
     _Form(rf"{_I}{_NOT}{_TASTE}", "{noun}", single=False),
     _Form(
         rf"{_I} (?:decided|agreed|chose|chosen|picked|settled)(?: (?:on|to|for|that))?", "decided", single=False
     ),
 )
-_PATTERNS = [(re.compile(form.said + r" (?P<value>[^\n]{1,160})", re.IGNORECASE), form) for form in _FORMS]
+_VALUE = r" (?P<value>[^\n]{1,160})"
+_PATTERNS = [
+    (re.compile(form.said + ("" if "(?P<value>" in form.said else _VALUE), re.IGNORECASE), form) for form in _FORMS
+]
+_QUOTED = re.compile(
+    r"^[ \t]{0,3}```.*?(?:^[ \t]{0,3}```|\Z)|^[ \t]*>[^\n]*"
+    r"|\"(?:[^\"\s]+\s+){2}[^\"]*\"|“(?:[^”\s]+\s+){2}[^”]*”|«(?:[^»\s]+\s+){2}[^»]*»"
+    r"|(?<!\w)['‘](?:[^'’\n]+ ){2}[^'’\n]*['’](?!\w)",
+    re.MULTILINE | re.DOTALL,
+)
+"""What stands in quotation marks, three words and more, for a title or a name is used as one's own; and code."""
+
+_REPORTED = re.compile(
+    r"\b(?!(?:i|we|i['’]ve|we['’]ve|just|already|to|can|must|let)\b)[\w'’.-]+"
+    r" (?:(?:has|have|had|also|just|once|always|often) )?"
+    r"(?:said|says?|told|tells?|claims?|claimed|wrote|writes?|mentions?|mentioned|thinks?|thought|believes?|believed"
+    r"|reports|reported|states|stated|argues?|argued|insists?|insisted)\b|\baccording to\b",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"[ @-]?(?:(?:at|to|on|version) )?v?\d[\w.]*$")
+_VERSIONED = frozenset({"use", "decided"})
+_NO_NAMES = frozenset(  # what people are, and what begins with a capital by itself
+    """
+    american arab argentinian australian austrian belgian brazilian british canadian chinese colombian
+    croatian czech danish dutch egyptian english european finnish french german greek hungarian indian iranian
+    irish israeli italian japanese korean mexican moroccan nigerian norwegian polish portuguese romanian
+    russian scottish serbian slovak spanish swedish swiss syrian turkish ukrainian vietnamese welsh catholic
+    christian jewish muslim buddhist hindu monday tuesday wednesday thursday friday saturday sunday january
+    february march april june july august september october november december back done here late new ok ready
+    sick sorry sure
+    """.split()
+)
 _EXACT = re.compile(r"[A-Z\d_/@]")
 _UNSURE = re.compile(
     r"\b(?:[Ii]f|unless|[Mm]aybe|[Pp]erhaps|might|may|could|would|should|wonder|wish|hope|guess|suppose|imagine|whether"
@@ -85,8 +140,10 @@ class Fact:
     @property
     def key(self) -> tuple[str, ...]:
         """What a newer fact must share to take the place of this one."""
-        kind = (self.subject.lower(), self.relation.lower())
-        return kind if self.single else (*kind, self.value.lower())
+        kind, value = (self.subject.lower(), self.relation.lower()), self.value.lower()
+        if self.single:
+            return kind
+        return (*kind, _VERSION.sub("", value) or value if self.relation in _VERSIONED else value)
 
 
 def lifted(message: Remembered) -> list[Fact]:
@@ -96,8 +153,8 @@ def lifted(message: Remembered) -> list[Fact]:
     subject = message.speaker or message.role
     plain = (
         sentence.strip()
-        for sentence in sentences(message.body)
-        if len(sentence) <= _LONGEST and not _UNSURE.search(sentence)
+        for sentence in sentences(_QUOTED.sub("…", message.body))
+        if len(sentence) <= _LONGEST and not _UNSURE.search(sentence) and not _REPORTED.search(sentence)
     )
     return [
         Fact(subject, relation, value, message.position, message.said, sentence, single)
@@ -117,6 +174,7 @@ def _stated(sentence: str) -> Iterator[tuple[str, str, bool]]:
         end = _END.search(match["value"])
         value = match["value"][: end.start() if end else None].strip(" \t\"'.")
         told = _is_telling(value) and _EVALUATED.isdisjoint(noun.split())
+        told = told and not (form.said.count(_CAPITAL) and value.lower() in _NO_NAMES)
         if told and (not form.exact or _EXACT.search(value)):
             relation = form.relation.replace("{noun}", noun)
             yield (f"not {relation}" if groups.get("no") else relation), value, form.single
