@@ -3,6 +3,7 @@ import re
 import pytest
 
 from holdfast.memory.condensing import RuleCondenser
+from holdfast.memory.mentions import named_in
 from holdfast.memory.segments import HEAVY, LIGHT
 from holdfast.metering import meter_for
 
@@ -45,7 +46,7 @@ def test_a_form_is_as_small_as_its_tier_wants_and_keeps_what_is_named(level, lea
 
 def test_the_warm_form_says_who_said_what_in_the_words_of_the_text():
     form = RuleCondenser().condense(REPORT, LIGHT, count)
-    said = [line for line in form.splitlines() if not line.startswith("Also: ")]
+    said = [line for line in form.splitlines() if not line.startswith("Also named: ")]
     assert said
     for line in said:
         speaker, _, text = line.partition(": ")
@@ -76,3 +77,56 @@ def test_what_a_tool_returned_is_shrunk_by_its_kind(level):
     form = RuleCondenser().condense(text, level, count)
     assert "worker 77 lost its connection" in form
     assert count(form) <= count(text) / 3
+
+
+SIZES = "\n".join(f"{n * 37} {n / 7:.2f} {n * 3}" for n in range(120))
+PASTED = f"""User: The holds are read from the ledger, as ever. The pool stays at 12, that is DBA-552.
+Here are the sizes of last night, >= 0.5 GB each:
+
+{SIZES}
+Assistant: The largest is T-118 with 44.4 GB, and it needs 57 minutes; the others are done by 23:40."""
+
+
+@pytest.mark.parametrize("level", [LIGHT, HEAVY])
+def test_a_form_of_many_numbers_says_clauses_of_the_text_and_not_a_list_of_numbers(level):
+    form = RuleCondenser().condense(PASTED, level, count)
+    lines = [line for line in form.splitlines() if not line.startswith("Also named: ")]
+    assert "The pool stays at 12" in form
+    assert all(line.startswith(("User: ", "Assistant: ")) for line in lines)
+    assert not re.search(r"(?:\d[\d.]*, ){3}", form)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Raise the pool gw-pool-b to 35 now.", {"35": "gw-pool-b to 35"}),
+        ("There are 200 connections in all.", {"200": "200 connections"}),
+        ("The port is 8443.", {"8443": "port is 8443"}),
+        ("12, 14, 15", {}),
+        ("It must be `>=` what is there.", {}),
+    ],
+)
+def test_a_number_is_named_with_the_word_that_it_belongs_to_or_not_at_all(text, told):
+    assert {name: label for name, label in named_in(text).items() if name[0] not in "gG"} == told
+
+
+def test_names_that_no_clause_holds_stand_behind_a_word_that_says_what_they_are():
+    *_, last = RuleCondenser().condense(REPORT, LIGHT, count).splitlines()
+    assert last.startswith("Also named: ")
+
+
+def test_the_cold_form_is_of_clauses_of_the_text():
+    talk = "\n".join(
+        f"Noor: We met at the harbour of Oslo {n} and walked for a while, and then we sold the boat Elva-{n} to Ben, "
+        "because nobody wanted to repair the engine of it in the winter."
+        for n in range(12)
+    )
+    for line in RuleCondenser().condense(talk, HEAVY, count).splitlines():
+        said = re.split(r"; |(?<=\.) ", line.removeprefix("Noor: "))
+        assert line.startswith("Also named: ") or all(clause in talk for clause in said)
+
+
+def test_a_log_that_somebody_hands_over_is_shrunk_by_its_kind_behind_his_name():
+    lines = [f"2024-05-15 10:32:{n % 60:02} INFO worker {n} is idle" for n in range(200)]
+    form = RuleCondenser().condense("User: " + "\n".join(lines), LIGHT, count)
+    assert form.startswith("User: [log, ")

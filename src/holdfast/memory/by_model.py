@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +16,9 @@ from holdfast.text.identifiers import Identifier, find
 from holdfast.text.words import terms
 
 from .changing import read
-from .condensing import FACTORS, Condenser, Count, Form, RuleCondenser, named_in, room_for, with_names
+from .clauses import Count
+from .condensing import FACTORS, KEPT, Condenser, Form, RuleCondenser, room_for
+from .mentions import completed, named_in
 from .segments import HEAVY, LIGHT, VERBATIM, Segment
 
 RECONSTRUCTED = "[reconstructed by a model from a shorter note of it: these are not the original words]"
@@ -25,9 +26,6 @@ RECONSTRUCTED = "[reconstructed by a model from a shorter note of it: these are 
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _NAMES = {LIGHT: "light", HEAVY: "heavy"}
-_KEPT = {LIGHT: 0.95, HEAVY: 0.80}
-"""The share of what the text names that a form must name too."""
-
 _LEAST = 12  # tokens that a form aims at, at least: in fewer a model says no more than the rule
 _OWN_WORDS = 0.4  # share of its words that a form takes from the text: an excuse or another topic has none of them
 _SPELLED_OUT = 2  # digits of a number that the text may have had in words
@@ -56,11 +54,11 @@ class ModelCondenser:
             return Form(self.condense(text, level, count), asked=False)
         named, room = named_in(text), room_for(count(text), level)
         reply = (yield from ask(_request(_NAMES[level], text, named, aimed))).strip()
-        form = _completed(reply, named, room, count)
+        form = completed(reply, named, room, count)
         reason = _unfounded(reply, text)
         if not reason and count(form) > room:
             reason = "it is too long"
-        if not reason and sum(name in form for name in named) < _KEPT[level] * len(named):
+        if not reason and sum(name in form for name in named) < KEPT[level] * len(named):
             reason = "with all that the text names it is too long"
         return Form(self.condense(text, level, count), reason) if reason else Form(form)
 
@@ -86,14 +84,6 @@ def expanded(segment: Segment, count: Count, now: float) -> Generator[Ask[object
     return replace(read(segment, now), content=content, tokens=count(content), level=VERBATIM, metadata=metadata)
 
 
-def _completed(reply: str, named: Sequence[str], room: int, count: Count) -> str:
-    """The reply, and behind it as much of what it does not name as there is room for."""
-    missing = [name for name in named if name not in reply]
-    sizes = range(len(missing) + 1)
-    fitting = bisect_right(sizes, room, key=lambda size: count(with_names(reply, missing[:size])))
-    return with_names(reply, missing[: max(0, fitting - 1)])
-
-
 def _unfounded(reply: str, text: str) -> str:
     """Why the reply cannot stand for the text; empty where it can."""
     said = set(terms(reply))
@@ -110,12 +100,12 @@ def _may_be_in_words(one: Identifier) -> bool:
     return one.kind in {"number", "quantity"} and sum(map(str.isdigit, one.text)) <= _SPELLED_OUT
 
 
-def _forgotten(reply: str, named: Sequence[str]) -> str:
+def _forgotten(reply: str, named: Iterable[str]) -> str:
     missing = [name for name in named if name not in reply]
     return f"it leaves out {missing[0]!r}" if missing else ""
 
 
-def _request(name: str, piece: str, named: Sequence[str], tokens: int) -> Complete:
+def _request(name: str, piece: str, named: Iterable[str], tokens: int) -> Complete:
     prompt = _template(name).substitute(
         words=max(1, int(tokens * _WORDS_A_TOKEN)),
         named=", ".join(named) or "(nothing in particular)",

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from holdfast.text.memo import Memo
 
-from .condensing import Condenser, Count, Form
+from .clauses import Count
+from .condensing import Condenser, Form
 from .entities import Entity, entities, relations
 from .segments import HEAVY, VERBATIM, Segment, at_topic_shifts
 

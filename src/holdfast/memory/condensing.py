@@ -1,13 +1,12 @@
 """The warm and the cold form of a segment by rule: what is extracted of it, and facts alone.
 
-Warm keeps the sentences that say most, each behind the name of who says it, and names what else was named. Cold
-keeps relations, names and what is exact. Both are made of the original, never of each other.
+Warm keeps the sentences that say most, cold clauses of them, each behind the name of who says it. What else was
+named stands behind them, as far as there is room. Both are made of the original, never of each other.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,13 +16,10 @@ from holdfast.text.fit import choose
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
 from holdfast.text.salience import order
-from holdfast.text.sentences import sentences
 
-from .entities import HEAD, RELATED, entities, relations
-from .pleasantries import without_pleasantries
+from .clauses import TALK, Count, Piece, clauses, opened, readable, rendered, told
+from .mentions import completed, named_in, with_names
 from .segments import HEAVY, LIGHT
-
-Count = Callable[[str], int]
 
 FACTORS = {LIGHT: (4.0, 3.2), HEAVY: (11.0, 8.2)}
 """By level how many times smaller a form aims to be, and is at least, so that what is named finds room.
@@ -31,12 +27,16 @@ FACTORS = {LIGHT: (4.0, 3.2), HEAVY: (11.0, 8.2)}
 V.2 wants 3:1 to 5:1 and 8:1 to 15:1.
 """
 
-_TALK = frozenset({"prose", "dense"})  # other kinds of text are what tools returned, and know what they may lose
+KEPT = {LIGHT: 0.95, HEAVY: 0.80}
+"""The share of what the text names that a form should name too."""
+
 _SMALL = 24  # tokens that a form may always take: less names nothing
 _MOST_SENTENCES = 2_000  # of a segment that are weighed against each other
-_SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
-_FACT = "Facts: "
-_BRIEF = 160  # characters of a sentence that is a fact by itself
+_SAID = 0.35  # share of a form that is said in words at least, if all that is named stands beside it
+_LISTED, _MANY, _TABLED = (0.6, 0.8), 2, (0.3,)
+"""The share that a list of names has where that cannot be, until enough is named; and where they are so many forms
+full, for then they are the cells of tables."""
+
 _NO_QUESTION = Question.of("")
 
 
@@ -69,7 +69,7 @@ class AskingCondenser(Condenser, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RuleCondenser:
-    """Extracts for the warm tier, and lists facts for the cold one; outputs of tools are shrunk by their kind."""
+    """Extracts sentences for the warm tier, clauses for the cold one; outputs of tools are shrunk by their kind."""
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form of the level; the text itself where a form would not be smaller."""
@@ -80,25 +80,30 @@ def _form(key: tuple[str, int, Count]) -> str:
     text, level, count = key
     size = count(text)
     aimed, _ = FACTORS[level]
-    if size >= _SMALL and not HEAD.match(text) and (kind := recognise(text)).name not in _TALK:
-        return kind.shrink(text, Room(int(size / aimed), count)).text
-    told = _told(text)
-    pieces = told if level == LIGHT else [*_facts(text), *(piece for piece in told if len(piece[1]) <= _BRIEF)]
-    named = named_in(text)
-    for room in (int(size / aimed), room_for(size, level)):
-        form = _filled(pieces, named, room, count)
-        if form:
-            return form
-    return _names_alone(named, room, count) or text
+    head, output = opened(text)
+    if size >= _SMALL and output and (kind := recognise(output)).name not in TALK:
+        return head + kind.shrink(output, Room(max(1, int(size / aimed) - count(head)), count)).text
+    pieces = told(text, aimed, count)
+    short, named, most = clauses(pieces), named_in(text), room_for(size, level)
+    whole = short if level == HEAVY else pieces
+    names = count(with_names("", named))
+    for room in (int(size / aimed), most):
+        form = _filled(whole, named, room, count) if names <= room else ""
+        if form and count(form) >= _SAID * room:
+            return with_names(form, named)
+    made = ""
+    for share in _LISTED if names <= _MANY * most else _TABLED:
+        rooms = (most - int(share * most), most)
+        tries = (_filled(said, {}, room, count) for room in rooms for said in (whole, short))
+        form = next(filter(None, tries), "")
+        made = completed(form, named, most, count)
+        if sum(name in made for name in named) >= KEPT[level] * len(named):
+            break
+    return made if made and count(made) <= size else text
 
 
 _FORMS: Memo[tuple[str, int, Count], str] = Memo(_form, lambda key, form: len(key[0]) + len(form), 8_000_000)
 """What is found rises and is demoted again: its form is made once."""
-
-
-def named_in(text: str) -> list[str]:
-    """What a form should name: the names of the text and what is exact in it."""
-    return [entity.text for entity in entities(text, None) if entity.kind != "phrase"]
 
 
 def room_for(size: int, level: int) -> int:
@@ -106,71 +111,16 @@ def room_for(size: int, level: int) -> int:
     return max(int(size / FACTORS[level][1]), min(_SMALL, size - 1))
 
 
-def with_names(form: str, named: Sequence[str]) -> str:
-    """The form, and behind it what it does not name."""
-    missing = [name for name in named if name not in form]
-    if not missing:
-        return form
-    return f"{form}\nAlso: {', '.join(missing)}" if form else ", ".join(missing)
+def _filled(pieces: Sequence[Piece], named: Mapping[str, str], room: int, count: Count) -> str:
+    """As many pieces as fit beside the names that they do not hold; empty if not even one does."""
+    said = [text for _, text in pieces]
+    ranked = order(said, _NO_QUESTION, most=_MOST_SENTENCES, weights=list(map(readable, said)))
 
+    def alone(kept: Sequence[int]) -> str:
+        return rendered([pieces[place] for place in kept])
 
-_Piece = tuple[str, str]
-"""Who says it, ``_FACT`` where nobody does, and what is said."""
+    def beside(kept: Sequence[int]) -> str:
+        return with_names(alone(kept), named)
 
-
-def _filled(pieces: Sequence[_Piece], named: Sequence[str], room: int, count: Count) -> str:
-    """As many pieces as fit beside the names that they do not hold; empty if not even the names do."""
-
-    def whole(kept: Sequence[int]) -> str:
-        return with_names(_rendered([pieces[place] for place in kept]), named)
-
-    if count(whole(())) > room:
-        return ""
-    ranked = order([text for _, text in pieces], _NO_QUESTION, most=_MOST_SENTENCES)
-    chosen = choose(ranked, [len(text) for _, text in pieces], whole, room, count)
-    return chosen.text if chosen else whole(())
-
-
-def _told(text: str) -> list[_Piece]:
-    """The telling sentences, each with who says it."""
-    found: list[_Piece] = []
-    for line in text.split("\n"):
-        match = _SPEAKER.match(line)
-        speaker = match.group() if match else ""
-        bare = without_pleasantries(line[len(speaker) :])
-        found += [(speaker, sentence.strip()) for sentence in sentences(bare) if sentence.strip()]
-    return found
-
-
-def _rendered(pieces: Sequence[_Piece]) -> str:
-    """The pieces in their order, the speaker where another speaks."""
-    lines: list[str] = []
-    before: str | None = None
-    for speaker, sentence in pieces:
-        if lines and speaker == before:
-            lines[-1] += f"; {sentence}" if speaker == _FACT else f" {sentence}"
-        else:
-            lines.append(speaker + sentence)
-        before = speaker
-    return "\n".join(lines)
-
-
-def _facts(text: str) -> list[_Piece]:
-    """The relations of the text as short phrases."""
-    return [
-        (_FACT, f"{found.subject} {found.verb} {found.object}")
-        for found in relations(text, None)
-        if found.verb != RELATED
-    ]
-
-
-def _names_alone(named: Sequence[str], room: int, count: Count) -> str:
-    """As many of the names as fit, in their order: the short ones leave room for others."""
-    kept: set[int] = set()
-    left = room
-    for place in sorted(range(len(named)), key=lambda place: (len(named[place]), place)):
-        left -= count(f", {named[place]}")
-        if left < 0:
-            break
-        kept.add(place)
-    return ", ".join(named[place] for place in sorted(kept))
+    chosen = choose(ranked, list(map(len, said)), beside, room, count)
+    return alone(chosen.pieces) if chosen else ""

@@ -62,6 +62,12 @@ def exact(text: str) -> frozenset[str]:
     return _READ(text).exact
 
 
+def places(text: str) -> tuple[str, dict[str, int]]:
+    """What the text says without the names of who speaks, and where in that each entity stands first."""
+    read = _READ(text)
+    return read.said, {one: start for start, one in reversed(read.places)}
+
+
 def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
     """Neighbouring entities of one sentence with the verb that joins them, each relation once."""
     return list(_RELATIONS(text)[:most])

@@ -10,7 +10,8 @@ from typing import Literal
 from holdfast.kernel.errors import ConfigError
 
 from .changing import demoted, original_of, read, recalled, split
-from .condensing import Condenser, Count, RuleCondenser
+from .clauses import Count
+from .condensing import Condenser, RuleCondenser
 from .segments import HEAVY, LIGHT, VERBATIM, Segment
 
 Tier = Literal["hot", "warm", "cold"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdfast.compressors.digest import notes
-from holdfast.memory.condensing import Count, RuleCondenser, room_for
+from holdfast.memory.clauses import Count
+from holdfast.memory.condensing import RuleCondenser, room_for
 from holdfast.text.memo import Memo
 
 from .telling import history_of
