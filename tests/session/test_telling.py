@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from holdfast.memory.segments import HEAVY, LIGHT
+from holdfast.memory.tiers import TierSizes
 from holdfast.metering import meter_for
 from holdfast.session import Session
 from holdfast.session.condensing import TurnCondenser
-from holdfast.session.telling import history_of
+from holdfast.session.telling import history_of, opening
 from tests.session.talks import call, turns
 
 COUNT = meter_for(counter="o200k_base").text
@@ -77,3 +78,74 @@ def test_the_segments_of_a_session_tell_what_was_called():
         'Call: read({"path": "file-7.txt"})',
         "Result: The port is 8443.",
     ]
+
+
+TURN = """User: Run them.
+Call: run({"command": "make test"})
+Call: read({"path": "app.log"})
+Result: ran 812 tests
+FAILED (failures=9)
+Result: the port is 8443
+and it is open
+Assistant: Nine of them fail,
+and the port is open."""
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "before"),
+    [
+        ("FAILED", "Result: the", "Call: run(command make test)\nResult: "),
+        ("FAILED", "Assistant", "Call: run(command make test)\nCall: read(path app.log)\nResult: "),
+        ("Result: the", "Assistant", "Call: read(path app.log)\n"),
+        ("and it is", "and the port", "Call: read(path app.log)\nResult: "),
+        ("and the port", "open.", "Assistant: "),
+        ('"app.log"', "FAILED", "Call: run(command make test)\nCall: read("),
+        ("User", "Call", ""),
+    ],
+)
+def test_a_piece_of_a_turn_is_read_with_who_speaks_or_which_call_gave_it(start, end, before):
+    assert opening(TURN, TURN.index(start), TURN.rindex(end)) == before
+
+
+def _chat(path, output):
+    asked = {"name": "read", "arguments": f'{{"path": "{path}"}}'}
+    calls = [{"id": path, "type": "function", "function": asked}]
+    yield {"role": "assistant", "content": None, "tool_calls": calls}
+    yield {"role": "tool", "tool_call_id": path, "content": output}
+
+
+def _messages(path, output):
+    use = {"type": "tool_use", "id": path, "name": "read", "input": {"path": path}}
+    yield {"role": "assistant", "content": [use]}
+    yield {"role": "user", "content": [{"type": "tool_result", "tool_use_id": path, "content": output}]}
+
+
+WIRES = {"openai_chat": _chat, "anthropic": _messages}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_on_every_wire_a_form_tells_as_the_tools_what_a_tool_gave(wire):
+    output = "\n".join(f"The gauge of tank {n} shows {n * 3} litres today." for n in range(300))
+    words = {"role": "user", "content": "Go on."}
+    sizes = TierSizes(hot=700, warm=900, cold=900)
+    with Session("t", budget=2_000, format=wire, tiers=sizes) as session:
+        session.append(words, *WIRES[wire]("tanks.log", output))
+        for n in range(3):
+            session.append(words, *WIRES[wire](f"file-{n}.log", "It is empty."))
+        session.tend(force=True)
+        tiers = session.tiers()
+    forms = [each.content for each in (*tiers.warm, *tiers.cold) if "gauge" in each.content]
+    assert forms
+    for form in forms:
+        spoken = [line for line in form.splitlines() if line.lower().startswith(("assistant", "user"))]
+        assert "gauge" not in "".join(spoken)
+        assert "read(path tanks.log)" in form
+
+
+def test_what_a_user_says_beside_a_result_is_told_as_his_own():
+    asked, given = _messages("app.log", "The port is 8443.")
+    given["content"].append({"type": "text", "text": "Is that so?"})
+    with Session("t", budget=4_000, format="anthropic") as session:
+        session.append({"role": "user", "content": "Read it."}, asked, given, *turns(2))
+        told = "\n".join(each.content for each in session.tiers().hot)
+    assert "Result: The port is 8443.\nUser: Is that so?" in told

@@ -14,10 +14,16 @@ from .segments import HEAVY, VERBATIM, Segment, at_topic_shifts
 
 
 def demoted(
-    segment: Segment, original: str, level: int, condenser: Condenser, count: Count, now: float
+    segment: Segment, original: str, level: int, condenser: Condenser, count: Count, now: float, before: str = ""
 ) -> Segment:
-    """The segment at the level, made of the original; who it is and how it was used stay (V.10)."""
-    return _formed(segment, original, level, condenser.condense(original, level, count), count, now)
+    """The segment at the level, made of the original; who it is and how it was used stay (V.10).
+
+    ``before`` is what the original goes on with: it is read with it, unless the form then is the longer one.
+    """
+    content = condenser.condense(before + original, level, count)
+    if before and count(content) > count(original):
+        content = original
+    return _formed(segment, original, level, content, count, now)
 
 
 def reformed(segment: Segment, original: str, form: Form, writer: str, count: Count, now: float) -> Segment:

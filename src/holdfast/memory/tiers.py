@@ -142,6 +142,8 @@ class Maintenance:
     count: Count
     original: Callable[[str], str]
     condenser: Condenser = field(default_factory=RuleCondenser)
+    before: Callable[[Segment], str] = field(default=lambda _: "")
+    """What a piece of a split segment goes on with, such as the name of who speaks: a condenser reads it first."""
 
     def run(self, tiers: Tiers, importance: Importance, now: float, *, force: bool = False) -> Maintained:
         """Every tier within its trigger; ``force`` empties to the target whatever the trigger says."""
@@ -186,7 +188,7 @@ class Maintenance:
         if below is None:
             return Move(segment, None, source, None, "evicted")
         to: Tier = "warm" if source == "hot" else "cold"
-        after = demoted(segment, self._whole(segment), _LEVELS[to], self.condenser, self.count, now)
+        after = self._demoted(segment, segment, _LEVELS[to], now)
         insort(below, after, key=lambda each: each.created)
         return Move(segment, after, source, to, "demoted")
 
@@ -196,13 +198,16 @@ class Maintenance:
         if found is None:
             return Maintained(tiers, ())
         source, segment = found
-        whole = self._whole(segment)
         if source == "cold" and not critical:
             to: Tier = "warm"
-            after = demoted(read(segment, now), whole, LIGHT, self.condenser, self.count, now)
+            after = self._demoted(segment, read(segment, now), LIGHT, now)
         else:
-            to, after = "hot", recalled(segment, whole, self.count, now)
+            to, after = "hot", recalled(segment, self._whole(segment), self.count, now)
         return Maintained(tiers.placing(to, after), (Move(segment, after, source, to, "promoted"),))
+
+    def _demoted(self, segment: Segment, marked: Segment, level: int, now: float) -> Segment:
+        whole, before = self._whole(segment), self.before(segment)
+        return demoted(marked, whole, level, self.condenser, self.count, now, before)
 
     def _whole(self, segment: Segment) -> str:
         """What the segment said at first."""

@@ -54,8 +54,13 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = st
     who, at = speaker_of(message), message.position
     if message.role == "assistant" or not thread.read([at])[at].message.results:
         return who
-    near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
-    calls = [near[i].parts[k] for result, (i, k) in sorted(paired(near).items()) if result[0] == len(near) - 1]
-    told = ", ".join(called(call.name, tells(call.arguments)) for call in calls if isinstance(call, ToolCall))
+    told = ", ".join(called(call.name, tells(call.arguments)) for call in calls_of(thread, at))
     tools = f"Tool {told}".rstrip()
     return tools if message.role == "tool" else f"{tools} and {who}"
+
+
+def calls_of(thread: Thread, at: int) -> list[ToolCall]:
+    """The calls that gave the results of the message at this position, as far as they are near; in their order."""
+    near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
+    calls = [near[i].parts[k] for result, (i, k) in sorted(paired(near).items()) if result[0] == len(near) - 1]
+    return [call for call in calls if isinstance(call, ToolCall)]

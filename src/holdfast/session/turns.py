@@ -11,8 +11,9 @@ from holdfast.memory.segments import Segment, by_turns
 from holdfast.memory.tiers import TIERS, Tiers
 from holdfast.text.memo import Memo
 
+from .naming import calls_of
 from .spans import Span, holds, span_of
-from .telling import told
+from .telling import call_of, opening, told
 from .thread import Thread
 
 _CONTEXT = 8  # newest messages that segments are held against
@@ -101,6 +102,10 @@ class Turns:
         """What the segment of this name told when it was made of its messages, as they stand now."""
         return self._texts((origin, self._thread.state.rewordings, self._thread.state.format))
 
+    def before(self, segment: Segment) -> str:
+        """Who speaks where a piece of a turn begins, or which call gave it; empty for what is whole."""
+        return opening(self.text(segment.origin), *segment.span) if segment.span else ""
+
     def newest(self) -> str:
         """What is being talked about now."""
         end = self._thread.state.messages
@@ -112,8 +117,10 @@ class Turns:
         return [kept.remembered for kept in found if kept.message.role != "system"]
 
     def _text(self, messages: Sequence[Remembered]) -> str:
-        found = self._thread.read([message.position for message in messages])
-        return "\n".join(told(self._thread.state, kept) for kept in found.values())
+        found = list(self._thread.read([message.position for message in messages]).values())
+        handed = found and found[0].message.results  # of calls that stand in the turn before
+        calls = map(call_of, calls_of(self._thread, found[0].position)) if handed else ()
+        return "\n".join([*calls, *(told(self._thread.state, kept) for kept in found)])
 
     def _made(self, turn: Sequence[Remembered], span: Span | None = None) -> Segment:
         first, last = span or (turn[0].position, turn[-1].position)
