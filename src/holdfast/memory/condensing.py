@@ -69,7 +69,7 @@ class AskingCondenser(Condenser, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RuleCondenser:
-    """Extracts sentences for the warm tier, clauses for the cold one; outputs of tools are shrunk by their kind."""
+    """Extracts sentences for the warm tier, clauses for the cold one; outputs are shrunk by their kind."""
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form of the level; the text itself where a form would not be smaller."""

@@ -104,7 +104,7 @@ class Tending:
             for segment in sorted((*self.tiers.warm, *self.tiers.cold), key=lambda each: -each.created)
             if "written_by" not in segment.metadata and (segment.id, segment.level) not in known
         ]
-        return [Owed(each.id, each.level, self._read(each)) for each in found[:most]]
+        return [Owed(each.id, each.level, self._turns.condensed_of(each)) for each in found[:most]]
 
     def note_of(self, position: int) -> Segment | None:
         """The segment with a message that the store has lost; None where none is left, or it was deleted."""
@@ -199,7 +199,7 @@ class Tending:
             if found is None or found[1].level != owed.level or "written_by" in found[1].metadata:
                 continue
             tier, segment = found
-            if self._read(segment) != owed.text:
+            if self._turns.condensed_of(segment) != owed.text:
                 continue
             taken = not form.refused and form.text != segment.content
             after = reformed(segment, owed.text, form, writer if taken else RULE, self.thread.meter.text, now)
@@ -207,10 +207,6 @@ class Tending:
             if taken:
                 moves.append(Move(segment, after, tier, tier, "rewritten"))
         return moves
-
-    def _read(self, segment: Segment) -> str:
-        """The original as a condenser reads it: of a piece also what it goes on with."""
-        return self._turns.before(segment) + self._original(segment)
 
     def _original(self, segment: Segment) -> str:
         return original_of(segment, self._turns.text(segment.origin))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 
+from holdfast.memory.changing import original_of
 from holdfast.memory.remembered import Remembered
 from holdfast.memory.segments import Segment, by_turns
 from holdfast.memory.tiers import TIERS, Tiers
@@ -105,6 +106,10 @@ class Turns:
     def before(self, segment: Segment) -> str:
         """Who speaks where a piece of a turn begins, or which call gave it; empty for what is whole."""
         return opening(self.text(segment.origin), *segment.span) if segment.span else ""
+
+    def condensed_of(self, segment: Segment) -> str:
+        """What a form of the segment is made of: its original, and of a piece what it goes on with."""
+        return self.before(segment) + original_of(segment, self.text(segment.origin))
 
     def newest(self) -> str:
         """What is being talked about now."""
