@@ -7,7 +7,7 @@ from holdfast.memory import Index, remembered
 from holdfast.memory.asked import Asked
 from holdfast.memory.index import Answers
 from holdfast.memory.neighbours import scenes
-from holdfast.memory.times import moment
+from holdfast.memory.times import DAY, moment
 from tests.memory.talks import index_of, talk
 
 TALK = talk()
@@ -236,3 +236,101 @@ def test_a_long_context_leaves_every_word_of_the_question():
     terms = Asked.of("valve", (), None, context).terms
     assert terms[0] == "valve"
     assert 16 <= len(terms) <= 64
+
+
+NAMED = ["pool_size", "v2.4.1", "srv-31", "DBA-552", "src/pool/size.py", '"kept at twelve"']
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_named_exactly_comes_before_what_holds_its_pieces(name):
+    plain = name.strip('"')
+    pieces = " ".join(plain.replace("_", " ").replace("-", " ").replace("/", " ").replace(".", " ").split()[::-1])
+    talk = [remembered(0, "user", f"We agreed on {plain} for now, because of the load on the second node.")]
+    talk += [remembered(at, "assistant", f"{pieces}: {pieces}; {pieces}. Step {at}.") for at in range(1, 7)]
+    hits = index_of(talk).search(f"what about {name}?", 7)
+    assert hits[0].position == 0
+    assert hits[0].why["exact"] > 0
+    assert all(hit.score < hits[0].score and "exact" not in hit.why for hit in hits[1:])
+
+
+def test_a_name_within_a_longer_name_is_another_one():
+    talk = [remembered(at, "user", f"{name} is 12.") for at, name in enumerate(("max_pool_size", "pool_size"))]
+    assert index_of(talk).search("pool_size", 1)[0].position == 1
+
+
+def test_words_that_stand_side_by_side_count_for_more():
+    talk = [remembered(at, "user", f"The order {at} was paid twice, and refunded.") for at in range(6)]
+    talk.append(
+        remembered(6, "user", "That one was refunded twice, it seems to me, two seconds apart by the log.")
+    )
+    best = index_of(talk).search("Which was refunded twice?", 1)[0]
+    assert best.position == 6
+    assert best.why["runs"] > 0
+
+
+@pytest.mark.parametrize(("asked", "wanted"), [("srv-31", {31}), ("srv-31 and srv-17", {17, 31})])
+def test_of_many_things_alike_only_those_that_are_named_answer(asked, wanted):
+    talk = [remembered(at, "user", f"Server srv-{at:02} has disk {at * 9} in rack {at % 7}.") for at in range(60)]
+    assert {hit.position for hit in index_of(talk).search(f"Which disk has {asked}?", 20)} == wanted
+
+
+def test_another_thing_that_took_the_place_of_the_one_that_is_named_is_told():
+    talk = [remembered(at, "user", f"Server srv-{at:02} has disk {at * 9} in rack {at % 7}.") for at in range(40)]
+    talk += [
+        remembered(40, "user", "Yesterday srv-31 burnt down in the night."),
+        remembered(41, "assistant", "Then srv-99 does its work from now on."),
+    ]
+    assert 41 in {hit.position for hit in index_of(talk).search("What became of srv-31?", 10)}
+
+
+def test_neighbours_are_told_as_neighbours_and_stand_behind():
+    talk = [
+        remembered(0, "user", "Where is the anchor, the anchor of the boat?"),
+        remembered(1, "assistant", "Behind the shed."),
+        remembered(2, "user", "Good."),
+        *(remembered(at, "user", f"Nothing happened on watch {at}.") for at in range(3, 30)),
+        remembered(30, "user", "A long day: we rowed, we ate, we slept, and an anchor was painted green by Jo."),
+    ]
+    hits = index_of(talk).search("anchor boat", 10)
+    by_words = [hit for hit in hits if "words" in hit.why]
+    assert {hit.position for hit in by_words} == {0, 30}
+    assert hits[:2] == by_words
+    assert all(set(hit.why) <= {"neighbours", "scene"} for hit in hits[2:])
+    assert 1 in {hit.position for hit in hits}
+
+
+def test_how_many_are_asked_for_changes_no_score():
+    index = index_of(TALK)
+    whole = index.search("Who has a beagle and a marathon in the shelter?", 20)
+    assert index.search("Who has a beagle and a marathon in the shelter?", 1) == whole[:1]
+    assert [hit.score for hit in index.search("Who has a beagle and a marathon in the shelter?", 4)] == [
+        hit.score for hit in whole[:4]
+    ]
+
+
+def reports():
+    return [
+        remembered(
+            day, "user", f"Report {day}: I worked on part {day % 13}.", said=moment("1 March 2026") + day * DAY
+        )
+        for day in range(0, 200, 2)
+    ]
+
+
+@pytest.mark.parametrize("day", ["28 July", "July 28", "2026-07-28"])
+def test_the_day_of_a_date_is_no_number_by_itself(day):
+    hits = index_of(reports()).search(f"What did I do on {day}?", 3, moment("20 September 2026"))
+    assert hits[0].position == 150
+    assert 28 not in {hit.position for hit in hits}
+
+
+def test_a_date_that_is_spoken_of_is_found_as_it_is_written():
+    talk = [*reports(), remembered(300, "user", "The fair opens on 28 July.", said=moment("2 March 2026"))]
+    assert index_of(talk).search("What opens on 28 July?", 1, moment("20 September 2026"))[0].position == 300
+
+
+@pytest.mark.parametrize(
+    ("question", "first"), [("what did I say first?", 0), ("What did I say most recently?", 198)]
+)
+def test_the_first_and_the_latest_of_all_are_found(question, first):
+    assert index_of(reports()).search(question, 3)[0].position == first

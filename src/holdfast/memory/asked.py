@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from holdfast.text.words import STOP_WORDS, words
 
+from .exact import Exact, exact_things, runs
 from .remembered import Remembered
-from .times import Period, direction, period
+from .times import Period, dates, direction, period
 
 _WHO = re.compile(
     r"\bdid (?P<asked>i|you)\b"
@@ -19,10 +21,16 @@ _WHO = re.compile(
 _EVENT = re.compile(r"\b(?P<side>before|after|since|until) (?P<event>[^?!.\n]{3,120})", re.IGNORECASE)
 _EVENTS = {"before": -1, "until": -1, "after": 1, "since": 1}
 _ROLES = {"i": "user", "you": "assistant"}
+_ORDER = frozenset(
+    "first earliest initially originally start beginning latest recent recently last newest".split()
+)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST = 20_000  # characters of a question that are read, from each end
 _MOST_TERMS = 64  # a question of more words is a document: its rarest would all match
 _MOST_BESIDE = 32  # with those of its context, each of which costs a search as much
+_HINT = 0.6  # what "first" and "latest" weigh against a date
+SOON = 20
+"""Messages after an event, or before it, at which half of that is left; of all, those that are the first."""
 _SHORT_NAME = 3  # letters from which on the beginning of a name is taken for the name
 
 
@@ -46,6 +54,15 @@ class Asked:
     event: tuple[str, ...]
     """The words of the event that the question is told from, as in "after the trip"."""
 
+    things: tuple[Exact, ...] = ()
+    """What it names exactly."""
+
+    runs: tuple[str, ...] = ()
+    """Each two of its words that stand side by side."""
+
+    plain: str = ""
+    """It, without the numbers of the days that it names."""
+
     @classmethod
     def of(cls, question: str, speakers: Sequence[str], now: float | None, context: str = "") -> Asked:
         """Read the question of someone who talks at ``now`` with those who speak.
@@ -53,7 +70,8 @@ class Asked:
         The words of its ``context`` count too.
         """
         text = question if len(question) <= 2 * _LONGEST else f"{question[:_LONGEST]} {question[-_LONGEST:]}"
-        spoken = dict.fromkeys(words(text))
+        plain, named = dates(text)
+        spoken = dict.fromkeys(words(plain))
         names = _names(text, spoken, speakers) if speakers else {}
         about = frozenset(name for matching in names.values() for name in matching)
         who = _WHO.search(text)
@@ -68,7 +86,27 @@ class Asked:
             period=period(text, now),
             direction=after or direction(text),
             event=_telling(words(event["event"]), names) if event else (),
+            things=(*exact_things(plain), *map(Exact.of, named)),
+            runs=runs(plain),
+            plain=plain,
         )
+
+    def sought(self, held: Sequence[Exact]) -> tuple[str, ...]:
+        """The words to look for where these things are held: then their words count side by side alone."""
+        if not held:
+            return self.terms
+        rest = self.plain.lower()
+        for thing in held:
+            rest = rest if thing.quoted else rest.replace(thing.needle, " ")
+        parts = frozenset(chain.from_iterable(thing.words for thing in held)).difference(words(rest))
+        return tuple(
+            dict.fromkeys([*filter(lambda term: term not in parts, self.terms), *(thing.phrase for thing in held)])
+        )
+
+    @property
+    def order_alone(self) -> bool:
+        """Whether it asks for the first or the latest of all that was said, and for nothing else."""
+        return bool(self.direction) and not self.event and self.period is None and _ORDER.issuperset(self.terms)
 
     def speaking(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
         """1.0 at the messages that are by one whom the question asks about."""
@@ -79,6 +117,23 @@ class Asked:
             for position, message in messages.items()
             if message.speaker in self.speakers or (self.role and message.role == self.role)
         }
+
+    def suiting(self, messages: Mapping[int, Remembered], event: int | None) -> dict[int, float]:
+        """How well the time of each message suits.
+
+        Of the first or the latest, how near that end it stands; beside an event, how soon before or after it.
+        """
+        if self.period is not None:
+            nearness = self.period.nearness
+            return {at: nearness(message.said) for at, message in messages.items() if message.said is not None}
+        if not self.direction or len(messages) < 2:
+            return {}
+        if event is not None:
+            distance = {position: (position - event) * self.direction for position in messages}
+            return {position: _HINT * 0.5 ** (far / SOON) for position, far in distance.items() if far >= 0}
+        first, last = min(messages), max(messages)
+        share = {position: (position - first) / (last - first) for position in messages}
+        return {position: _HINT * (part if self.direction > 0 else 1 - part) for position, part in share.items()}
 
 
 def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:

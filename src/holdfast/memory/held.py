@@ -26,9 +26,7 @@ class WordIndex:
 
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
         """BM25 scores of the best messages that hold any of the words."""
-        scores = self._lexical.scores(" ".join(terms))
-        best = heapq.nsmallest(limit, scores, key=lambda place: (-scores[place], place))
-        return {self._positions[place]: scores[place] for place in best if scores[place] > 0}
+        return {self._positions[place]: score for place, score in self._lexical.best_of(terms, limit) if score > 0}
 
 
 class MessageList:

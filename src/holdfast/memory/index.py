@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import islice
-from operator import itemgetter
 
-from holdfast.text.words import stem, terms
-
-from .asked import Asked
+from .answers import Answers, Weighed
+from .asked import SOON, Asked
+from .evidence import Evidence
+from .exact import alike, holders, running, shares
 from .held import MessageList, WordIndex
 from .neighbours import beside, scenes, spread
 from .remembered import GrowingVectors, Hit, LexicalSource, MessageSource, Remembered, VectorSource
@@ -19,6 +19,12 @@ from .times import DAY, Period, period
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What each factor counts against the others; found on dialogues, each judged by the weights of the others."""
+
+    exact: float = 8.0
+    """What the question names exactly, such as pool_size or srv-31: as much as most of the others together."""
+
+    runs: float = 3.0
+    """Words of the question that stand side by side in both."""
 
     words: float = 4.0
     """The words of the question in the message and around it."""
@@ -40,51 +46,11 @@ WORDS_ALONE = Weights(words=6.0, scene=2.0, meaning=0.0)
 """The weights where there are no vectors."""
 
 _FACTORS = tuple(factor.name for factor in fields(Weights))
-_HINT = 0.6  # what "first" and "latest" weigh against a date
-_SOON = 20  # messages after an event, or before it, at which half of that is left
+_ON_TOP = "runs"  # the factor that takes nothing from the others, for most answers have nothing of it
 _SLEPT = 60 * DAY  # without a word: what was said before is an old talk, with a time of its own
 _JUST = 3_600.0  # seconds: what was said since is said about it
 _TELLING = 10  # of the best hits are read for how much of the question they hold
 _CANDIDATES = 400  # messages that are looked at for their words, their meaning and their time, each
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """The messages that may answer, and what speaks for each.
-
-    ``weighed`` are the factors: name, share of the score, and values from 0 to 1 by position.
-    """
-
-    messages: Mapping[int, Remembered]
-    weighed: Sequence[tuple[str, float, Mapping[int, float]]] = ()
-    asked: Sequence[str] = ()
-    """The words of the question."""
-    least: float = 0.0
-    """How sure it is without reading them: the highest cosine similarity of a message to the question, or one of
-    its words, for one was found; 1.0 where a message was said when the question says."""
-
-    def certainty(self, positions: Iterable[int]) -> float:
-        """From 0 to 1 how much of the question any of these messages holds, or how near it comes to it.
-
-        Scores tell apart what was found; this tells whether there was anything to be found.
-        """
-        asked = frozenset(map(stem, self.asked))
-        held = (len(asked.intersection(terms(self.messages[place].told))) for place in positions)
-        return max(self.least, max(held, default=0) / len(asked) if asked else 1.0)
-
-    def ranked(self) -> dict[int, float]:
-        """The scores by position, the best first, of equals the earlier one."""
-        scores = dict.fromkeys(self.messages, 0.0)
-        for _, share, factor in self.weighed:
-            for position, value in factor.items():
-                if position in scores:
-                    scores[position] += share * value
-        best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier one stays first
-        return {position: min(1.0, score) for position, score in best}
-
-    def why(self, position: int) -> dict[str, float]:
-        """What each factor gave to the score of the message."""
-        return {name: share * factor[position] for name, share, factor in self.weighed if position in factor}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,48 +63,76 @@ class Retrieval:
     weights: Weights | None = None
     """None is those that suit, with vectors or without."""
 
-    def search(self, question: str, limit: int, now: float | None = None) -> list[Hit]:
+    def search(
+        self, question: str, limit: int, now: float | None = None, apart: Collection[int] = ()
+    ) -> list[Hit]:
         """The messages that answer best, best first; of equals the earlier one. ``now`` is when it is asked.
 
         The scores are low where none holds much of the question. Where nothing answers at all, the newest
-        messages with a score of 0.
+        messages with a score of 0. What stands ``apart``, such as the question itself, answers nothing.
         """
-        found = self.answers(question, now)
-        ranked = found.ranked()
-        sure = found.certainty(islice(ranked, min(limit, _TELLING)))
-        return [
-            Hit(position, sure * score, {name: sure * share for name, share in found.why(position).items()})
-            for position, score in islice(ranked.items(), limit)
-        ]
+        found = self.answers(question, now, apart=apart)
+        ranked, scores = found.told(), found.ranked()
+        sure = found.certainty(islice(ranked, _TELLING))
+        hits: list[Hit] = []
+        for position, score in islice(ranked.items(), limit):
+            share = sure * score / scores[position] if score else 0.0
+            hits.append(
+                Hit(position, sure * score, {by: share * given for by, given in found.why(position).items()})
+            )
+        return hits
 
-    def answers(self, question: str, now: float | None = None, context: str = "") -> Answers:
+    def answers(
+        self, question: str, now: float | None = None, context: str = "", apart: Collection[int] = ()
+    ) -> Answers:
         """As ``search``, for who does not know yet how many it takes.
 
         The words of a ``context`` in which the question stands count too; it asks for no time and no speaker.
         """
-        asked = Asked.of(question, self.messages.speakers(), now, context)
-        own = self.words.candidates(asked.terms, _CANDIDATES)
-        text = f"{question}\n{context}"
-        near: Mapping[int, float] = self.vectors.nearest(text, _CANDIDATES) if self.vectors else {}
-        asked, timely = self._timed(asked, question, now)
-        if not own and not near and not timely:
+        asked, timely = self._timed(Asked.of(question, self.messages.speakers(), now, context), question, now)
+        if asked.order_alone:
+            found = Evidence()
+            timely = [*range(SOON)] if asked.direction < 0 else list(self.messages.newest(SOON))
+        else:
+            found = self._found(asked, f"{asked.plain}\n{context}").without(apart)
+        around, meant = spread(found.own), spread(found.near)
+        wanted = {*around, *meant, *timely, *beside(found.own)}
+        messages = found.left(self.messages.read(sorted(wanted.difference(apart) if apart else wanted)))
+        if not messages:
             return Answers(self.messages.read(self.messages.newest(_CANDIDATES)))
-        around, meant = spread(own), spread(near)
-        messages = self.messages.read(sorted({*around, *meant, *timely, *beside(own)}))
         factors = {
+            "exact": shares(found.held) if found.held else {},
+            "runs": running(asked.runs, found.own, messages),
             "words": _scaled(around),
-            "scene": _scaled(scenes(own, messages)),
+            "scene": _scaled(scenes(found.own, messages)),
             "meaning": _scaled(meant),
             "speaker": asked.speaking(messages),
-            "time": _times(asked, messages, self._place(asked)),
+            "time": asked.suiting(messages, self._place(asked)),
         }
-        least = 1.0 if timely else max(1 / len(asked.terms) if own else 0.0, *near.values(), 0.0)
-        return Answers(messages, self._weighed(factors), asked.terms, min(1.0, least))
+        least = (
+            1.0 if timely else max(1 / max(1, len(asked.terms)) if found.own else 0.0, *found.near.values(), 0.0)
+        )
+        terms = () if asked.order_alone else asked.terms
+        by_itself = {"words": found.own, "meaning": found.near}
+        return Answers(messages, self._weighed(factors), terms, min(1.0, least), by_itself)
 
-    def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> list[tuple[str, float, Mapping[int, float]]]:
+    def _found(self, asked: Asked, text: str) -> Evidence:
+        """What holds the words of the question, its names as names, and what comes near it in meaning."""
+        near: Mapping[int, float] = self.vectors.nearest(text, _CANDIDATES) if self.vectors else {}
+        if not asked.things:
+            return Evidence(self.words.candidates(asked.terms, _CANDIDATES), near)
+        phrases = [thing.phrase for thing in asked.things]
+        named = self.messages.read(list(self.words.candidates(phrases, _CANDIDATES)))
+        held = holders(asked.things, named)
+        things = [thing for thing in asked.things if any(thing.needle in needles for needles in held.values())]
+        own = self.words.candidates(asked.sought(things), _CANDIDATES)
+        found = Evidence(own, near, held, alike(things, [named[place] for place in held]))
+        return found.among(found.left(self.messages.read(sorted({*own, *near, *held})))) if found.rivals else found
+
+    def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> list[Weighed]:
         weights = self.weights or (Weights() if self.vectors else WORDS_ALONE)
         told = [(name, getattr(weights, name), factors[name]) for name in _FACTORS if factors[name]]
-        whole = sum(weight for _, weight, _ in told) or 1.0
+        whole = sum(weight for name, weight, _ in told if name != _ON_TOP) or 1.0
         return [(name, weight / whole, factor) for name, weight, factor in told]
 
     def _place(self, asked: Asked) -> int | None:
@@ -177,27 +171,6 @@ def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
     """The scores as shares of the highest."""
     highest = max(scores.values(), default=0.0)
     return {position: score / highest for position, score in scores.items()} if highest > 0 else {}
-
-
-def _times(asked: Asked, messages: Mapping[int, Remembered], event: int | None) -> dict[int, float]:
-    """How well the time of each message suits.
-
-    Of the first or the latest, how near that end it stands; beside an event, how soon before or after it.
-    """
-    if asked.period is not None:
-        return {
-            position: asked.period.nearness(message.said)
-            for position, message in messages.items()
-            if message.said is not None
-        }
-    if not asked.direction or len(messages) < 2:
-        return {}
-    if event is not None:
-        distance = {position: (position - event) * asked.direction for position in messages}
-        return {position: _HINT * 0.5 ** (far / _SOON) for position, far in distance.items() if far >= 0}
-    first, last = min(messages), max(messages)
-    share = {position: (position - first) / (last - first) for position in messages}
-    return {position: _HINT * (part if asked.direction > 0 else 1 - part) for position, part in share.items()}
 
 
 class Index:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from .remembered import Remembered
@@ -18,12 +19,11 @@ _TELLING = 3  # the best messages of a scene say what it is about
 
 def spread(scores: Mapping[int, float]) -> dict[int, float]:
     """The scores with what each position gets of those around it; positions that get something are added."""
-    total = dict(scores)
-    known = total.get
+    total = defaultdict(float, scores)
+    given = list(scores.items())
     for step, share in REACH.items():
-        for position, score in scores.items():
-            at = position + step
-            total[at] = known(at, 0.0) + share * score
+        for position, score in given:
+            total[position + step] += share * score
     return total
 
 
@@ -37,9 +37,10 @@ def scenes(scores: Mapping[int, float], messages: Mapping[int, Remembered]) -> d
     """For each message the summed scores of the best messages of its scene, where there are any."""
     found: dict[int, float] = {}
     for scene in _scenes(messages):
-        telling = sorted((scores[position] for position in scene if position in scores), reverse=True)[:_TELLING]
+        telling = [scores[position] for position in scene if position in scores]
         if telling:
-            found.update(dict.fromkeys(scene, sum(telling)))
+            telling.sort(reverse=True)
+            found.update(dict.fromkeys(scene, sum(telling[:_TELLING])))
     return found
 
 

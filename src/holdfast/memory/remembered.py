@@ -62,6 +62,7 @@ class LexicalSource(Protocol):
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
         """BM25 scores, above 0, of the best messages that hold any of the lower-case words, by position.
 
+        Of a term of several words, such as ``pool size``, all must stand there, side by side if it can tell.
         The source stems the words in its own way; it indexes what is ``told``, without a date at the head.
         """
         ...

@@ -118,6 +118,18 @@ def _dated(text: str, now: float | None) -> Period | None:
     return None
 
 
+def dates(text: str) -> tuple[str, list[str]]:
+    """The text without the days that it names, and these: the 28 of "28 July" says nothing alone."""
+    plain, rest = text[:_LONGEST_QUESTION], text[_LONGEST_QUESTION:]
+    if not _DIGIT.search(plain):
+        return text, []
+    found: list[str] = []
+    for form in (*_DATE_FORMS, *_YEARLESS):
+        found += [match.group() for match in form.finditer(plain)]
+        plain = form.sub(" ", plain)
+    return plain + rest, found
+
+
 def direction(question: str) -> int:
     """-1 if the question asks for the first of several, 1 for the latest, 0 for neither."""
     text = question[:_LONGEST_QUESTION]

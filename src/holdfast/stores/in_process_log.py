@@ -55,7 +55,7 @@ class InProcessLog:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first."""
         with self._lock:
-            return dict(self._words.best(" ".join(terms), most))
+            return dict(self._words.best_of(terms, most))
 
     def _place(self, line: Line) -> int:
         known = self._places.get(line.id) if line.id else None

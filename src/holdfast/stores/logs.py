@@ -53,7 +53,10 @@ class MessageLog(Protocol):
         ...
 
     def search(self, terms: Sequence[str], most: int) -> Mapping[int, float] | Awaitable[Mapping[int, float]]:
-        """At most so many lines that hold one of the words, best first: BM25 scores by position."""
+        """At most so many lines that hold one of the terms, best first: BM25 scores by position.
+
+        Of a term of several words all must stand in the line, side by side if the log can tell.
+        """
         ...
 
 

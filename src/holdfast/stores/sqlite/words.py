@@ -73,7 +73,7 @@ def with_waiting(
     lexical = Lexical()
     for _, words in rows:
         lexical.add(to_text("words", words))
-    late = {rows[place][0]: score for place, score in lexical.scores(" ".join(terms)).items()}
+    late = {rows[place][0]: score for place, score in lexical.any_of(terms).items()}
     scores = {**found, **late}
     return {number: scores[number] for number in sorted(scores, key=lambda n: (-scores[n], n))[:most]}
 
