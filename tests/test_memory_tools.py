@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_a_model_finds_what_left_its_view_and_reads_it_whole(session):
     answer = asked(session, query="With which code is the valve opened?")
     assert "KX-4471-PLUM" in answer
     position = session.search("valve code", 1)[0].position
-    assert f"[message {position}]" in answer
+    assert re.search(rf"\[message {position}, tool, \d+ \w+ \d{{4}}\] ", answer)
     whole = session.restore()[position]["content"]
     assert asked(session, message=position) == whole
     assert asked(session, message=position, lines="1:1") == f"{SECRET}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 
 import pytest
 
@@ -84,12 +85,14 @@ def test_a_budget_that_cannot_be_met_is_an_error_unless_soft(run, kept):
     assert soft.json
 
 
-def test_search_prints_position_score_and_text(run, kept):
+def test_search_prints_position_score_role_day_and_text(run, kept):
     first = run("session", "search", "parcel elm street", *HERE, "--limit", "1").out
-    assert re.fullmatch(rf"3\t\d\.\d\d\t{re.escape(TOPICS[2])}\n", first)
+    assert re.fullmatch(rf"3\t\d\.\d\d\tuser\t\d+ \w+ \d{{4}}\t{re.escape(TOPICS[2])}\n", first)
     (found,) = run("session", "search", "parcel elm street", *HERE, "--limit", "1", "--json").json
     assert found["position"] == 3
     assert found["why"]
+    assert found["role"] == "user"
+    assert datetime.fromisoformat(found["said"]).tzinfo is not None
 
 
 def test_recall_gives_messages_and_originals_back(run, folder, kept):
@@ -162,10 +165,18 @@ def test_a_long_message_that_was_found_is_shown_by_its_beginning_and_whole_as_js
     (folder / "long.json").write_text(json.dumps([{"role": "user", "content": "the harbour pilot " * 200}]))
     run("session", "append", "long.json", *HERE)
     line = run("session", "search", "harbour pilot", *HERE, "--limit", "1").out
-    assert 250 < len(line) < 330
+    assert 250 < len(line) < 350
     assert line.endswith("…\n")
     (found,) = run("session", "search", "harbour pilot", *HERE, "--limit", "1", "--json").json
     assert found["text"].strip() == ("the harbour pilot " * 200).strip()
+
+
+def test_of_a_long_message_that_was_found_the_sentence_that_answers_is_shown(run, kept, folder):
+    text = f"{'The weather was fine. ' * 40}The pilot asked for pier seven. {'The wind was low. ' * 40}"
+    (folder / "long.json").write_text(json.dumps([{"role": "user", "content": text}]))
+    run("session", "append", "long.json", *HERE)
+    line = run("session", "search", "which pier did the pilot ask for?", *HERE, "--limit", "1").out
+    assert line.endswith("\t…The pilot asked for pier seven.\n")
 
 
 def test_a_model_may_write_the_forms_of_what_was_said_long_ago(run, folder):

@@ -10,7 +10,9 @@ from holdfast.content import shrink
 from holdfast.formats.values import is_object
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import Room
+from holdfast.memory.times import day_name
 from holdfast.session import Session
+from holdfast.session.past import Recalled
 from holdfast.text.concealed import concealing
 
 from .tools import FunctionTool, checked
@@ -102,7 +104,7 @@ def _found(session: Session, query: str, most: int) -> str:
     hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]  # not what such a search gave
     told, left = [_OPENING], most - count(f"{_OPENING}\n")
     for n, hit in enumerate(hits):
-        head = f"[message {hit.position}] "
+        head = f"[{_told_by(hit)}] "
         share = left // (len(hits) - n) - count(head)
         if share >= _LEAST or not n:
             told.append(head + shrink(hit.text, Room(max(1, share), count, query)).text)
@@ -110,6 +112,12 @@ def _found(session: Session, query: str, most: int) -> str:
     while count("\n".join(told)) > most and len(told) > 1:
         told.pop()
     return "\n".join(told) if len(told) > 1 else _NOTHING
+
+
+def _told_by(hit: Recalled) -> str:
+    """Which message it is, by whom, and when it was said: ``message 12, user, 3 May 2026``."""
+    day = "" if hit.said is None else day_name(hit.said)
+    return ", ".join(part for part in (f"message {hit.position}", hit.role, day) if part)
 
 
 def _given(arguments: str) -> Mapping[str, Any]:

@@ -24,6 +24,7 @@ from .thread import Thread
 _CANDIDATES = 60  # messages that hold words of the question; each costs the reading of it and its neighbours
 _LONG, _FEWER = 5_000, 30  # in a thread of so many messages, which are not all in memory, so many
 _HITS = 200  # that are offered to a room
+_ANSWERS = 0.1  # score below which nothing answers, and the question itself is all there is
 _EXPLAINED = 8  # messages of a recall of which its event tells what gave the score; the view tells it of all
 
 Chosen = tuple[int, float, Mapping[str, float]]
@@ -34,13 +35,15 @@ Chosen = tuple[int, float, Mapping[str, float]]
 class Recalled:
     """A message that came back, or the part of it that answers: its score, and what each factor gave to it.
 
-    The text is empty where it stands in the view since an earlier fit.
+    The text is empty where it stands in the view since an earlier fit. ``said`` is when: seconds since 1970 UTC.
     """
 
     position: int
     score: float
     text: str
     why: Mapping[str, float] = field(default_factory=dict[str, float])
+    role: str = ""
+    said: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +87,29 @@ class Past:
 
     def search(self, question: str, limit: int) -> list[Recalled]:
         """The messages that answer best, best first, also those that were evicted; secrets may be masked."""
-        hits = self._found.search(question, limit, self._thread.now())
+        now, asking = self._thread.now(), self._asking(question)
+        hits = self._found.search(question, limit, now, asking)
+        if asking and not any(hit.score >= _ANSWERS for hit in hits):
+            hits = self._found.search(question, limit, now)
         texts = self.texts([hit.position for hit in hits])
         return [
-            Recalled(hit.position, hit.score, self._tells(texts[hit.position]), hit.why)
+            Recalled(
+                hit.position, hit.score, self._tells(texts[hit.position]), hit.why, *self._spoken(hit.position)
+            )
             for hit in hits
             if hit.score > 0 and texts.get(hit.position)
         ]
+
+    def _spoken(self, position: int) -> tuple[str, float | None]:
+        """By whom it is, as a role, and when it was said."""
+        seen = self._thread.read([position])[position].remembered
+        return seen.role, seen.said
+
+    def _asking(self, question: str) -> frozenset[int]:
+        """Where the question stands itself, if it is what a user said last: no answer, and no neighbour of one."""
+        spoke = self._thread.state.spoke
+        kept = self._thread.read([spoke]) if spoke is not None else {}
+        return frozenset(place for place, each in kept.items() if _same(each.remembered.body, question))
 
     def texts(self, positions: Sequence[int]) -> dict[int, str]:
         """What the messages at these positions say, or what they call; none of what was deleted."""
@@ -115,7 +134,8 @@ class Past:
         """
         if room <= 0:
             return Recollection()
-        answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work)
+        apart = self._asking(asked.question).difference(shown)
+        answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work, apart)
         scores = answers.ranked()
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits, messages = list(islice(unseen, _HITS)), answers.messages
@@ -123,13 +143,24 @@ class Past:
             messages = {place: replace(messages[place], text=self._tells(messages[place].text)) for place in hits}
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=self._author)
         chosen = [
-            Recalled(each.position, scores[each.position], each.text, answers.why(each.position))
+            Recalled(
+                each.position,
+                scores[each.position],
+                each.text,
+                answers.why(each.position),
+                answers.messages[each.position].role,
+                answers.messages[each.position].said,
+            )
             for each in excerpts
         ]
         return Recollection(written(excerpts), tuple(chosen))
 
     def _author(self, message: Remembered) -> str:
         return author(self._thread, message, self._tells)
+
+
+def _same(one: str, other: str) -> bool:
+    return one.split() == other.split()
 
 
 class _Everything:
