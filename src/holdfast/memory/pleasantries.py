@@ -17,12 +17,38 @@ COURTESY = frozenset(
 )
 """Words that are said to be kind; a sentence of these and of stop words tells nothing."""
 
+_ONWARD = frozenset(
+    """
+    again ahead another carry continue continues correct done following forward keep next proceed resume then
+    alles danke gut merci oui continuez gracias vale sigue grazie obrigado obrigada bedankt weiter
+    """.split()
+)
+"""Words by which one assents or goes on, beside those of courtesy."""
+
+_ASKING = frozenset("what which who whom whose when where why how".split())
+_MOST_ONWARD = 2  # words of an input that goes on which say with what, as in "continue with the next endpoint"
+_MOST_IDLE = 200  # characters of an input that says nothing
 _MOST_WORDS = 14  # a longer sentence says something, whatever its words
 
 
 def without_pleasantries(text: str, names: frozenset[str] = frozenset()) -> str:
     """The text without the sentences of which every word is courtesy; ``names``, in lower case, are no news."""
     return _BARE[text, names]
+
+
+def idle_words(text: str) -> list[str] | None:
+    """What an input that only greets, thanks, assents or goes on says beside that; None where it is another one.
+
+    Nothing in "ok thanks" and "And the next one?", the endpoint in "Continue with the next endpoint please."
+    """
+    spoken = words(text) if len(text) <= _MOST_IDLE else [""]
+    if len(spoken) > _MOST_WORDS or any(not word or not word.isalpha() for word in spoken):
+        return None
+    asks = not _ASKING.isdisjoint(spoken)
+    telling = [word for word in spoken if word not in STOP_WORDS and word not in _ONWARD]
+    left = telling if asks else [word for word in telling if word not in COURTESY]
+    goes_on = len(left) < len(telling) or not _ONWARD.isdisjoint(spoken)
+    return left if not left or (goes_on and len(left) <= _MOST_ONWARD) else None
 
 
 def _bare(given: tuple[str, frozenset[str]]) -> str:

@@ -51,7 +51,7 @@ class Frame:
         limit = budget.tokens(options.window)
         overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
         state, size = thread.state, options.meter.message
-        stands = standing(state, desk, limit)
+        stands = standing(thread, desk, limit)
         agent = bool(stands.get("agent", state.calls))
         fixed = thread.read([*state.system, *state.pins])
         if agent and state.task is not None:

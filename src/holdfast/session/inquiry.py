@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.memory.pleasantries import idle_words
 from holdfast.text.memo import Memo
 from holdfast.text.words import STOP_WORDS, stem, words
 
@@ -15,6 +16,8 @@ from .thread import Thread
 SHIFT_AFTER = 8
 """Messages after a recall, before the work may have turned to something else."""
 
+_COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
+"""Share of the messages, and its bounds in messages, from which on a word tells of nothing in particular."""
 _SHIFTED = 0.1  # share of its words that were in view when it was recalled: below that, it has
 _SHOWN = 300  # characters of a message, or of a question, that say what it is about
 
@@ -39,10 +42,22 @@ class Inquiry:
 
 def of_the_newest(thread: Thread) -> Inquiry:
     """What the newest message of a user asks, and what the work since then is about."""
+    return Inquiry(_said(thread), _work(thread))
+
+
+def is_idle(thread: Thread) -> bool:
+    """Whether the newest message of a user has nothing to look for: "ok thanks", "go on with the next step"."""
+    left = idle_words(_said(thread))
+    if left is None or thread.state.spoke is None:
+        return False
+    common = min(_COMMON_AT, max(_LEAST_HOLDERS, int(thread.state.messages * _COMMON)))
+    return all(len(thread.search([word], common)) >= common for word in left)
+
+
+def _said(thread: Thread) -> str:
     spoke = thread.state.spoke
     kept = thread.read([spoke]) if spoke is not None else {}
-    said = next((each.message.content_text or "" for each in kept.values()), "")
-    return Inquiry(said, _work(thread))
+    return next((each.message.content_text or "" for each in kept.values()), "")
 
 
 def has_shifted(thread: Thread, standing: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from holdfast.text.concealed import concealing
 
 from .frame import Frame
 from .gist import gist
-from .inquiry import SHIFT_AFTER, Inquiry, has_shifted, of_the_newest
+from .inquiry import SHIFT_AFTER, Inquiry, has_shifted, is_idle, of_the_newest
 from .lines import Kept
 from .parts import Part, Telling, View, copied
 from .past import Past, Recollection
@@ -119,16 +119,25 @@ class Fitting:
         room = limit - part.tokens - empty
         if self.query is None and self.frame.agent:
             room = min(room, int(self.room * _BESIDE_NOTES))
-        shown = {place for place in part.places if place is not None}
-        count = self.frame.options.meter.text
-        past = self.past.recollect(
-            asked, room, count, lambda text: self._telling(text).tokens - empty, shown, least
-        )
+        past = Recollection() if self._is_idle(asked) else self._recollected(asked, room, part, least)
         if self.query is None:
             past = self._filled(past, start, part)
         view = self._composed(part, start, past, reason)
         self._remember(past, asked, view)
         return view
+
+    def _is_idle(self, asked: Inquiry) -> bool:
+        """Whether there is nothing to look for, in what the user said and in the work since then."""
+        return self.query is None and not asked.work and is_idle(self.thread)
+
+    def _recollected(self, asked: Inquiry, room: int, part: Part, least: float) -> Recollection:
+        """What the past has to say in so much room, of what the part does not show."""
+        empty = self._telling("").tokens
+        shown = {place for place in part.places if place is not None}
+        count = self.frame.options.meter.text
+        return self.past.recollect(
+            asked, room, count, lambda text: self._telling(text).tokens - empty, shown, least
+        )
 
     def _filled(self, past: Recollection, start: int, part: Part) -> Recollection:
         """With what the tiers say in brief of the rest, where much room is left.

@@ -1,0 +1,82 @@
+"""What a session finds for a question, and what it leaves where nothing is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.session import Session
+from tests.session.talks import TOPICS, chatter
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def session(request, tmp_path):
+    store = "memory://" if request.param == "memory" else f"sqlite:///{tmp_path / 'a.db'}"
+    with Session(request.node.name, store=store, budget=1_000, embedder=None) as opened:
+        yield opened
+
+
+def user(text):
+    return {"role": "user", "content": text}
+
+
+def assistant(text):
+    return {"role": "assistant", "content": text}
+
+
+def test_a_name_is_found_among_many_messages_with_its_pieces(session):
+    session.append(user("pool_size must stay at 12 because of DBA-552."), assistant("Understood."))
+    for step in range(80):
+        session.append(user(f"step {step}"), assistant("edited pool.py: pool = Pool(size); the size of the pool"))
+    assert session.search("pool_size", limit=1)[0].position == 0
+    assert session.search("DBA-552", limit=1)[0].position == 0
+
+
+def test_a_question_that_was_asked_last_is_not_its_own_answer(session):
+    session.append(user("The abort rule: 0.5 %."), assistant("ok"), *chatter(6))
+    session.append(user("What is the abort rule?"))
+    found = session.search("What is the  abort rule?", limit=5)
+    assert found[0].position == 0
+    assert session.appended - 1 not in {each.position for each in found}
+
+
+def test_where_nothing_else_answers_the_question_itself_is_found(session):
+    session.append(*chatter(6), user("What is the zebra's name?"))
+    assert session.search("What is the zebra's name?", limit=1)[0].position == 6
+
+
+def test_what_was_found_says_who_said_it_and_when(session):
+    session.append(user("The port is 8443."), assistant("Noted."), at=1_700_000_000.0)
+    found = session.search("which port?", limit=1)[0]
+    assert (found.role, found.said) == ("user", 1_700_000_000.0)
+
+
+IDLE = ["ok thanks", "go on", "And the next one?", "Hi", "hello again", "yes", "great, go on", "ok danke", "👍"]
+
+
+@pytest.mark.parametrize("said", IDLE)
+def test_an_input_with_nothing_to_look_for_brings_nothing_back(session, said):
+    session.append(user("Hello!"), assistant("Hi, how can I help? Go on, the next one, thanks, yes, ok."))
+    session.append(*(user(text) for text in TOPICS), *chatter(80))
+    session.append(user(said))
+    assert session.fit().recalled == ()
+
+
+def test_an_input_with_nothing_to_look_for_leaves_what_stood_there(session):
+    session.append(*(user(text) for text in TOPICS), *chatter(80), user("Which invoice was charged twice?"))
+    before = session.fit()
+    assert any("INV-2041" in each.text for each in before.recalled)
+    session.append(assistant("INV-2041."), user("ok thanks"))
+    assert [each.position for each in session.fit().recalled] == [each.position for each in before.recalled]
+
+
+def test_to_go_on_with_what_the_thread_is_all_about_asks_for_nothing(session):
+    for step in range(60):
+        session.append(user(f"Look at endpoint {step}."), assistant(f"Endpoint {step} is healthy, for all I see."))
+    session.append(user("The invoice waits."))
+    session.append(user("Continue with the next endpoint please."))
+    assert session.fit().recalled == ()
+
+
+def test_a_rare_word_is_looked_for_however_it_is_asked(session):
+    session.append(*(user(text) for text in TOPICS), *chatter(80), user("ok thanks, and the tortoise?"))
+    assert any("tortoise" in each.text for each in session.fit().recalled)
