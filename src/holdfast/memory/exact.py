@@ -16,6 +16,7 @@ from .remembered import Remembered
 
 _MOST = 8  # things that one question names: each costs a search as much as a word does
 _MOST_RUNS = 8  # the same of pairs of its words
+_MOST_RUN = 32  # messages, the best by their words, that are read for such pairs
 _LEAST_DIGITS = 4  # of a number that is a name: a shorter one is a count, a day or an hour
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SERIAL = re.compile(r"(?P<kind>[^\W\d_]+[-_#/]?)\d+")
@@ -113,7 +114,7 @@ def running(beside: Sequence[str], places: Iterable[int], messages: Mapping[int,
     """From 0 to 1 how rare the words are that stand side by side in the messages at these places too."""
     if not beside:
         return {}
-    lows = {place: messages[place].text.lower() for place in places if place in messages}
+    lows = {place: messages[place].text.lower() for place in islice(places, _MOST_RUN) if place in messages}
     together = "\n".join(lows.values())  # most runs stand nowhere, which one look tells
     most = math.log1p(len(lows))
     held: dict[int, float] = {}

@@ -52,7 +52,7 @@ def _scenes(messages: Mapping[int, Remembered]) -> Iterator[Sequence[int]]:
         if said is None or spoke is None:
             apart = bool(scene) and position - scene[-1] > _GAP
         else:
-            apart = abs(said - spoke) > _PAUSE
+            apart = not -_PAUSE <= said - spoke <= _PAUSE
         if apart:
             yield scene
             scene = []
