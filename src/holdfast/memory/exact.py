@@ -16,7 +16,7 @@ from .remembered import Remembered
 
 _MOST = 8  # things that one question names: each costs a search as much as a word does
 _MOST_RUNS = 8  # the same of pairs of its words
-_MOST_RUN = 32  # messages, the best by their words, that are read for such pairs
+_MOST_RUN = 24  # messages, the best by their words, that are read for such pairs
 _LEAST_DIGITS = 4  # of a number that is a name: a shorter one is a count, a day or an hour
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SERIAL = re.compile(r"(?P<kind>[^\W\d_]+[-_#/]?)\d+")

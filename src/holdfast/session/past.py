@@ -108,7 +108,7 @@ class Past:
     def _asking(self, question: str) -> frozenset[int]:
         """Where the question stands itself, if it is what a user said last: no answer, and no neighbour of one."""
         spoke = self._thread.state.spoke
-        kept = self._thread.read([spoke]) if spoke is not None else {}
+        kept = {} if spoke is None else self._thread.read([spoke])
         return frozenset(place for place, each in kept.items() if _same(each.remembered.body, question))
 
     def texts(self, positions: Sequence[int]) -> dict[int, str]:
@@ -134,7 +134,7 @@ class Past:
         """
         if room <= 0:
             return Recollection()
-        apart = self._asking(asked.question).difference(shown)
+        apart = frozenset[int]() if self._thread.state.spoke in shown else self._asking(asked.question)
         answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work, apart)
         scores = answers.ranked()
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
