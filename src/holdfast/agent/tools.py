@@ -15,7 +15,6 @@ from holdfast.session import Session
 from holdfast.text.opaque import media_type
 
 _BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose results are blocks of one message of the user
-_BYTES = (bytes, bytearray, memoryview)
 _REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
 
@@ -95,12 +94,16 @@ def told(output: object) -> str:
     """What a tool gave as the text that the model reads: a text as it is, bytes as the text in them, else JSON."""
     if isinstance(output, str):
         return output
-    return _as_text(output) if isinstance(output, _BYTES) else compact(output, otherwise=_as_text)
+    return _as_text(output) if _is_bytes(output) else compact(output, otherwise=_as_text)
+
+
+def _is_bytes(value: object) -> TypeGuard[bytes | bytearray]:
+    return isinstance(value, bytes | bytearray | memoryview)
 
 
 def _as_text(value: object) -> str:
     """What JSON cannot hold; bytes that are no text for the greater part in a line that says how many of what."""
-    if not isinstance(value, _BYTES):
+    if not _is_bytes(value):
         return str(value)
     data = bytes(value)
     text = data.decode("utf-8", "replace")

@@ -182,11 +182,12 @@ class Thread:
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, of messages as they stand."""
-        edited = settled(self.event_log.search(terms, most)) if self.state.edits else {}  # may index words first
+        edits = self.state.edits
+        edited = dict(settled(self.event_log.search(terms, most)) if edits else ())  # first: it may index words
         found = dict(settled(self.log.search(terms, most)))
-        if self.state.edits:
-            holders = {number: position for position, number in self.state.edits.items()}
-            found = {position: score for position, score in found.items() if position not in self.state.edits}
+        if edits:
+            holders = {number: position for position, number in edits.items()}
+            found = {position: score for position, score in found.items() if position not in edits}
             found |= {holders[number]: score for number, score in edited.items() if number in holders}
         gone = set(self.state.deleted)
         return {position: score for position, score in found.items() if position not in gone}
