@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from holdfast.session import Session
@@ -80,3 +82,19 @@ def test_to_go_on_with_what_the_thread_is_all_about_asks_for_nothing(session):
 def test_a_rare_word_is_looked_for_however_it_is_asked(session):
     session.append(*(user(text) for text in TOPICS), *chatter(80), user("ok thanks, and the tortoise?"))
     assert any("tortoise" in each.text for each in session.fit().recalled)
+
+
+@pytest.mark.parametrize("hours", [0, 2, 300])
+def test_a_time_that_an_old_talk_is_asked_about_is_told_from_its_end_also_when_it_goes_on(hours):
+    asked = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    now = [asked.timestamp()]
+    with Session("t", budget=400, clock=lambda: now[0], vectors=False) as session:
+        for month in (5, 8, 11):
+            said = {"role": "user", "content": f"Ann saw the museum of place {month}, and liked it a lot."}
+            session.append(
+                said, {"role": "assistant", "content": "Good."}, at=datetime(2023, month, 9, tzinfo=UTC)
+            )
+        for text in ("Hello again.", "I was ill.", "Are you there?"):
+            session.append({"role": "user", "content": text})
+            now[0] += hours * 3_600
+        assert "place 5" in session.search("Which museum did Ann see last May?")[0].text

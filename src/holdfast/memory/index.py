@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from .answers import Answers, Weighed
 from .asked import SOON, Asked
@@ -48,7 +48,6 @@ WORDS_ALONE = Weights(words=6.0, scene=2.0, meaning=0.0)
 _FACTORS = tuple(factor.name for factor in fields(Weights))
 _ON_TOP = "runs"  # the factor that takes nothing from the others, for most answers have nothing of it
 _SLEPT = 60 * DAY  # without a word: what was said before is an old talk, with a time of its own
-_JUST = 3_600.0  # seconds: what was said since is said about it
 _TELLING = 10  # of the best hits are read for how much of the question they hold
 _CANDIDATES = 400  # messages that are looked at for their words, their meaning and their time, each
 
@@ -143,13 +142,13 @@ class Retrieval:
     def _timed(self, asked: Asked, question: str, now: float | None) -> tuple[Asked, list[int]]:
         """The question with the time that it means, and the messages from then on.
 
-        An old talk that is asked "what happened last May?" had its own last May: where nothing was said for long,
-        but what has just been said, the time is told from the end of the talk, unless something was said then.
+        An old talk that is asked "what happened last May?" had its own last May: where nothing was said in the one
+        that is meant, the time is told from the end of the talk, which is before the newest long silence.
         """
         meant = asked.period
         if meant is None or now is None or self._said(meant.first, meant.last):
             return asked, self._timely(meant)
-        ended = None if self._said(now - _SLEPT, now - _JUST) else self._ended(now - _SLEPT)
+        ended = self._ended(now)
         then = None if ended is None else period(question, ended)
         if then is None or not self._said(then.first, then.last):
             return asked, self._timely(meant)
@@ -161,10 +160,11 @@ class Retrieval:
     def _timely(self, meant: Period | None) -> list[int]:
         return [] if meant is None else list(self.messages.between(meant.first, meant.reach, _CANDIDATES))
 
-    def _ended(self, before: float) -> float | None:
-        """When the newest message was said that is older than this; None where there is none among the newest."""
+    def _ended(self, now: float) -> float | None:
+        """When the last message before the newest long silence was said; None without one among the newest."""
         newest = self.messages.read(self.messages.newest(_CANDIDATES)).values()
-        return max((one.said for one in newest if one.said is not None and one.said < before), default=None)
+        times = sorted((one.said for one in newest if one.said is not None and one.said < now), reverse=True)
+        return next((before for after, before in pairwise((now, *times)) if after - before > _SLEPT), None)
 
 
 def _scaled(scores: Mapping[int, float]) -> dict[int, float]:

@@ -183,7 +183,7 @@ class Thread:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, of messages as they stand."""
         edits = self.state.edits
-        edited = dict(settled(self.event_log.search(terms, most)) if edits else ())  # first: it may index words
+        edited = settled(self.event_log.search(terms, most)) if edits else dict[int, float]()  # may index words
         found = dict(settled(self.log.search(terms, most)))
         if edits:
             holders = {number: position for position, number in edits.items()}
