@@ -26,3 +26,17 @@ def test_other_beginnings_belong_to_what_is_said(text):
 
 def test_what_a_tool_returns_has_no_speaker():
     assert remembered(0, "tool", "Error: no such file").speaker == ""
+
+
+@pytest.mark.parametrize(
+    ("role", "text"),
+    [
+        ("tool", "2024-06-11T11:29:00Z INFO gateway: up"),
+        ("tool", "[2024-06-11] one entry"),
+        ("user", "2024-06-11T11:29:00Z INFO gateway: up\n2024-06-11T11:29:01Z WARN gateway: slow"),
+        ("user", "[2024-06-11] one entry\n[2024-06-12] another one"),
+    ],
+)
+def test_the_date_of_a_line_of_output_is_not_when_the_message_was_said(role, text):
+    message = remembered(0, role, text, said=5.0)
+    assert (message.said, message.body) == (5.0, text)

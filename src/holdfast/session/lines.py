@@ -36,7 +36,11 @@ class Kept:
 
 def kept_of(position: int, time: float, original: object, message: Message, size: int) -> Kept:
     """The message at a position, said at this time unless its text says another."""
-    seen = remembered(position, _speaking(message), message.content_text or "", said=time)
+    role, text = _speaking(message), message.content_text or ""
+    if message.results:  # they stand before what is said with them
+        seen = Remembered(position, role, text, said=time)
+    else:
+        seen = remembered(position, role, text, said=time)
     return Kept(position, seen.said or time, original, message, seen, size)
 
 
