@@ -28,6 +28,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST = 20_000  # characters of a question that are read, from each end
 _MOST_TERMS = 64  # a question of more words is a document: its rarest would all match
 _MOST_BESIDE = 32  # with those of its context, each of which costs a search as much
+_NEAR = 0.01  # of a message said then: what is further away has nothing to do with that time
 _HINT = 0.6  # what "first" and "latest" weigh against a date
 SOON = 20
 """Messages after an event, or before it, at which half of that is left; of all, those that are the first."""
@@ -119,13 +120,13 @@ class Asked:
         }
 
     def suiting(self, messages: Mapping[int, Remembered], event: int | None) -> dict[int, float]:
-        """How well the time of each message suits.
+        """How well the time of each message suits; nothing where none was said near the time that is asked for.
 
         Of the first or the latest, how near that end it stands; beside an event, how soon before or after it.
         """
         if self.period is not None:
-            nearness = self.period.nearness
-            return {at: nearness(message.said) for at, message in messages.items() if message.said is not None}
+            said = ((at, message.said) for at, message in messages.items() if message.said is not None)
+            return {at: near for at, time in said if (near := self.period.nearness(time)) >= _NEAR}
         if not self.direction or len(messages) < 2:
             return {}
         if event is not None:

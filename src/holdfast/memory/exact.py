@@ -22,7 +22,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _SERIAL = re.compile(r"(?P<kind>[^\W\d_]+[-_#/]?)\d+")
 _TELLING = re.compile(r"[\d_/\\#@$:=~+\"`“-]|(?<!\w)'|\w\.\w")
 """A text without any of these names nothing exactly."""
-_RUN = re.compile(r"[^\W_]+(?: [^\W_]+)+")
+_RUN = re.compile(r"(?<![^\W_])[^\W_]++(?: [^\W_]++)+")
 _POSSESSIVE = re.compile(r"['’]s$")
 _MOST_READ = (
     2_000  # characters of a message that may be one of many alike: what is longer tells more than its name

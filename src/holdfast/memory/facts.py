@@ -81,8 +81,8 @@ _PATTERNS = [
 ]
 _QUOTED = re.compile(
     r"^[ \t]{0,3}```.*?(?:^[ \t]{0,3}```|\Z)|^[ \t]*>[^\n]*"
-    r"|\"(?:[^\"\s]+\s+){2}[^\"]*\"|“(?:[^”\s]+\s+){2}[^”]*”|«(?:[^»\s]+\s+){2}[^»]*»"
-    r"|(?<!\w)['‘](?:[^'’\n]+ ){2}[^'’\n]*['’](?!\w)",
+    r"|\"(?:[^\"\s]+\s+){2}[^\"]*\"|“(?:[^“”\s]+\s+){2}[^“”]*”|«(?:[^«»\s]+\s+){2}[^«»]*»"
+    r"|(?<!\w)['‘](?:[^'‘’\n]+ ){2}[^'‘’\n]*['’](?!\w)",
     re.MULTILINE | re.DOTALL,
 )
 """What stands in quotation marks, three words and more, for a title or a name is used as one's own; and code."""

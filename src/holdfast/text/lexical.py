@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from .words import terms, words
 
-_JOINED = re.compile(r"[^\W_]+(?:[-_./:@#][^\W_]+)+")
+_JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:@#][^\W_]++)+")
 """Names whose words are joined by a mark, such as pool_size: each is a term of its own beside its words."""
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009): k1 between 1.2 and 2,
