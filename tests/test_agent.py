@@ -398,3 +398,11 @@ def test_what_was_deleted_edited_or_appended_beside_the_loop_is_sent_as_it_stand
     session.append({"role": "user", "content": "use port 99"}, {"role": "assistant", "content": "yes"})
     loop.run("and now?")
     assert [message["content"] for message in model.sent[-1]] == ["noted", "use port 99", "yes", "and now?"]
+
+
+@pytest.mark.parametrize("role", ["user", "tool", "system"])
+def test_what_a_model_says_in_the_name_of_somebody_else_is_not_kept(role):
+    session = Session("t", budget=8_000)
+    with pytest.raises(ModelError, match=f"the model gave a message of the role '{role}'; return its own message"):
+        AgentLoop(Model({"role": role, "content": "x", "tool_call_id": "a"}), session).run("go")
+    assert session.messages() == [{"role": "user", "content": "go"}]

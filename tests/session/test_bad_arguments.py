@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.agent import AgentLoop, FunctionTool, remember_tool
 from holdfast.kernel.budget import Budget
-from holdfast.kernel.errors import HoldfastError, InputError
+from holdfast.kernel.errors import HoldfastError, InputError, NotFoundError
 from holdfast.memory.tiers import TierSizes
 from holdfast.session import Session
 from tests.session.talks import chatter
@@ -182,3 +182,13 @@ def test_an_argument_that_is_none(session, call, line):
     assert str(refused.value).startswith(line)
     assert "\n" not in str(refused.value)
     assert (session.restore(), session.history()) == before
+
+
+def test_what_was_deleted_is_told_to_be_there():
+    session = Session("t")
+    session.append(MESSAGE, MESSAGE, ids=["a", "b"])
+    session.delete(1)
+    for which in (1, -1, "b"):
+        for asked in (session.recall, session.pin, lambda each: session.edit(each, MESSAGE)):
+            with pytest.raises(NotFoundError, match=r"in thread 't', where it was deleted; undo brings it back$"):
+                asked(which)

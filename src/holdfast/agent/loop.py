@@ -184,4 +184,7 @@ def _message(reply: object) -> Any:
     if not is_object(message) or "role" not in message:
         advice = "return a text, or the message itself, as OpenAI's response.choices[0].message is"
         raise ModelError(f"the model gave {named(reply)}, which is no message; {advice}")
+    if message["role"] != "assistant":
+        advice = "return its own message, whose role is assistant"
+        raise ModelError(f"the model gave a message of the role {message['role']!r}; {advice}")
     return message

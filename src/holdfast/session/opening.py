@@ -71,8 +71,12 @@ class OpenThread:
         self._thread.refresh()
         position = self._position(which)
         if position is None or position not in self._thread.read([position]):
-            raise NotFoundError(str(which), where=f"thread {self._thread.name!r}")
+            raise self._absent(which, position)
         return position
+
+    def _absent(self, which: Which, position: int | None) -> NotFoundError:
+        gone = ", where it was deleted; undo brings it back" if position in self._thread.state.deleted else ""
+        return NotFoundError(str(which), where=f"thread {self._thread.name!r}{gone}")
 
     def _position(self, which: Which) -> int | None:
         named = arguments.which(which)

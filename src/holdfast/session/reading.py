@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from holdfast.kernel.budget import Budget, Meter
-from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
+from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Ledger
 from holdfast.memory.tiers import Tiers
@@ -48,7 +48,7 @@ class ReadingSession(OpenThread):
     @property
     def appended(self) -> int:
         """How many messages were ever appended."""
-        return self._thread.state.messages
+        return self.revision[0]
 
     @property
     def revision(self) -> tuple[int, int]:
@@ -184,8 +184,8 @@ class ReadingSession(OpenThread):
             text = self._upkeep.expanded(note)
         if text is not None:
             return excerpt(text, lines=line_range(lines), pattern=pattern, field=field).text
-        if isinstance(key, int):
-            raise NotFoundError(str(key), where=f"thread {self.thread!r}")
+        if isinstance(key, int) or position is not None:
+            raise self._absent(key, position)
         return recall(key, store=self._thread.store, lines=lines, pattern=pattern, field=field)
 
     def facts(self) -> Ledger:
