@@ -17,6 +17,7 @@ from holdfast.memory.remembered import Remembered
 from .lines import Kept
 from .state import State
 from .thread import Thread
+from .wires import is_exchanged
 
 _NEAR = 24  # messages before a result among which its call is looked for: one reply may call many tools
 
@@ -52,7 +53,7 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = st
     A message of a user that hands over results is by both. ``tells`` may mask what a call was given.
     """
     who, at = speaker_of(message), message.position
-    if message.role == "assistant" or not thread.read([at])[at].message.results:
+    if message.role == "assistant" or not is_exchanged(thread.state) or not thread.read([at])[at].message.results:
         return who
     told = ", ".join(called(call.name, tells(call.arguments)) for call in calls_of(thread, at))
     tools = f"Tool {told}".rstrip()

@@ -28,8 +28,10 @@ def is_refused(view: View, thread: Thread) -> bool:
 
 def _speaks_amiss(_: View, thread: Thread) -> bool:
     """Whether the wire has no role of the system's: that is known only once the wire is."""
-    said = thread.read(thread.state.system[:1]).values()
-    return any(is_refused_anywhere(kept.message, thread.wire) for kept in said)
+    first = thread.state.system[:1]
+    return bool(first) and any(
+        is_refused_anywhere(kept.message, thread.wire) for kept in thread.read(first).values()
+    )
 
 
 def _ends_amiss(view: View, thread: Thread) -> bool:
