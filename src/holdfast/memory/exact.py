@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, pairwise
 
@@ -126,22 +126,42 @@ def running(beside: Sequence[str], places: Iterable[int], messages: Mapping[int,
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """Things that are told apart by a number behind one word, such as ``srv-31``."""
+
+    word: str
+    form: re.Pattern[str]
+
+    def is_in(self, text: str) -> bool:
+        """Whether the text names any of them; most do not have the word, which is found sooner."""
+        return self.word in text.lower() and self.form.search(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Alike:
     """Tells the messages that say of another thing of a kind what others say of the one that is asked about.
 
     ``srv-17`` stands there in the place of ``srv-31``: it answers nothing about that.
     """
 
-    kinds: tuple[re.Pattern[str], ...] = ()
+    kinds: tuple[Kind, ...] = ()
     models: tuple[frozenset[str], ...] = ()
     """What the messages say that hold the name, as words without numbers."""
+
+    known: dict[int, bool] = field(default_factory=dict[int, bool], compare=False)
+    """Of the messages that were looked at, whether they are such."""
 
     def __bool__(self) -> bool:
         return bool(self.kinds and self.models)
 
     def __contains__(self, message: Remembered) -> bool:
-        told = message.told
-        if len(told) > _MOST_READ or not any(kind.search(told) for kind in self.kinds):
+        known = self.known.get(message.position)
+        if known is None:
+            known = self.known[message.position] = self._is_rival(message.told)
+        return known
+
+    def _is_rival(self, told: str) -> bool:
+        if len(told) > _MOST_READ or not any(kind.is_in(told) for kind in self.kinds):
             return False
         frame = _frame(told)
         return any(len(frame & model) >= _ALIKE * len(frame | model) for model in self.models)
@@ -165,7 +185,8 @@ def _bounded(needle: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=256)
-def _kind(needle: str) -> re.Pattern[str] | None:
-    """What the things of the kind look like, where they are told apart by a number behind a word."""
+def _kind(needle: str) -> Kind | None:
     match = _SERIAL.fullmatch(needle)
-    return re.compile(rf"(?<!\w){re.escape(match['kind'])}\d+(?!\w)", re.IGNORECASE) if match else None
+    if match is None:
+        return None
+    return Kind(match["kind"], re.compile(rf"(?<!\w){re.escape(match['kind'])}\d+(?!\w)", re.IGNORECASE))

@@ -87,14 +87,14 @@ class Fitting:
         state = self.thread.state
         high, low = _EXCHANGES if self.frame.agent else _TALK
         recent = self.recent.tokens(int(self.room * high))
-        roomier = 0 < ROOMIER * state.room < self.room
-        if recent <= self.room * high and not roomier:
+        outgrown, roomier = recent > self.room * high, 0 < ROOMIER * state.room < self.room
+        if not (outgrown or roomier):
             return ""
         start = self.recent.start(int(self.room * low))
-        if start == state.since or (recent <= self.room * high and start > state.since):
-            state.room = self.room
+        if start <= state.since if outgrown else start >= state.since:
+            state.room = self.room  # as it stands it suits this room
             return ""
-        why = _OUTGREW if start > state.since else _WIDER
+        why = _OUTGREW if outgrown else _WIDER
         facts = {"from": state.since, "to": start, "tokens": recent, "room": self.room}
         self.thread.record_if_current("compaction", why, facts)
         return "compacted"
@@ -104,8 +104,7 @@ class Fitting:
         start = self.thread.state.since
         last = self.recent.last(start)
         most = self.limit - self._cost(past.text)
-        target = most - int(self.room * _REGROWTH) if last else most
-        part = self.recent.part(start, most, target)
+        part = self.recent.part(start, most, most - int(self.room * _REGROWTH))
         stays = last is None or part.messages[: len(last.messages)] == last.messages
         return self._composed(part, start, past, reason if stays else "compacted")
 
