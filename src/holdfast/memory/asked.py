@@ -27,6 +27,7 @@ _ORDER = frozenset(
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LONGEST = 20_000  # characters of a question that are read, from each end
 _MOST_TERMS = 64  # a question of more words is a document: its rarest would all match
+_BRIEF = 16  # words of a question: a longer one names much on the way, and asks for none of it in particular
 _MOST_BESIDE = 32  # with those of its context, each of which costs a search as much
 _NEAR = 0.01  # of a message said then: what is further away has nothing to do with that time
 _HINT = 0.6  # what "first" and "latest" weigh against a date
@@ -87,8 +88,8 @@ class Asked:
             period=period(text, now),
             direction=after or direction(text),
             event=_telling(words(event["event"]), names) if event else (),
-            things=(*exact_things(plain), *map(Exact.of, named)),
-            runs=runs(plain),
+            things=(*exact_things(plain), *map(Exact.of, named)) if len(terms) <= _BRIEF else (),
+            runs=runs(plain) if len(terms) <= _BRIEF else (),
             plain=plain,
         )
 

@@ -50,9 +50,9 @@ class Exact:
         """The words side by side, as a source looks for them."""
         return " ".join(self.words)
 
-    def is_held_by(self, text: str) -> bool:
-        """Whether the text holds it, in whatever case, and not as a part of something longer."""
-        return self.needle in text.lower() and _bounded(self.needle).search(text) is not None
+    def is_held_by(self, low: str) -> bool:
+        """Whether the text, in lower case, holds it, and not as a part of something longer."""
+        return self.needle in low and _bounded(self.needle).search(low) is not None
 
 
 def exact_things(text: str) -> tuple[Exact, ...]:
@@ -92,11 +92,9 @@ def _is_name(needle: str, parts: Sequence[str]) -> bool:
 
 def holders(things: Sequence[Exact], messages: Mapping[int, Remembered]) -> dict[int, frozenset[str]]:
     """Which of the things each message holds, of those that hold any."""
-    held = {
-        place: frozenset(thing.needle for thing in things if thing.is_held_by(message.told))
-        for place, message in messages.items()
-    }
-    return {place: needles for place, needles in held.items() if needles}
+    lows = ((place, message.told.lower()) for place, message in messages.items())
+    held = ((place, frozenset(thing.needle for thing in things if thing.is_held_by(low))) for place, low in lows)
+    return {place: needles for place, needles in held if needles}
 
 
 def shares(held: Mapping[int, frozenset[str]]) -> dict[int, float]:
@@ -134,7 +132,8 @@ class Kind:
 
     def is_in(self, text: str) -> bool:
         """Whether the text names any of them; most do not have the word, which is found sooner."""
-        return self.word in text.lower() and self.form.search(text) is not None
+        low = text.lower()
+        return self.word in low and self.form.search(low) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +173,7 @@ def alike(things: Sequence[Exact], holding: Iterable[Remembered]) -> Alike:
     return Alike(kinds, tuple(islice(dict.fromkeys(frames), _MOST_MODELS)))
 
 
+@lru_cache(maxsize=1_024)
 def _frame(text: str) -> frozenset[str]:
     """The words of the text without its numbers."""
     return frozenset(word for word in words(text) if not word.isdigit())
@@ -181,7 +181,7 @@ def _frame(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _bounded(needle: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)")
 
 
 @lru_cache(maxsize=256)
@@ -189,4 +189,4 @@ def _kind(needle: str) -> Kind | None:
     match = _SERIAL.fullmatch(needle)
     if match is None:
         return None
-    return Kind(match["kind"], re.compile(rf"(?<!\w){re.escape(match['kind'])}\d+(?!\w)", re.IGNORECASE))
+    return Kind(match["kind"], re.compile(rf"(?<!\w){re.escape(match['kind'])}\d+(?!\w)"))
