@@ -24,9 +24,7 @@ _TELLING = re.compile(r"[\d_/\\#@$:=~+\"`“-]|(?<!\w)'|\w\.\w")
 """A text without any of these names nothing exactly."""
 _RUN = re.compile(r"(?<![^\W_])[^\W_]++(?: [^\W_]++)+")
 _POSSESSIVE = re.compile(r"['’]s$")
-_MOST_READ = (
-    2_000  # characters of a message that may be one of many alike: what is longer tells more than its name
-)
+_MOST_READ = 2_000  # characters of a message that may be one of many alike: a longer one tells more than a name
 _ALIKE = 0.6  # share of common words from which on two messages say the same of two things
 _MOST_MODELS = 8  # messages with the name that others are held against
 
