@@ -56,7 +56,7 @@ class AgentLoop:
         self._schemas = [tool.schema for tool in self._tools.values()]
         self._view: list[Any] | None = None
         """What the model is sent; None until something is fitted."""
-        self._revision = session.revision
+        self._revision = (0, 0)
         """What of the session the view was made of, with what was said since."""
         self._budget: Budget | None = None
         """What the model was found to take, once it refused for length; None: the session's own."""
@@ -75,8 +75,9 @@ class AgentLoop:
 
     def fit(self) -> View:
         """Fit now: what the model is sent next begins with this view."""
+        revision = self.session.revision  # before: what comes meanwhile is fitted once more
         view = self.session.fit(budget=self._budget, tools=self._schemas or None)
-        self._view, self._revision = copied(view.messages), self.session.revision
+        self._view, self._revision = copied(view.messages), revision
         return view
 
     def _turn(self, message: Any) -> Step:

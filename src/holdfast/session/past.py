@@ -144,14 +144,10 @@ class Past:
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=self._author)
         chosen = [
             Recalled(
-                each.position,
-                scores[each.position],
-                each.text,
-                answers.why(each.position),
-                answers.messages[each.position].role,
-                answers.messages[each.position].said,
+                each.position, scores[each.position], each.text, answers.why(each.position), seen.role, seen.said
             )
             for each in excerpts
+            if (seen := answers.messages[each.position])
         ]
         return Recollection(written(excerpts), tuple(chosen))
 

@@ -134,13 +134,14 @@ class RecentTurns:
         messages = [each.original for each in kept]
         places: list[int | None] = [each.position for each in kept]
         tokens = frame.overhead + sum(map(frame.size, kept))
+        head = max(len(before), _opening(kept))
         earlier = carried(frame, start) if frame.agent and frame.query is None else ""
         if earlier:
             summary = summary_of(frame.thread.wire, earlier)
-            messages.insert(len(before), summary.original)
-            places.insert(len(before), None)
+            messages.insert(head, summary.original)
+            places.insert(head, None)
             tokens += frame.options.meter.message(summary)
-        part = Part(messages, tokens, tuple(places), max(len(before), _opening(kept)), made.end, None)
+        part = Part(messages, tokens, tuple(places), head, made.end, None)
         return part if tokens <= made.target else self._compressed(part, made.target)
 
     def _compressed(self, part: Part, limit: int) -> Part:
