@@ -1,0 +1,70 @@
+"""The one order: pieces by what they tell that nothing before them has told, for what they cost.
+
+A greedy choice by such a diminishing gain for the cost is known to cover well (Lin and Bilmes
+2011). The order is a function of the pieces alone, and a budget takes its beginning: what a smaller
+budget keeps a larger one keeps.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+
+from .pieces import Piece
+
+
+def ordered(
+    pieces: Sequence[Piece],
+    tells: Sequence[Sequence[str]],
+    costs: Sequence[float],
+    worth: Mapping[str, float],
+    *,
+    again: float,
+    told: Mapping[str, int] | None = None,
+    bonus: Sequence[float] = (),
+    enough: float = float("inf"),
+) -> list[int]:
+    """The numbers of the pieces, the best first, until they cost ``enough`` together.
+
+    ``tells`` are the things of each piece, ``worth`` is what a thing is worth when it is first told; each time
+    that it is told again it is worth the share ``again`` of that. ``told`` counts what stands elsewhere already.
+    ``bonus`` is what each piece is worth beside its things.
+    """
+    left: dict[str, float] = {}
+    value, extra = worth.get, bonus or [0.0] * len(pieces)
+    for thing, times in (told or {}).items():
+        left[thing] = value(thing, 0.0) * again**times
+
+    def gain(number: int) -> float:
+        fresh = sum([left[t] if t in left else value(t, 0.0) for t in tells[number]])
+        return (fresh + extra[number]) / costs[number]
+
+    queue = [(-gain(number), number) for number in range(len(pieces))]
+    heapq.heapify(queue)
+    chosen: dict[int, None] = {}
+    spent = 0.0
+    while queue and spent < enough:
+        _, number = queue[0]
+        if number in chosen:
+            heapq.heappop(queue)
+            continue
+        now = (-gain(number), number)
+        if len(queue) > 1 and now > min(queue[1:3]):
+            heapq.heapreplace(queue, now)
+            continue
+        heapq.heappop(queue)
+        for each in _with_what_it_is_under(pieces, number):
+            if each not in chosen:
+                chosen[each] = None
+                spent += costs[each]
+                for thing in tells[each]:
+                    left[thing] = (left[thing] if thing in left else value(thing, 0.0)) * again
+    return list(chosen)
+
+
+def _with_what_it_is_under(pieces: Sequence[Piece], number: int) -> list[int]:
+    """The piece, behind what says what it belongs to."""
+    chain = [number]
+    while (number := pieces[number].under) >= 0:
+        chain.append(number)
+    return chain[::-1]

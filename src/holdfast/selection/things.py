@@ -1,0 +1,64 @@
+"""The things that a text tells: names, paths, numbers, ids and content words, by one pattern."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Shape = Literal[
+    "path", "small_number", "number", "id", "word", "capitalised", "compound", "hyphened", "camel", "other"
+]
+"""What a thing looks like; the table of weights has one weight a shape."""
+
+_THING = re.compile(
+    r"[A-Za-z0-9_@#$~\u00c0-\uffff][A-Za-z0-9_@#$./:\-~+%\u00c0-\uffff]*[A-Za-z0-9_%\u00c0-\uffff]|[0-9]"
+)
+_QUOTED = re.compile(r"[`\"'“]([^`\"'“”\n]{2,80})[`\"'”]")
+_LETTERS = re.compile(r"[a-z\u00df-\u024f]+")
+_DIGITS = re.compile(r"[0-9]")
+_STOP = frozenset(
+    "a an the of in on at to for and or is was were are be been it its that this with by from as his her their "
+    "they he she i you we my your our do did does have has had not but if then so can will would could should "
+    "may all any no yes one two more some which when what who how there here than them us me also just only into "
+    "out up down over about after before".split()
+)
+"""Words that say nothing by themselves."""
+
+_FEW_DIGITS = 3  # a shorter number is rarely a name of anything
+_MOSTLY_DIGITS = 0.4  # share of digits from which a mixture of letters and digits reads as an id
+
+
+def things(text: str) -> set[str]:
+    """The distinct things of a text; of a path its last component, too."""
+    found = set(_THING.findall(text))
+    found -= _STOP
+    found.update([last for thing in found if "/" in thing and len(last := thing.rpartition("/")[2]) > 2])
+    return found
+
+
+def quoted(text: str) -> set[str]:
+    """The things that stand between quotation marks or backticks."""
+    found: set[str] = set()
+    for passage in _QUOTED.findall(text):
+        found |= things(passage)
+    return found
+
+
+def shape(thing: str) -> Shape:
+    """What the thing looks like."""
+    if _LETTERS.fullmatch(thing):
+        return "word"
+    if "/" in thing:
+        return "path"
+    digits = len(_DIGITS.findall(thing))
+    if digits == len(thing):
+        return "small_number" if digits < _FEW_DIGITS else "number"
+    if digits >= _MOSTLY_DIGITS * len(thing):
+        return "id"
+    if thing[0].isupper() and _LETTERS.fullmatch(thing, 1):
+        return "capitalised"
+    if any(mark in thing for mark in "_.:"):
+        return "compound"
+    if "-" in thing:
+        return "hyphened"
+    return "camel" if not thing[1:].islower() and any(c.isupper() for c in thing[1:]) else "other"

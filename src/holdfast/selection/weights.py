@@ -1,0 +1,92 @@
+"""What a thing is worth: how likely the next steps use it, as recorded runs have shown.
+
+The table ``weights.json`` holds the weights of a logistic regression over the features below, fitted
+to recorded runs. No other number of value stands in the package.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from math import exp, log
+from typing import NamedTuple
+
+from .things import shape
+
+
+class Use:
+    """How a thing was used so far; positions are those of events in the conversation."""
+
+    __slots__ = ("acts", "by_agent", "crowd", "events", "is_quoted", "last", "last_by_agent")
+
+    def __init__(self, crowd: int) -> None:
+        self.events = 0
+        """Events that name it."""
+        self.by_agent = 0
+        """Events of the agent that name it, acts among them."""
+        self.acts = 0
+        """Acts that name it."""
+        self.last = self.last_by_agent = -1
+        """The newest event that names it, and the newest of the agent."""
+        self.crowd = crowd
+        """Things beside it in the smallest event that names it."""
+        self.is_quoted = False
+        """Whether it stood between quotation marks."""
+
+
+class Table(NamedTuple):
+    """The weights that were learned: one a feature, and one a shape."""
+
+    shapes: Mapping[str, float]
+    features: Mapping[str, float]
+    again: float
+    """What is left of a thing's worth each time that it is told."""
+    asked: float
+    """What the best answer to a question is worth."""
+    form: float
+    """What the first piece of its form is worth."""
+
+
+@cache
+def table() -> Table:
+    """The table of the package."""
+    found = json.loads(files(__package__).joinpath("weights.json").read_text("utf-8"))
+    return Table(**{name: found[name] for name in Table._fields})
+
+
+def features(use: Use, thing: str, now: int) -> dict[str, float]:
+    """What the regression sees of a thing at event number ``now``, beside its shape."""
+    return {
+        "bias": 1.0,
+        "events": log(use.events),
+        "by_agent": log(1 + use.by_agent),
+        "acts": log(1 + use.acts),
+        "age": log(now - use.last),
+        "age_by_agent": log(now - use.last_by_agent) if use.by_agent else log(now + 10),
+        "crowd": log(use.crowd),
+        "quoted": float(use.is_quoted),
+        "length": log(len(thing)),
+        "is_agents": float(use.by_agent > 0),
+    }
+
+
+def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
+    """The worth of each thing: the chance, from 0 to 1, that one of the next steps uses it."""
+    shapes, weights = table().shapes, table().features
+    worth: dict[str, float] = {}
+    for thing, use in uses.items():
+        seen = features(use, thing, now)
+        z = shapes[shape(thing)] + sum([weights[name] * value for name, value in seen.items()])
+        worth[thing] = 1 / (1 + exp(-z))
+    return worth
+
+
+def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dict[str, float]:
+    """The worth of the things of a single text, of which nothing else is known."""
+    uses: dict[str, Use] = {}
+    for thing in found:
+        use = uses[thing] = Use(crowd)
+        use.events, use.last, use.is_quoted = 1, 0, thing in quoted
+    return worth_of(uses, 1)
