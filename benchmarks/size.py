@@ -54,7 +54,8 @@ def size_of(path: Path) -> Size:
         told = [token for token in tokenize.tokenize(lines.readline) if token.type in COUNTED]
     nodes = list(ast.walk(tree))
     documented = {id(text) for text in aside}
-    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in documented]
+    constants = [node for node in nodes if isinstance(node, ast.Constant)]
+    texts = [node.value for node in constants if id(node) not in documented]
     return Size(
         tokens=sum(token.start not in places for token in told),
         patterns=sum(isinstance(node, ast.Call) and compiles(node.func) for node in nodes),

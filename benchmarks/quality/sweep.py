@@ -123,14 +123,20 @@ def judged(row: Sequence[Seen]) -> Cliffs:
 
 
 def chosen(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Two conversations of each of seven kinds: at the cut with the most to be needed, by name."""
+    """Of each of seven kinds the two conversations of which the most comes to be needed."""
     found: list[tuple[str, dict[str, Any]]] = []
     for kind in KINDS:
-        for number, run in enumerate(recorded(folder, kind)[:EACH]):
-            cut = max(run["cuts"], key=lambda cut: len(cut["needs"]))
+        cuts = [(run, max(run["cuts"], key=needed)) for run in recorded(folder, kind)]
+        most = sorted(cuts, key=lambda pair: -needed(pair[1]))[:EACH]
+        for number, (run, cut) in enumerate(most):
             case = {"messages": run["messages"][: cut["at"]], "needs": cut["needs"]}
             found.append((f"{kind} {number + 1}", case))
     return found
+
+
+def needed(cut: dict[str, Any]) -> int:
+    """How much is needed after a cut that stands before it."""
+    return len(cut["needs"])
 
 
 def main(folder: Path) -> bool:
