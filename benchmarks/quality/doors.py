@@ -27,13 +27,8 @@ Door = Callable[[Path, Sequence[Any], int], Fitted]
 
 def compress(_folder: Path, messages: Sequence[Any], budget: int) -> Fitted:
     """``holdfast.compress`` with its defaults."""
-    return profiled(messages, budget, "balanced")
-
-
-def profiled(messages: Sequence[Any], budget: int, profile: str) -> Fitted:
-    """``holdfast.compress`` with a profile."""
     started = perf_counter()
-    result = holdfast.compress(messages, budget, format="openai", profile=profile)
+    result = holdfast.compress(messages, budget, format="openai")
     seconds = perf_counter() - started
     return Fitted(list(result.messages), holdfast.restore(result) == messages, seconds)
 
