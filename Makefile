@@ -7,7 +7,7 @@ EXAMPLES ?= 10000
 SHARDS ?= 50
 BUDGET ?= 8000
 
-.PHONY: demo test lint types contracts bare tests conformance test-deep bench quality report clean
+.PHONY: demo test lint types contracts bare tests conformance test-deep bench quality size clean
 
 demo: $(VENV)/.installed ## fit a recorded conversation to a budget and show what became of each message
 	@$(BIN)/python examples/demo.py --budget $(BUDGET)
@@ -61,12 +61,11 @@ bench: .venv-peers/.installed ## DATA=FILE, else the recorded examples strung to
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[code,yaml,local]' langchain-core headroom-ai
 	@touch $@
 
-quality: $(VENV)/.dev ## SHARED=DIR that holds bench/
-	$(BIN)/python -m benchmarks.quality $(SHARED)
-	$(if $(SHARED),$(BIN)/python -m benchmarks.retrieval $(SHARED) parts)
-	$(if $(SHARED),$(BIN)/python -m benchmarks.tiers $(SHARED))
-	$(if $(SHARED),$(BIN)/python -m benchmarks.runs $(SHARED)/data/airline_trajectories.json)
-	$(if $(SHARED),$(BIN)/python -m benchmarks.runs $(SHARED)/data/airline_trajectories.json fast)
+quality: $(VENV)/.dev ## SHARED=DIR that holds bench/ and data/; PARTS="runs said" for some of it
+	$(BIN)/python -m benchmarks.quality $(SHARED) $(PARTS)
+
+size: ## how much there is of src/holdfast, in figures that no formatting changes
+	$(PYTHON) -m benchmarks.size
 
 clean:
 	rm -rf $(VENV) .venv-bare .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

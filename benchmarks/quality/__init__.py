@@ -1,0 +1,1 @@
+"""What is still there after compression: ``python -m benchmarks.quality DIR [PART...]``."""

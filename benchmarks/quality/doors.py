@@ -1,0 +1,66 @@
+"""The ways into the library that are measured, and the one that needs none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import holdfast
+
+from .bench import scorer
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The messages to send, whether the originals came back exactly, and the time it took."""
+
+    messages: list[Any]
+    exact: bool
+    seconds: float
+
+
+Door = Callable[[Path, Sequence[Any], int], Fitted]
+
+
+def compress(_folder: Path, messages: Sequence[Any], budget: int) -> Fitted:
+    """``holdfast.compress`` with its defaults."""
+    started = perf_counter()
+    result = holdfast.compress(messages, budget, format="openai")
+    seconds = perf_counter() - started
+    return Fitted(list(result.messages), holdfast.restore(result) == messages, seconds)
+
+
+def session(_folder: Path, messages: Sequence[Any], budget: int) -> Fitted:
+    """A session to which all is appended, fitted once, without a question."""
+    started = perf_counter()
+    with holdfast.Session("run", budget=budget, format="openai") as opened:
+        opened.append(*messages)
+        view = opened.fit()
+        seconds = perf_counter() - started
+        return Fitted(list(view.messages), opened.restore() == messages, seconds)
+
+
+def newest(folder: Path, messages: Sequence[Any], budget: int) -> Fitted:
+    """The system's messages and the newest others that fit; calls and their results together."""
+    count = scorer(folder).tokens
+    kept = [message for message in messages if message["role"] == "system"]
+    exchanges: list[list[Any]] = []
+    for message in messages:
+        if message["role"] == "tool" and exchanges:
+            exchanges[-1].append(message)
+        elif message["role"] != "system":
+            exchanges.append([message])
+    room = budget - count(kept)
+    found: list[list[Any]] = []
+    for exchange in reversed(exchanges):
+        if (cost := count(exchange)) <= room:
+            room -= cost
+            found.append(exchange)
+    others = [message for exchange in reversed(found) for message in exchange]
+    return Fitted([*kept, *others], exact=True, seconds=0.0)
+
+
+DOORS: dict[str, Door] = {"compress": compress, "session": session, "newest": newest}
