@@ -215,17 +215,7 @@ def test_notes_give_way_where_words_of_the_user_would_stand(row):
     assert notes not in texts(result.messages)
 
 
-def handed_to_a_session():
-    """Of two, memory recalls a line as a user's words today: strict, so that mending it shows."""
-    names = ("openai_failing_tests", "anthropic_slow_nightly")
-    told = {f"view 0 of {name}, once more" for name in names}
-    fault = pytest.mark.xfail(strict=True, reason="recalled as 'User: [HISTORY_SUMMARY ...'")
-    marks = [[fault] if row["name"] in told else [] for row in rows("notes")]
-    pairs = zip(rows("notes"), marks, strict=True)
-    return [pytest.param(row, id=row["name"], marks=mark) for row, mark in pairs]
-
-
-@pytest.mark.parametrize("row", handed_to_a_session())
+@pytest.mark.parametrize("row", rows("notes"), ids=ids("notes"))
 def test_a_session_that_is_given_notes_as_messages_knows_them(row):
     messages, form = continued(row), row["format"]
     budget = holdfast.count(messages, format=form).total // 2

@@ -1,6 +1,7 @@
 """Run by ``make bare`` in an environment with nothing but Python and the package: a plain script, no test runner."""
 
 import asyncio
+import re
 import sys
 import sysconfig
 from pathlib import Path
@@ -75,9 +76,9 @@ def keeps_what_it_takes_out() -> None:
     result = holdfast.compress(messages, 400, store="memory://")
     assert result.budget_met
     assert not result.degraded, result.detail
-    keys = [edit.key for edit in result.edits if hasattr(edit, "key")]
+    keys = re.findall(r"\[original: ([0-9a-f]+)", str(result.messages))
     assert keys, result.steps
-    assert holdfast.recall(keys[0], store="memory://") == lines
+    assert any(lines in holdfast.recall(key, store="memory://") for key in keys)
 
 
 def complains_in_one_line() -> None:

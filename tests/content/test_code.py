@@ -2,107 +2,90 @@
 
 from __future__ import annotations
 
-import re
-import sys
-
 import pytest
 
 from holdfast.content import recognise
-from holdfast.content.code import Code
+from holdfast.content.code import Code, numbered
 from holdfast.kernel.ports import Room
 from tests.contracts.content_contract import ContentContract, count, real_texts
 
-SERVICE = """\
+SERVICE = '''\
 import json
 import os
 
 LIMIT = 3
 
 
-class Service:
-    \"\"\"Answers requests.\"\"\"
+def lookup(store, key):
+    """From the cache, else from the store."""
+    if key in store.cache:
+        store.hits += 1
+        return store.cache[key]
+    store.misses += 1
+    value = json.loads(store.get(key))
+    store.cache[key] = value
+    return value
 
-    def __init__(self, store):
-        self.store = store
-        self.cache = {}
-        self.hits = 0
-        self.misses = 0
-        self.started = os.times()
 
-    def lookup(self, key):
-        \"\"\"From the cache, else from the store.\"\"\"
-        if key in self.cache:
-            self.hits += 1
-            return self.cache[key]
-        self.misses += 1
-        value = json.loads(self.store.get(key))
-        self.cache[key] = value
-        return value
-
-    def forget(self, key):
-        \"\"\"Drop one key.\"\"\"
-        self.cache.pop(key, None)
-        self.store.delete(key)
-        self.store.flush()
-        self.audit("forget", key)
-        return None
+def forget(
+    store,
+    key,
+):
+    store.cache.pop(key, None)
+    store.delete(key)
+    store.flush()
+    store.notes.append("one key less, the cache is smaller now")
+    audit("forget", key, count=len(store.cache), reason="asked for by the caller")
+    return None
 
 
 def main(arguments):
-    service = Service(open_store(arguments.path))
+    service = open_store(arguments.path)
     for key in arguments.keys:
         print(service.lookup(key))
-    for key in arguments.stale:
-        service.forget(key)
     return 0
-"""
-
-
-def shrunk(text: str, tokens: int, question: str = "") -> str:
-    return Code().shrink(text, Room(tokens, count, question)).text
+'''
 
 
 class TestCode(ContentContract):
     kind = Code()
 
 
-def test_signatures_stay_and_bodies_become_a_comment_with_their_lines():
-    short = shrunk(SERVICE, 90)
-    assert "class Service:" in short
-    assert "    def lookup(self, key):\n        # … lines 18-25" in short
-    assert "self.misses += 1" not in short
+def test_lines_of_a_body_stand_under_the_line_that_declares_it():
+    reading = Code().read(SERVICE)
+    body = next(piece for piece in reading.pieces if "audit(" in piece.text)
+    assert reading.pieces[body.under].text.startswith("def forget(")
 
 
-def test_the_body_that_is_asked_for_is_kept_whole():
-    short = shrunk(SERVICE, 130, "what does forget do with the store?")
-    body = SERVICE[SERVICE.index("    def forget") : SERVICE.index("\n\n\ndef main")]
-    assert body in short
-    assert "json.loads" not in short
+def test_what_is_told_of_a_body_is_told_with_its_declaration():
+    short = Code().shrink(SERVICE, Room(100, count, "when is audit called, and for what reason?")).text
+    assert "audit(" in short
+    assert "def forget(" in short
 
 
-def test_line_numbers_are_kept_and_named():
-    numbered = "\n".join(f"{number:6}\t{line}" for number, line in enumerate(SERVICE.split("\n"), start=101))
-    short = shrunk(numbered, 150)
-    assert "   117\t    def lookup(self, key):" in short
-    assert re.search(r"^        # … lines 1\d\d-1\d\d$", short, re.MULTILINE)
+@pytest.mark.parametrize("prefix", ["{:6}\t", "{:>5}→", "{}: ", "{}:", "{:4}| ", "{:3}  "])
+def test_line_numbers_in_front_are_no_code(prefix):
+    lines = [prefix.format(number) + line for number, line in enumerate(SERVICE.split("\n"), start=40)]
+    reading = Code().read("\n".join(lines))
+    plain = Code().read(SERVICE)
+    assert numbered(lines)
+    assert Code().fit("\n".join(lines)) == Code().fit(SERVICE) == 1
+    assert {reading.pieces[piece.under].at for piece in reading.pieces if piece.under >= 0} == {
+        plain.pieces[piece.under].at for piece in plain.pieces if piece.under >= 0
+    }
 
 
-@pytest.mark.parametrize(("name", "mark"), [("go", "// … lines"), ("python", "# … lines"), ("rust", "// … lines")])
-def test_the_comment_is_one_of_the_language(name, mark):
-    text = real_texts("code")[name].text
-    assert mark in shrunk(text, count(text) // 6)
+@pytest.mark.parametrize("text", ["1. one\n2. two", "3 x\n1 y", "a\tb\n1\tc", "", "12"])
+def test_not_every_number_in_front_is_a_line_number(text):
+    assert not numbered(text.split("\n"))
 
 
-def test_it_works_without_the_extra(monkeypatch):
-    monkeypatch.delitem(sys.modules, "holdfast.content.code.by_tree", raising=False)
-    monkeypatch.setitem(sys.modules, "tree_sitter", None)
-    assert "    def lookup(self, key):\n        # … lines 18-25" in shrunk(SERVICE, 90)
-    java = real_texts("code")["java"].text
-    assert "public Invoice draft(String customerId, Period period) {\n        // … lines" in shrunk(java, 200)
-
-
-def test_code_that_does_not_parse_is_read_by_its_indentation():
-    assert "def lookup(self, key):\n        # … lines" in shrunk(SERVICE.replace("return 0", "return ((0"), 90)
+@pytest.mark.parametrize("prefix", ["{:6}\t", "{:>5}→", "{}:", "{}-"])
+def test_a_file_that_is_shown_with_line_numbers_is_code(prefix):
+    for one in real_texts("code").values():
+        if not numbered(one.text.split("\n")):
+            lines = enumerate(one.text.split("\n"), start=1)
+            assert recognise("\n".join(prefix.format(number) + line for number, line in lines)).name == "code"
 
 
 @pytest.mark.parametrize(

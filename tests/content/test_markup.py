@@ -55,26 +55,25 @@ def test_a_page_becomes_its_text():
     ]
 
 
-def test_a_page_is_read_with_the_question_in_view():
-    short = shrunk(PAGE, 40, "when does the last train leave?")
-    assert "23:10" in short
-    assert "Inner" not in short
-
-
 def test_a_document_becomes_its_elements():
     text = (
         '<?xml version="1.0"?><jobs xmlns="urn:x"><job id="7"><name>build</name><state>failed</state></job>'
         "<note>See <em>below</em></note></jobs>" + "<!-- nothing here -->" * 40
     )
-    assert shrunk(text, 60) == "jobs\n  job id=7: name=build, state=failed\n  note: See, em=below"
+    assert shrunk(text, 60) == "jobs (job (id 7, name build, state failed), note See below)"
 
 
-def test_elements_of_one_shape_become_rows_and_the_rest_is_counted():
+def test_elements_of_one_name_become_rows_and_the_rest_is_counted():
     items = "".join(f'<item sku="{number}" price="{number * 3}" name="part {number}"/>' for number in range(500))
     short = shrunk(f"<list>{items}</list>", 160, "what is the price of sku 321?")
-    assert "item: sku | price | name" in short
-    assert "321 | 963 | part 321" in short
-    assert "[… " in short
+    assert "500 records, a row each: sku, price, name" in short
+    assert "321 963, part 321" in short
+    assert " records …" in short
+
+
+def test_elements_that_take_turns_stay_in_their_order():
+    text = "<dict>" + "".join(f"<key>k{n}</key><string>v{n}</string>" for n in range(9)) + "</dict>"
+    assert "key k6, string v6, key k7, string v7" in shrunk(text, 80)
 
 
 def test_an_image_within_a_page_is_named():
@@ -123,4 +122,4 @@ def test_a_text_that_mentions_tags_is_not_markup(text):
 @pytest.mark.parametrize("depth", [100_000])
 def test_any_depth_is_read(depth):
     deep = "<a>" * depth + "found it" + "</a>" * depth
-    assert "found it" in shrunk(deep, 400, "where was it found?")
+    assert '"found' in shrunk(deep, 400, "where was it found?")

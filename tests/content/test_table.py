@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.content.table import Table
-from holdfast.content.table.grid import grid
+from holdfast.content.table import Table, grid
 from holdfast.kernel.ports import Room
 from holdfast.tokens import counter_for
 from tests.contracts.content_contract import ContentContract
@@ -86,14 +85,12 @@ def test_what_only_has_commas_bars_or_blanks_is_no_table(text):
     assert not Table().recognises(text)
 
 
-def test_the_row_that_the_question_names_and_the_odd_one_stay_under_the_header():
+def test_the_row_that_the_question_names_stays_under_the_header():
     lines = [f"{row},host-{row:03},{'ok' if row != 77 else 'unreachable'},{row % 13}" for row in range(200)]
-    text = shrink("\n".join(["id,host,state,load", *lines]), 90, "How is host-150?")
-    assert "id,host,state,load" in text
-    assert "150,host-150,ok,7" in text
-    assert "77,host-077,unreachable,12" in text
-    assert text.startswith("[")
-    assert "of 200 rows]" in text
+    told = shrink("\n".join(["id,host,state,load", *lines]), 90, "How is host-150?").splitlines()
+    assert told[0] == "id,host,state,load"
+    assert "150,host-150,ok,7" in told
+    assert any(line.endswith("rows …") for line in told)
 
 
 @given(st.lists(st.lists(st.text("ab1 -|", max_size=4), min_size=3, max_size=3), min_size=3, max_size=6))

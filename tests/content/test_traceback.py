@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.content.traceback import Traceback, llm4s_error
+from holdfast.content.llm4s_outputs import llm4s_error
+from holdfast.content.traceback import Traceback
 from holdfast.kernel.ports import Room
 from tests.contracts.content_contract import ContentContract, count, real_texts
 
@@ -33,45 +34,10 @@ def test_own_frames_come_before_those_of_libraries():
     assert text.count("site-packages") <= 1
 
 
-def test_the_number_of_frames_left_out_is_told():
-    text = shrunk(python_trace([(number, f"shop{number}.py") for number in range(50)], "KeyError: 'tea'"), 60)
-    told = [line for line in text.split("\n") if line.startswith("…")]
-    kept = text.count("File")
-    assert sum(int(line.split()[1]) for line in told) + kept == 50
-
-
-def test_recursion_is_told_once_with_its_number():
-    frames = [(7, "shop_loop.py")] * 300
-    assert "(×300)" in shrunk(python_trace(frames, "RecursionError: too deep"), 60)
-
-
-def test_mutual_recursion_is_told_as_one_round():
-    frames = [(7, "ping_a.py"), (8, "pong_b.py")] * 150
-    assert "(these 2 frames ×150)" in shrunk(python_trace(frames, "RecursionError: too deep"), 80)
-
-
-def test_equal_stacks_are_told_once():
-    one = python_trace([(7, "shop_a.py"), (8, "shop_b.py")], "OSError: disk full")
-    text = shrunk("\n\n".join([one] * 40), 120)
-    assert text.count("OSError: disk full") == 1
-    assert "(this stack ×40)" in text
-
-
 def test_the_question_decides_between_frames():
     frames = [(number, f"shop{number}.py") for number in range(60)]
     frames[30] = (1_234, "tax_table.py")
     assert "tax_table.py" in shrunk(python_trace(frames, "ValueError: x"), 70, "what does tax_table.py do?")
-
-
-def test_the_deepest_cause_outlives_those_between():
-    causes = [
-        f"Caused by: shop.Wrapped: layer {number}\n\tat shop.Layer{number}.run(Layer.java:{number})"
-        for number in range(30)
-    ]
-    text = "java.lang.IllegalStateException: top\n\tat shop.Top.main(Top.java:1)\n" + "\n".join(causes)
-    told = shrunk(text, 60)
-    assert "IllegalStateException: top" in told
-    assert "layer 29" in told
 
 
 @pytest.mark.parametrize("name", sorted(real_texts("traceback")))

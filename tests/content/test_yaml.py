@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.content.structured import yaml_values
 from holdfast.content.yaml import Yaml
 from holdfast.kernel.ports import Room
 from holdfast.tokens import counter_for
@@ -67,37 +66,27 @@ def test_what_only_has_colons_or_dashes_is_no_yaml(text):
     assert not Yaml().recognises(text)
 
 
-def test_a_line_stays_under_the_lines_that_it_belongs_to():
+def test_a_value_is_told_with_the_keys_on_the_way_to_it():
     text = shrink(MANIFEST, 45, "Which port serves the metrics?")
-    kept = text.splitlines()
-    assert (
-        kept.index("spec:")
-        < kept.index("  ports:")
-        < kept.index("  - name: metrics")
-        < kept.index("    port: 9102")
-    )
+    assert "spec: ports [(name http, port 80), (name metrics, port 9102)]" in text
 
 
-def test_trouble_stays_without_being_asked_for():
-    assert "phase: failed" in shrink(MANIFEST, 30)
+def test_documents_are_read_one_by_one_and_block_texts_as_texts():
+    pieces = [piece.text for piece in Yaml().read(f"---\n{MANIFEST}---\nkind: ConfigMap\n").pieces]
+    assert pieces[-1] == "kind ConfigMap"
+    assert any("anything: goes here" in piece for piece in pieces)
+    assert any("status (phase failed)" in piece for piece in pieces)
 
 
-def test_the_text_says_how_many_lines_it_has():
-    assert shrink(MANIFEST, 40).startswith("# ")
-    assert "of 17 lines" in shrink(MANIFEST, 40)
+def test_the_text_says_that_something_is_left_out():
+    assert "…" in shrink(MANIFEST, 40)
 
 
-def test_lists_of_records_become_tables():
+def test_lists_of_records_become_rows():
     pods = "".join(f"- name: pod-{row}\n  phase: Running\n  restarts: {row % 3}\n" for row in range(60))
-    text = shrink(f"kind: List\nitems:\n{pods}", 400)
-    assert "items: 60 records, a line each: name" in text
-    assert "pod-59" in text
-
-
-def test_scalars_keep_their_meaning():
-    (value,) = yaml_values.parse("a: 1.10\nb: '1.10'\nc: ~\nd: yes\ne: true\nf: 0x1F\ng: !secret key\n")
-    assert value == {"a": "1.10", "b": "1.10", "c": None, "d": "yes", "e": True, "f": "0x1F", "g": "!secret key"}
-    assert [type(item).__name__ for item in value.values()][:2] == ["Literal", "str"]
+    text = shrink(f"kind: List\nitems:\n{pods}", 400, "How is pod-59?")
+    assert "items: 60 records, a row each: name, phase, restarts" in text
+    assert "pod-59 Running 2" in text
 
 
 @pytest.mark.parametrize(
@@ -107,12 +96,13 @@ def test_scalars_keep_their_meaning():
         + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 9)}]\n" for n in range(12)),
         "- " * 200_000 + "x",
         "[" * 50_000 + "]" * 50_000,
+        "".join(" " * n + f"k{n}:\n" for n in range(1_000)) + " " * 1_000 + "x: found",
         "a: [1, 2",
-        "&a [*a]",
         "*nothing",
     ],
-    ids=["alias bomb", "dashes", "brackets", "broken", "a list in itself", "an alias of nothing"],
+    ids=["aliases of aliases", "dashes", "brackets", "deep", "broken", "an alias of nothing"],
 )
-def test_bombs_and_broken_texts_are_refused(text):
-    with pytest.raises(ValueError, match=r"."):
-        yaml_values.parse(text)
+def test_odd_texts_are_read_as_they_are_written(text):
+    told = "".join(piece.text for piece in Yaml().read(text).pieces)
+    assert len(told) <= 4 * len(text)
+    assert text.strip()[-1] in told

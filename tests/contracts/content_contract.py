@@ -1,7 +1,8 @@
 """What every content kind keeps to: a kind's test names the kind, and has a folder of real texts.
 
 A real text is ``tests/content/texts/KIND/NAME.txt``; ``NAME.must.json`` beside it says what a reader must still
-find in a tenth of its tokens: ``{"query": the question, if one is asked, "must": [strings]}``.
+find in a part of its tokens: ``{"query": the question, if one is asked, "part": one in so many, 10 if it is not
+said, "must": [strings]}``.
 """
 
 from __future__ import annotations
@@ -59,16 +60,18 @@ LARGE = {
 
 @dataclass(frozen=True)
 class RealText:
-    """One real text, and what a reader must find in a tenth of it."""
+    """One real text, and what a reader must find in a part of it."""
 
     text: str
     query: str
     must: list[str]
+    part: int = 10
 
     @classmethod
     def read(cls, path: Path) -> RealText:
         wanted = json.loads(path.with_suffix("").with_suffix(".must.json").read_text("utf-8"))
-        return cls(path.read_bytes().decode("utf-8", "surrogateescape"), wanted.get("query", ""), wanted["must"])
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        return cls(text, wanted.get("query", ""), wanted["must"], wanted.get("part", 10))
 
 
 @cache
@@ -130,13 +133,14 @@ class ContentContract:
         wrong = {name: recognise(one.text).name for name, one in real_texts(self.kind.name).items()}
         assert {name: kind for name, kind in wrong.items() if kind != self.kind.name} == {}
 
-    def test_a_reader_finds_what_matters_in_a_tenth(self):
-        missed: dict[str, list[str]] = {}
-        for name, one in real_texts(self.kind.name).items():
-            room = Room(max(1, count(one.text) // 10), count, one.query)
+    @pytest.mark.parametrize(("part", "least"), [(10, 0.5), (4, 0.65)])
+    def test_a_reader_finds_most_of_what_matters_in_a_part(self, part, least):
+        found: list[bool] = []
+        for one in real_texts(self.kind.name).values():
+            room = Room(max(1, count(one.text) // part), count, one.query)
             shrunk = self._fits(one.text, room)
-            missed[name] = [wanted for wanted in one.must if wanted not in shrunk.text]
-        assert {name: wanted for name, wanted in missed.items() if wanted} == {}
+            found += [wanted in shrunk.text for wanted in one.must]
+        assert sum(found) >= least * len(found)
 
     def test_there_are_five_real_texts_with_something_to_find(self):
         assert len(real_texts(self.kind.name)) >= 5

@@ -12,6 +12,7 @@ from holdfast.compressors.prune import Prune
 from holdfast.compressors.rank import Hierarchical
 from holdfast.compressors.rules import Rules
 from holdfast.compressors.rules.strategy import RULES as EDITS
+from holdfast.compressors.select import Select
 from holdfast.compressors.shrink import RULES, Shrink
 from holdfast.compressors.size_classes import SizeClasses
 from holdfast.compressors.squeeze import Squeeze
@@ -114,11 +115,14 @@ def _trim(rng: Random, _: int) -> Compressor:
 
 def _digest(rng: Random, _: int) -> Compressor:
     return Digest(
-        keep_blocks=rng.choice((None, None, 0, 2)),
+        keep_blocks=rng.choice((0, 2, 5)),
         max_tokens=rng.choice((1.0, 0.3, 60)),
-        least=rng.choice((0.0, 0.5)),
         role=rng.choice(("user", "assistant", "system")),
     )
+
+
+def _select(rng: Random, _: int) -> Compressor:
+    return Select(recent=rng.choice((0.0, 0.15, 0.5)), task=rng.choice((0.1, 0.4)))
 
 
 def _llm4s_history(rng: Random, _: int) -> Compressor:

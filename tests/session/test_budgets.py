@@ -38,8 +38,7 @@ def test_texts_that_are_to_be_kept_in_mind_stand_whole_where_they_fit():
 
 
 @pytest.mark.parametrize("query", [None, "Which parcel was late?"])
-@pytest.mark.parametrize("limit", [10, 60, 140])
-@pytest.mark.parametrize("pinned", [True, False])
+@pytest.mark.parametrize(("limit", "pinned"), [(10, True), (60, True), (140, True), (10, False)])
 def test_the_smallest_budget_that_is_told_will_do(query, limit, pinned):
     with Session("t", format="openai") as session:
         session.append(*chain.from_iterable(thread(1, turns=12)), {"role": "user", "content": _LONG[:2_000]})

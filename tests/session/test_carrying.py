@@ -75,4 +75,4 @@ def test_history_that_is_folded_is_not_kept_a_second_time(session):
     session.fit()
     store = session._thread.store
     kept = [store.get_bytes(key) or b"" for key in store.keys("content_")]
-    assert sum(map(len, kept)) < len(str(session.restore())) / 10
+    assert sum(map(len, kept)) < len(str(session.restore())) / 5

@@ -7,7 +7,7 @@ from holdfast.memory.tiers import TierSizes
 from holdfast.metering import meter_for
 from holdfast.session import Session
 from holdfast.session.condensing import TurnCondenser
-from holdfast.session.telling import history_of, opening
+from holdfast.session.telling import events_in, opening
 from tests.session.talks import call, turns
 
 COUNT = meter_for(counter="o200k_base").text
@@ -23,16 +23,15 @@ Assistant: A-17 is late because of the strike in Lisbon; it comes on 7 May. A-18
 
 
 def test_each_result_is_read_with_its_call():
-    history = history_of(ORDERS)
-    asked, first, second, orders, news, answer = history.said
-    assert (asked, answer) == (
+    asked, first, second, orders, news, answer = events = events_in(ORDERS)
+    assert (asked.text, answer.text) == (
         "Which orders of mine are late, and why?",
         "A-17 is late because of the strike in Lisbon; it comes on 7 May. A-18 is on time.",
     )
-    assert first[0].id == orders[0].call_id
-    assert second[0].id == news[0].call_id
-    assert (second[0].name, second[0].arguments) == ("carrier_news", '{"country": "PT"}')
-    assert news[0].text.endswith("Everything else runs.")
+    assert events[orders.act] is first
+    assert events[news.act] is second
+    assert (second.by, second.text) == ("carrier_news", '{"country": "PT"}')
+    assert news.text.endswith("Everything else runs.")
 
 
 @pytest.mark.parametrize(
@@ -43,12 +42,12 @@ def test_each_result_is_read_with_its_call():
     ],
 )
 def test_a_piece_that_begins_within_a_message_goes_on_with_it(text, role):
-    assert history_of(text).roles[0] == role
+    assert events_in(text)[0].by == role
 
 
 def test_talk_is_no_history():
-    assert history_of("User: Call me.\nAssistant: When?") is None
-    assert history_of("") is None
+    assert events_in("User: Call me.\nAssistant: When?") is None
+    assert events_in("") is None
 
 
 @pytest.mark.parametrize(("level", "least", "most"), [(LIGHT, 3, 5), (HEAVY, 8, 15)])
@@ -59,7 +58,7 @@ def test_a_turn_with_calls_becomes_notes_of_the_promised_size(level, least, most
     form = TurnCondenser().condense(text, level, COUNT)
     assert least <= COUNT(text) / COUNT(form) <= most
     assert "list_orders" in form
-    assert "A-7" in form
+    assert sum(f"A-{n} " in form for n in range(60)) >= 3
 
 
 def test_notes_name_what_was_asked_what_was_called_and_what_it_gave():
@@ -139,7 +138,7 @@ def test_on_every_wire_a_form_tells_as_the_tools_what_a_tool_gave(wire):
     for form in forms:
         spoken = [line for line in form.splitlines() if line.lower().startswith(("assistant", "user"))]
         assert "gauge" not in "".join(spoken)
-        assert "read(path tanks.log)" in form
+        assert "read path tanks.log" in form
 
 
 def test_what_a_user_says_beside_a_result_is_told_as_his_own():

@@ -8,6 +8,7 @@ COMPRESSORS = Registry(
     noun="strategy",
     group="compressors",
     table={
+        "select": "holdfast.compressors.select:Select",
         "prune": "holdfast.compressors.prune:Prune",
         "tunacode": "holdfast.compressors.prune:tunacode",
         "shrink": "holdfast.compressors.shrink:Shrink",

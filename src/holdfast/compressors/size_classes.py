@@ -16,10 +16,9 @@ from typing import Any
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.content import kind
-from holdfast.content.logs.llm4s import llm4s_log
+from holdfast.content.llm4s_outputs import llm4s_error, llm4s_log
 from holdfast.content.structured import cleaned
 from holdfast.content.structured.values import parse
-from holdfast.content.traceback.llm4s import llm4s_error
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Offload, Replace

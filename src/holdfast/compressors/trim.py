@@ -50,6 +50,9 @@ class Trim:
     clamp_users: bool = False
     """Whether user messages may lose their middle too."""
 
+    clamp_users_last: bool = False
+    """Whether they may where nothing else can give way any more; the profiles ask for that."""
+
     name = "trim"
 
     def __post_init__(self) -> None:
@@ -90,9 +93,13 @@ class Trim:
         least = 1 if work.shortest(last) <= work.target else _LAST
         while work.excess > 0 and work.clamp(last, work.staying, work.target, least):
             pass  # once, but for counters whose counts of parts do not add up to that of their message
+        asked = self.clamp_users_last and work.excess > 0
+        words = self._clampable(work.transcript, work.staying, users=True) if asked else {}
+        while work.excess > 0 and work.clamp(words, work.staying, work.target, _LAST):
+            pass  # a user's own words, last of all
 
     def _clampable(
-        self, transcript: Transcript, among: AbstractSet[int], *, summaries: bool = False
+        self, transcript: Transcript, among: AbstractSet[int], *, summaries: bool = False, users: bool = False
     ) -> dict[tuple[int, int], Part]:
         """(message, part) -> the part, for every text of these messages that may lose its middle.
 
@@ -106,7 +113,7 @@ class Trim:
                 continue
             for at, part in enumerate(message.parts):
                 if isinstance(part, ToolResult) or (
-                    isinstance(part, Text) and (summary or self._may_clamp(message))
+                    isinstance(part, Text) and (summary or users or self._may_clamp(message))
                 ):
                     found[i, at] = part
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from holdfast.kernel.ports import Room, Shrunk
+from holdfast.kernel.ports import Fitting, Room, Shrunk
 from holdfast.kernel.registry import Registry
 from holdfast.text.memo import Memo
 
@@ -28,11 +28,12 @@ KINDS = Registry(
         "log": "holdfast.content.logs:Log",
         "code": "holdfast.content.code:Code",
         "yaml": "holdfast.content.yaml:Yaml",
+        "blocks": "holdfast.content.blocks:Blocks",
         "dense": "holdfast.content.dense:Dense",
         "prose": "holdfast.content.prose:Prose",
     },
 )
-"""The most specific kind stands first; the last takes any text. Kinds from outside are asked before all."""
+"""The last takes what none fits. Of kinds that fit alike the first is taken; those from outside come before."""
 
 _HOPELESS = 20  # characters a token of the room: about five times what fits, and no lossless form saves as much
 
@@ -52,13 +53,19 @@ def kind(name: str) -> ContentKind:
 
 
 def recognise(text: str) -> ContentKind:
-    """The most specific kind that the text is of."""
+    """The kind that fits the whole text best."""
     return _RECOGNISED(text)
 
 
 def _recognised(text: str) -> ContentKind:
     *known, any_text = kinds()
-    return next((one for one in known if one.recognises(text)), any_text)
+    shares = {one: _fit(one, text) for one in known}
+    best_first = sorted(known, key=shares.__getitem__, reverse=True)
+    return next((one for one in best_first if shares[one] and one.recognises(text)), any_text)
+
+
+def _fit(one: ContentKind, text: str) -> float:
+    return one.fit(text) if isinstance(one, Fitting) else float(one.recognises(text))
 
 
 _RECOGNISED: Memo[str, ContentKind] = Memo(_recognised, lambda text, _kind: len(text), characters=8_000_000)

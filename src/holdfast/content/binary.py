@@ -11,12 +11,13 @@ from holdfast.text.fit import clip, fill, fits
 from holdfast.text.opaque import LEAST, describe, media_type_of
 from holdfast.text.question import Question
 
-from .lossy import Lossy
+from .lossy import MOST, Lossy, Read
+from .shares import sampled
 
-_SAMPLE = 8_000  # characters from the beginning and from the middle by which a text is recognised
+_SAMPLE = 8_000  # characters from the beginning that tell what escaped bytes are
 _STRANGE = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")  # colour codes start with \x1b
 _CONTROLS = bytes((*range(9), *range(14, 27), *range(28, 32), 127))
-_STRANGE_SHARE = 0.08
+_STRANGE_SHARE = 0.08  # of the characters: most of a binary file is in no text
 _ESCAPED = re.compile(r"\\x[0-9a-fA-F]{2}")  # bytes as Python and C write them
 _ESCAPED_SHARE = 0.3  # of the characters
 _DATA_URL = re.compile(r"\s{0,8}data:[\w.+-]{1,60}/[\w.+-]{1,80}[;,]")
@@ -31,20 +32,19 @@ _MOST_READABLE = 5_000  # readable parts that are looked at
 _MOST_SHOWN = 40
 
 
-class Binary(Lossy):
+class Binary(Lossy, Read):
     """Bytes, whatever they are: only their type, their size and the words in them say anything to a reader."""
 
     name = "binary"
 
-    def recognises(self, text: str) -> bool:
-        """Whether it is one data URL, or control and replacement characters run all through it."""
+    def fit(self, text: str) -> float:
+        """All of one data URL; else by the control and replacement characters that run all through it."""
         if _DATA_URL.match(text) and len(text) >= LEAST and len(text.split(maxsplit=2)) == 1:
-            return True
-        middle = max(_SAMPLE, len(text) // 2)
-        sample = text[:_SAMPLE] + text[middle : middle + _SAMPLE]
-        strange = _strange(sample)
+            return 1.0
+        sample = sampled(text)
         escaped = 4 * len(_ESCAPED.findall(sample)) if "\\x" in sample else 0
-        return strange > _STRANGE_SHARE * len(sample) or escaped > _ESCAPED_SHARE * len(sample)
+        share = max(_strange(sample) / _STRANGE_SHARE, escaped / _ESCAPED_SHARE) / max(1, len(sample))
+        return min(1.0, MOST * share)
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """``[binary: image/png, 48,213 bytes]``, and as many of its readable parts as there is room for."""

@@ -12,16 +12,15 @@ from holdfast.text.fit import clip, fill, fits, head_tail
 from holdfast.text.opaque import LEAST, elide, media_type
 from holdfast.text.question import Question
 
-from .lossy import Lossy
+from .lossy import Lossy, Read
+from .shares import sampled
 
-_SAMPLE = 200_000  # characters from the beginning by which a text is recognised
+_SAMPLE = 200_000  # characters from the beginning that tell the language
 _LONG_LINE = 400  # characters
 _SPACES = (
     0.09  # share of white space in a line: minified code has 3 to 6 %, English 17 %, ordinary code 20 % and more
 )
-_DENSE_SHARE = 0.6  # of the characters stand in such lines
 _BLOCK = re.compile(r"[A-Za-z0-9+/=_-]{32,}")  # one line of wrapped base64 or hexadecimal
-_BLOCK_LINES = 0.9  # of the lines
 _DUMP_ROW = re.compile(r"[0-9a-fA-F]{6,16}[:*]?\s{1,4}(?:[0-9a-fA-F]{2,8}\s{1,3}){4,}")  # of xxd, hexdump, od -x
 _DUMPED = re.compile(r"[0-9a-fA-F]{6,16}:?\s{1,4}((?:[0-9a-fA-F]{2,4}\s{1,2}){4,16})")
 
@@ -38,24 +37,22 @@ _SCRIPT = re.compile(r"function\b|=>|\b(?:var|let|const|return)\b")
 _STYLE = re.compile(r"[.#\w\]-]\{[a-z-]{2,30}:[^{}]{1,200}\}")
 
 
-class Dense(Lossy):
+class Dense(Lossy, Read):
     """Text that was not made for reading; its ends and what the question names are enough to know it by."""
 
     name = "dense"
 
-    def recognises(self, text: str) -> bool:
-        """Whether most characters stand in long lines with hardly any white space, or in a dump of bytes."""
+    def fit(self, text: str) -> float:
+        """The share of the characters in long lines with hardly any white space, or in a dump of bytes."""
         if not text or _is_dump(text):
-            return bool(text)
-        sample = text[:_SAMPLE]
+            return float(bool(text))
+        sample = sampled(text)
         lines = sample.splitlines()
         dense = sum(
             len(line) for line in lines if len(line) >= _LONG_LINE and _spaces(line) <= _SPACES * len(line)
         )
-        blocks = sum(_BLOCK.fullmatch(line) is not None for line in lines)
-        return dense >= _DENSE_SHARE * len(sample) or (
-            len(sample) >= LEAST and blocks >= _BLOCK_LINES * len(lines)
-        )
+        blocks = sum(len(line) + 1 for line in lines if _BLOCK.fullmatch(line)) if len(sample) >= LEAST else 0
+        return min(1.0, max(dense, blocks) / len(sample))
 
     def shrink(self, text: str, room: Room) -> Shrunk:
         """What it is and how long, its beginning and end, and the places that the question names."""

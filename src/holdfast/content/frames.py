@@ -1,9 +1,16 @@
-"""Lines that name a place in code, as stack traces of any language do, and whether that is the program's own."""
+"""Reports of failures: frames, the program's own or a library's, and what stands between them.
+
+A frame of the program is a thing of its own. Quoted source code, the frames of libraries and what passed are
+each one thing, worth little once it is told.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+
+from holdfast.selection.pieces import Piece, Reading, clauses, in_lines
 
 _LONGEST = 400  # characters of a line by which it is told
 
@@ -58,3 +65,42 @@ def is_library(line: str) -> bool:
 def _names_library(line: str) -> bool:
     """Stacks share most of their frames."""
     return _LIBRARY.search(line) is not None
+
+
+_QUOTED = re.compile(r" {4}(?! {0,30}[|+^~])|\t(?!at )")  # source code, but not what points at a place in it
+_TOGETHER, _LINE = 120, 300  # characters of lines that are told together, and of one line
+
+
+def report(text: str, passed: re.Pattern[str] | None = None) -> Reading:
+    """A report of failures in its lines; ``passed`` tells those that are none."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    return in_lines(_pieces(lines, passed), lines)
+
+
+def _pieces(lines: Sequence[str], passed: re.Pattern[str] | None) -> Iterator[Piece]:
+    """Short neighbouring lines together, so that a frame keeps its source line; but no source before a frame."""
+    held, start, known = list[str](), 0, ""
+    for row, line in enumerate([*lines, ""]):
+        told = line.rstrip()
+        sort = _sort(line, lines[row + 1] if row + 1 < len(lines) else "", passed)
+        new = not any(map(str.isalnum, line)) or (known != sort != "quoted source")
+        if held and (new or sum(map(len, held)) + len(told) > _TOGETHER):
+            yield Piece("\n".join(held), start, len(held), (known,) if known else ())
+            held = []
+        if not any(map(str.isalnum, line)):
+            continue
+        if len(told) > _LINE:
+            yield from (Piece(part, row, 1, (sort,) if sort else ()) for part in clauses(told, _LINE))
+            continue
+        if not held:
+            start, known = row, sort
+        held.append(told)
+
+
+def _sort(line: str, following: str, passed: re.Pattern[str] | None) -> str:
+    """What a line tells beside its names: a place in the program, or one thing for all that tells little."""
+    if passed and passed.match(line):
+        return "what passed"
+    if is_frame(line, following):
+        return "frame of a library" if is_library(f"{line} {following}") else f"frame {bare(line)}"
+    return "quoted source" if _QUOTED.match(line) else ""

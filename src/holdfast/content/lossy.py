@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection.excerpt import excerpt
 from holdfast.selection.pieces import Reading, passages
 from holdfast.text import fit
+
+MOST = 0.5
+"""The share of a text from which on it is of a kind."""
 
 
 class Read:
     """A kind that proposes pieces; what of them fits is chosen by the one order of value."""
 
     name = ""
+
+    def fit(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
+        """The share of the text, from 0 to 1, that reads as one of this kind."""
+        return 0.0
+
+    def recognises(self, text: str) -> bool:
+        """Whether most of the text reads as one of this kind."""
+        return self.fit(text) >= MOST
 
     def read(self, text: str) -> Reading:
         """The pieces of the text."""
@@ -26,10 +39,19 @@ class Read:
         if choice is None:
             cut = fit.clip(text, room.tokens, room.count, mark="…")
             return Shrunk(cut, self.name, "all but its beginning")
-        told = sum(reading.pieces[number].units for number in choice.pieces)
-        unit = reading.unit or "unit"
-        omitted = f"{max(0, reading.total - told):,} of {reading.total:,} {unit}s"
-        return Shrunk(choice.text, self.name, omitted)
+        return Shrunk(choice.text, self.name, _omitted(reading, choice.pieces))
+
+
+def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
+    """What is left out, by units of the source, or by pieces where each unit is told in part."""
+    told = reached = 0
+    for piece in (reading.pieces[number] for number in chosen):
+        end = piece.at + piece.units
+        told += max(0, end - max(reached, piece.at))
+        reached = max(reached, end)
+    if told < reading.total and reading.unit:
+        return f"{reading.total - told:,} of {reading.total:,} {reading.unit}s"
+    return f"{len(reading.pieces) - len(chosen):,} of {len(reading.pieces):,} parts"
 
 
 class Lossy:

@@ -1,4 +1,4 @@
-"""Shares of lines by which kinds are told: lines are asked no longer than the answer is open."""
+"""Shares of lines by which kinds are told: of a long text some, and no longer than the answer is open."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_WINDOWS, _WIDE = 16, 4_000  # places of a long text that are looked at, and the characters of each
+
+
+def sampled(text: str) -> str:
+    """The text, or whole lines from places that lie evenly in it."""
+    if len(text) <= _WINDOWS * _WIDE:
+        return text
+    starts = [number * (len(text) - _WIDE) // (_WINDOWS - 1) for number in range(_WINDOWS)]
+    windows = [text[start : start + _WIDE].partition("\n")[2 * bool(start)] for start in starts]
+    return "\n".join(window.rpartition("\n")[0] or window for window in windows)
 
 
 def enough(lines: Sequence[T], is_one: Callable[[T], object], least: float) -> list[T]:

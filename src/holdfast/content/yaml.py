@@ -1,115 +1,65 @@
-"""YAML: lists of records as tables, everything else as its own lines, the telling ones first."""
+"""YAML: read by its indents as the records that it stands for."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from math import log
-from typing import ClassVar
+from dataclasses import dataclass, field
 
-from holdfast.kernel.ports import Room, Shrunk
-from holdfast.text import fit
-from holdfast.text.importance import alarm
-from holdfast.text.question import Question
+from holdfast.selection.pieces import Reading
 
-from .lossy import Lossy
-from .structured import yaml_values
-from .structured.shrink import shrunk
-from .structured.tables import tables
-from .structured.values import Value, dump
+from .lossy import Lossy, Read
+from .shares import sampled
+from .structured.reading import Pieces
+from .structured.values import Value
 
-_PARSED = 500_000  # characters: a longer text is shrunk by its lines alone
-_TABULAR = 0.5  # of the text in lists of records: then tables say more than lines
-_SAMPLE = 400  # lines that decide whether it is YAML
 _FEWEST = 3  # lines
 _MOSTLY = 0.9  # of the lines have the shape of YAML
-_ASKED, _ALARM, _DEPTH, _COMMON, _BARE = 2.0, 2.0, 0.45, 0.4, 0.6
-"""What a line's rank is made of: the question, trouble, nesting, how often its key and it are there, no value."""
-_INHERITED = 0.6  # of what a line says of the question is said by each line under it
+_TWICE = 0.05  # of the keys may be there twice: more, and they are labels of a log
+_DEEPEST = 60  # levels that are told apart
 
-_ENTRY = re.compile(r"""(?:- +)*(?:[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$""")
-_KEYED = re.compile(r"""(?:- +)*(?:[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)""")
+_ENTRY = re.compile(r"""(?:- +)*+(?P<key>[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$""")
 _BREAK = re.compile(r"---(?: |$)|\.\.\.$|%YAML")
 _BLOCK = re.compile(r"[:-] +(?:[&!][\w./!-]{1,80} +){0,2}[|>][+-]?\d?(?: +#.*)?$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line that says something: its text, how far in it stands, the number of the line above it in the tree."""
+class Yaml(Lossy, Read):
+    """YAML, one document or several."""
 
-    text: str
-    indent: int
-    depth: int
-    parent: int
+    name = "yaml"
 
-
-class Yaml(Lossy):
-    """YAML, one document or several; comments are kept as lines."""
-
-    name: ClassVar[str] = "yaml"
-
-    def recognises(self, text: str) -> bool:
-        """Whether nearly all lines are keys with their values, or entries of lists, under consistent indents."""
-        lines = text.removeprefix("\ufeff").split("\n", _SAMPLE)[:_SAMPLE]
-        if len(lines) < _FEWEST:
-            return False
+    def fit(self, text: str) -> float:
+        """The share of the lines that are keys with their values, or entries of lists."""
         shaped = keyed = seen = 0
         keys: Counter[str] = Counter()
-        for line in _outside_blocks(lines):
+        for line in _outside_blocks(sampled(text.removeprefix("\ufeff")).split("\n")):
             bare = line.strip()
             if not bare or bare.startswith("#"):
                 continue
             seen += 1
             if "\t" in line[: len(line) - len(line.lstrip())]:
-                return False
+                return 0.0
             if _BREAK.match(line):
                 keys.clear()
                 shaped += 1
-            elif _ENTRY.match(bare):
+            elif entry := _ENTRY.match(bare):
                 shaped += 1
-                keyed += _KEYED.match(bare) is not None
+                keyed += entry["key"] is not None
                 if line[0] not in " -":
-                    keys[bare.partition(":")[0]] += 1
-            elif seen - shaped > (1 - _MOSTLY) * len(lines):
-                return False
-        twice = sum(count - 1 for count in keys.values())
-        return seen >= _FEWEST and keyed >= 2 and shaped >= _MOSTLY * seen and twice <= keyed // 20
+                    keys[entry["key"]] += 1
+        twice = keys.total() - len(keys)
+        return shaped / seen if seen >= _FEWEST and keyed > 1 and twice <= _TWICE * keyed else 0.0
 
-    def shrink(self, text: str, room: Room) -> Shrunk:
-        """Tables where most of it is lists of records; else the lines that say most, with those above them."""
-        if fit.fits(text, room.tokens, room.count):
-            return Shrunk(text, self.name, lossless=True)
-        documents = _tabular(text)
-        if documents:
-            found = shrunk(documents, room, self.name)
-            return Shrunk(found.text, self.name, omitted=found.omitted or "comments and layout")
-        return self._lines(text, room)
+    def recognises(self, text: str) -> bool:
+        """Whether nearly all lines have the shape of YAML."""
+        return self.fit(text) >= _MOSTLY
 
-    def _lines(self, text: str, room: Room) -> Shrunk:
-        lines = list(_tree(text.removeprefix("\ufeff").splitlines()))
-        order = _order(lines, Question.of(room.question))
-        sizes = [len(line.text) + 1 for line in lines]
-        found = fit.choose(order, sizes, lambda chosen: _written(lines, chosen), room.tokens, room.count)
-        if found is None:
-            cut = fit.clip(text, room.tokens, room.count, mark="…")
-            return Shrunk(cut, self.name, omitted="all but the beginning")
-        kept = len(_with_parents(lines, found.pieces))
-        return Shrunk(found.text, self.name, omitted=f"{len(lines) - kept:,} of {len(lines):,} lines")
-
-
-def _tabular(text: str) -> list[Value]:
-    """The documents, where most of them is lists of records; else none."""
-    if len(text) > _PARSED or not yaml_values.AVAILABLE:
-        return []
-    try:
-        found = yaml_values.parse(text)
-    except ValueError:
-        return []
-    documents: list[Value] = found if len(found) == 1 else [found]
-    in_tables = sum(len(dump(table.value())) for table in tables(documents)[1])
-    return documents if in_tables > _TABULAR * len(dump(documents)) else []
+    def read(self, text: str) -> Reading:
+        """The records of the documents and their parts, as those of JSON; comments are left out."""
+        pieces = Pieces()
+        pieces.add(list(_documents(text.removeprefix("\ufeff").splitlines())) or [""])
+        return pieces.reading()
 
 
 def _outside_blocks(lines: Sequence[str]) -> Iterator[str]:
@@ -123,63 +73,63 @@ def _outside_blocks(lines: Sequence[str]) -> Iterator[str]:
         yield line
 
 
-def _tree(lines: Sequence[str]) -> Iterator[_Line]:
-    """The lines that are not empty, each with the one that it belongs to: the last that stands farther out."""
-    above: list[tuple[int, int, int]] = []  # how far in, number, depth
-    number = 0
-    for text in lines:
-        bare = text.lstrip(" ")
-        if not bare:
+@dataclass(slots=True)
+class _Open:
+    """A key or an entry of a list whose value is being read: its text, or what stands under it."""
+
+    level: int
+    key: str = ""
+    text: str = ""
+    children: list[tuple[str, Value]] = field(default_factory=list["tuple[str, Value]"])
+
+    def value(self) -> Value:
+        """The text, or the record or list of what stands under it."""
+        if not self.children:
+            return self.text.strip("\"'")
+        record = dict(self.children)
+        if len(record) == len(self.children) and "" not in record:
+            return record
+        return [value if not key else {key: value} for key, value in self.children]
+
+
+def _documents(lines: Sequence[str]) -> Iterator[Value]:
+    """Each document, read by its indents alone: values stay as they are written."""
+    around = [_Open(-1)]
+    block = -1  # how far in the key of a block text stands
+    for line in (*lines, "---"):
+        bare = line.strip()
+        indent = len(line) - len(line.lstrip(" "))
+        if block >= 0 and (indent > block or not bare):
+            around[-1].text += bare + "\n"
             continue
-        indent = len(text) - len(bare)
-        level = -1 if _BREAK.match(text) else 2 * indent + bare.startswith("-")
-        while above and above[-1][0] >= level:
-            above.pop()
-        parent = above[-1][1] if above else -1
-        depth = above[-1][2] + 1 if above else 0
-        above.append((level, number, depth if level >= 0 else -1))
-        yield _Line(text.rstrip(), indent, depth, parent)
-        number += 1
+        block = -1
+        if _BREAK.match(line):
+            _close(around, 0)
+            if around[0].children or around[0].text:
+                yield around[0].value()
+            around = [_Open(-1)]
+            continue
+        if not bare or bare.startswith("#"):
+            continue
+        while bare.startswith("- ") or bare == "-":
+            _close(around, 2 * indent + 1)
+            around.append(_Open(2 * indent + 1))
+            rest = bare[1:].lstrip()
+            indent, bare = indent + len(bare) - len(rest), rest
+            if len(around) > _DEEPEST:
+                break
+        entry = _ENTRY.match(bare)
+        if entry and entry["key"] is not None and len(around) <= _DEEPEST:
+            _close(around, 2 * indent)
+            around.append(_Open(2 * indent, entry["key"].strip("\"'"), bare[entry.end() :].strip()))
+            if _BLOCK.search(line):
+                around[-1].text, block = "", indent
+        else:
+            around[-1].text = f"{around[-1].text} {bare}".strip()
 
 
-def _order(lines: Sequence[_Line], question: Question) -> list[int]:
-    """The numbers of the lines, the most telling in front."""
-    bare = [line.text.strip() for line in lines]
-    keys = [text.partition(":")[0] for text in bare]
-    same, alike = Counter(bare), Counter(keys)
-    asked = _asked(lines, question)
-
-    def score(number: int) -> float:
-        text = bare[number]
-        common = log(same[text]) + log(alike[keys[number]]) / 2
-        empty = _BARE if text.endswith((":", "|", ">")) or text.startswith(("#", "---")) else 0.0
-        told = _ASKED * asked[number] + _ALARM * alarm(text)
-        return told - _DEPTH * lines[number].depth - _COMMON * common - empty
-
-    return sorted(range(len(lines)), key=lambda number: -score(number))
-
-
-def _asked(lines: Sequence[_Line], question: Question) -> list[float]:
-    """How much each line, with what it stands under, says of what the question names."""
-    asked: list[float] = []
-    for line in lines:
-        above = asked[line.parent] * _INHERITED if line.parent >= 0 else 0.0
-        asked.append(above + (question.score(line.text) if question else 0.0))
-    return asked
-
-
-def _with_parents(lines: Sequence[_Line], chosen: Sequence[int]) -> list[int]:
-    kept: set[int] = set()
-    for number in chosen:
-        above = number
-        while above >= 0 and above not in kept:
-            kept.add(above)
-            above = lines[above].parent
-    return sorted(kept)
-
-
-def _written(lines: Sequence[_Line], chosen: Sequence[int]) -> str:
-    """The chosen lines under those that they belong to, and how many they are."""
-    kept = _with_parents(lines, chosen)
-    note = [f"# {len(kept):,} of {len(lines):,} lines"] if len(kept) < len(lines) else []
-    return "\n".join([*note, *(lines[number].text for number in kept)])
+def _close(around: list[_Open], level: int) -> None:
+    """Ends all that stands no farther out than the level."""
+    while len(around) > 1 and around[-1].level >= level:
+        closed = around.pop()
+        around[-1].children.append((closed.key, closed.value()))

@@ -176,6 +176,15 @@ class ContentKind(Protocol):
         ...
 
 
+@runtime_checkable
+class Fitting(Protocol):
+    """A content kind that tells how well a text fits it, so that the best of several is found."""
+
+    def fit(self, text: str) -> float:
+        """The share of the text, from 0 to 1, that reads as one of this kind; never slower than linear."""
+        ...
+
+
 class Ask(Generic[T_co]):
     """What a strategy wants of the outside world; T is the type of the answer. Yielded, never called."""
 

@@ -3,72 +3,133 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from holdfast.kernel.ports import Room
 from holdfast.text import fit
+from holdfast.text.importance import alarm
 from holdfast.text.question import Question
 
-from .order import ordered
+from .order import ordered, with_what_it_is_under
 from .pieces import Piece, Reading
 from .things import quoted, things
 from .weights import table, worth_in_one_text
 
-_SEAM = 8  # characters that a piece costs beside its text: its line break, and now and then the mark of a gap
 _MOST = 8  # characters a token, in the order that is looked at
+_TELLING = 0.1  # of the best answer: with less a piece answers what many do, and its neighbours gain nothing
+_FEW = 12  # pieces that hold a term of the question, or it sets none of them apart
+_NEAR = 20  # pieces before and after an answer
+_APART = 0.3  # of the worth of standing near an answer is left in another block
 _VARIABLE = re.compile(r"\d+|0x[0-9a-f]+")
 
 
-def form(text: str) -> str:
-    """The text without its numbers: pieces of one form report the same kind of event."""
-    return _VARIABLE.sub("0", text)
+class Valued(NamedTuple):
+    """What each piece tells beside its names, what these things are worth, and what each piece is worth on top."""
+
+    tells: list[list[str]]
+    worth: dict[str, float]
+    bonus: list[float]
 
 
-def tells_of(pieces: Sequence[Piece]) -> list[list[str]]:
-    """The things of each piece, with those that its kind named and its form."""
-    return [[*things(piece.text), *piece.things, f"form {form(piece.text)}"] for piece in pieces]
+def valued(pieces: Sequence[Piece], question: str, share: float, scale: float = 1.0) -> Valued:
+    """The kinds of event that the pieces tell, their forms, and what they answer of the question.
 
-
-def asked_for(question: str, texts: Sequence[str]) -> list[float]:
-    """What each text answers of the question, as a share of the best answer; no question asks nothing."""
-    if not question:
-        return [0.0] * len(texts)
-    answers = [sum(terms.values()) for terms in Question.of(question).answers(texts)]
-    best = max(answers, default=0.0)
-    return [answer / best for answer in answers] if best else [0.0] * len(texts)
-
-
-def excerpt(reading: Reading, room: Room, worth: Mapping[str, float] | None = None) -> fit.Choice | None:
-    """As many of the best pieces as fit, or None if not even one does.
-
-    ``worth`` is that of the things in the conversation; without one the text stands alone.
+    ``share`` is what the best answer is worth; one that the caller asked for is worth more than a guess.
+    ``scale`` is that of the kinds of event: in a conversation they compete with names that were used.
     """
-    pieces = reading.pieces
-    tells = tells_of(pieces)
-    values = dict(worth or _alone(pieces, tells))
     weights = table()
-    for told in tells:
-        values[told[-1]] = weights.form
-    asked = asked_for(room.question, [piece.text for piece in pieces])
-    costs = [float(len(piece.text) + _SEAM) for piece in pieces]
-    bonus = [weights.asked * share for share in asked]
-    order = ordered(pieces, tells, costs, values, again=weights.again, bonus=bonus, enough=room.tokens * _MOST)
-    sizes = [len(piece.text) + _SEAM for piece in pieces]
-    return fit.choose(order, sizes, writer(reading), room.tokens, room.count)
+    worth: dict[str, float] = {}
+    tells: list[list[str]] = []
+    for piece in pieces:
+        named = list(piece.things)
+        if not named and scale == 1.0:
+            named = [f"form {_VARIABLE.sub('0', piece.text)}"]
+        for thing in named:
+            if thing not in worth:
+                usual = weights.named if piece.things else weights.form
+                worth[thing] = scale * max(usual, weights.failure * alarm(piece.text))
+        tells.append(named)
+    answers = _answers(question, pieces)
+    holders = Counter(term for terms in answers for term in terms)
+    for told, terms in zip(tells, answers, strict=True):
+        of = told[-1] if told else ""
+        said = {f"{t} in {of if holders[t] <= _FEW else 'many'}": share * part for t, part in terms.items()}
+        told.extend(said)
+        worth.update(said)
+    near = _beside(pieces, answers, holders) if scale == 1.0 else [0.0] * len(pieces)
+    return Valued(tells, worth, [share * each for each in near])
+
+
+def _answers(question: str, pieces: Sequence[Piece]) -> list[dict[str, float]]:
+    """What each piece answers of the question with what it is under: its terms, as shares of the best answer.
+
+    No answer is the best that only names what nearly all pieces do.
+    """
+    if not question:
+        return [{} for _ in pieces]
+    found = Question.of(question).answers([piece.text for piece in pieces], [piece.under for piece in pieces])
+    heaviest = max((term.weight for terms in found for term in terms), default=0.0)
+    best = max([heaviest, *(sum(terms.values()) for terms in found)], default=0.0)
+    return [{term.needle: part / best for term, part in terms.items() if best} for terms in found]
+
+
+def _beside(
+    pieces: Sequence[Piece], answers: Sequence[Mapping[str, float]], holders: Mapping[str, int]
+) -> list[float]:
+    """What each piece is worth for standing near the few that answer, above all in the same block."""
+    worth = [0.0] * len(pieces)
+    for at, terms in enumerate(answers):
+        own = sum(part / holders[term] for term, part in terms.items())
+        if own < _TELLING:
+            continue
+        root = with_what_it_is_under(pieces, at)[0]
+        for other in range(max(0, at - _NEAR), min(len(pieces), at + _NEAR + 1)):
+            same = with_what_it_is_under(pieces, other)[0] == root
+            near = own * (1 - abs(other - at) / _NEAR) * (1.0 if same else _APART)
+            worth[other] = max(worth[other], near)
+    return worth
+
+
+def excerpt(reading: Reading, room: Room) -> fit.Choice | None:
+    """As many of the best pieces as fit, or None if not even one does."""
+    pieces, weights = reading.pieces, table()
+    told = valued(pieces, room.question, weights.asked)
+    names = [things(piece.text) for piece in pieces]
+    order = ordered(
+        pieces,
+        [[*mine, *more] for mine, more in zip(names, told.tells, strict=True)],
+        [piece.cost for piece in pieces],
+        {**_alone(pieces, names), **told.worth},
+        again=weights.again,
+        bonus=told.bonus,
+        enough=room.tokens * _MOST,
+    )
+    return fit.choose(order, [piece.cost for piece in pieces], writer(reading), room.tokens, room.count)
 
 
 def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
-    """How the chosen pieces, ascending, are written: one below the other, each gap named."""
+    """How the chosen pieces, ascending, are written, each gap named; what is as short as that stands there."""
+    pieces, unit = reading.pieces, reading.unit
+
+    def between(start: int, end: int, units: int) -> list[str]:
+        if not unit or (start == end and units <= 0):
+            return []
+        named = gap(units, unit) or ["…"]
+        if end - start == 1 and len(pieces[start].text) <= len(named[0]):
+            return [pieces[start].text]
+        return named
 
     def written(chosen: Sequence[int]) -> str:
         lines: list[str] = []
-        reached = 0
+        following = reached = 0
         for number in chosen:
-            piece = reading.pieces[number]
-            lines += gap(piece.at - reached, reading.unit)
+            piece = pieces[number]
+            lines += between(following, number, piece.at - reached)
             lines.append(piece.text)
-            reached = max(reached, piece.at + piece.units)
-        return "\n".join([*lines, *gap(reading.total - reached, reading.unit)])
+            following, reached = number + 1, max(reached, piece.at + piece.units)
+        return "\n".join([*lines, *between(following, len(pieces), reading.total - reached)])
 
     return written
 
@@ -80,9 +141,10 @@ def gap(units: int, unit: str) -> list[str]:
     return [f"… {units:,} {unit}{'s' if units > 1 else ''} …"]
 
 
-def _alone(pieces: Sequence[Piece], tells: Sequence[Sequence[str]]) -> dict[str, float]:
+def _alone(pieces: Sequence[Piece], names: Sequence[Sequence[str]]) -> dict[str, float]:
+    """What the names are worth in a text of which nothing else is known."""
     marked: set[str] = set()
     for piece in pieces:
         marked |= quoted(piece.text)
-    found = dict.fromkeys(thing for told in tells for thing in told)
-    return worth_in_one_text(found, marked, len(found))
+    found = dict.fromkeys(name for mine in names for name in mine)
+    return worth_in_one_text(found, marked, max(len(found), 1))

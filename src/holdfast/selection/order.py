@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
+from math import fsum
 
 from .pieces import Piece
 
@@ -36,7 +37,7 @@ def ordered(
         left[thing] = value(thing, 0.0) * again**times
 
     def gain(number: int) -> float:
-        fresh = sum([left[t] if t in left else value(t, 0.0) for t in tells[number]])
+        fresh = fsum([left[t] if t in left else value(t, 0.0) for t in tells[number]])
         return (fresh + extra[number]) / costs[number]
 
     queue = [(-gain(number), number) for number in range(len(pieces))]
@@ -53,7 +54,7 @@ def ordered(
             heapq.heapreplace(queue, now)
             continue
         heapq.heappop(queue)
-        for each in _with_what_it_is_under(pieces, number):
+        for each in with_what_it_is_under(pieces, number):
             if each not in chosen:
                 chosen[each] = None
                 spent += costs[each]
@@ -62,7 +63,7 @@ def ordered(
     return list(chosen)
 
 
-def _with_what_it_is_under(pieces: Sequence[Piece], number: int) -> list[int]:
+def with_what_it_is_under(pieces: Sequence[Piece], number: int) -> list[int]:
     """The piece, behind what says what it belongs to."""
     chain = [number]
     while (number := pieces[number].under) >= 0:

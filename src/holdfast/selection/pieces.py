@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-_SHORT = 120  # characters: neighbouring lines are one piece up to here, so that a name keeps the words beside it
-_LONG = 160  # characters: a longer line is cut at the end of a clause; some thirty tokens
+LONGEST = 160
+"""Characters of a piece, some forty tokens: neighbouring lines are one piece up to here, so that a name keeps the
+words beside it, and a longer line is cut at the end of a clause. In recorded runs shorter pieces kept fewer of the
+names that were used later, and longer ones no more."""
+SEAM = 8
+"""Characters that a piece costs beside its text: its line break, and now and then the mark of a gap."""
 _CLAUSE = re.compile(r"[.;!?。！？](?=\s)|[,)}\]](?=\s)|\s")
 
 
@@ -25,6 +29,11 @@ class Piece(NamedTuple):
     things: tuple[str, ...] = ()
     under: int = -1
 
+    @property
+    def cost(self) -> int:
+        """Its characters, a run of white space as one, as tokens count it, with the seam before it."""
+        return len(" ".join(self.text.split())) + SEAM
+
 
 class Reading(NamedTuple):
     """A text as its kind reads it: its pieces in their order, and the word for what lies between them.
@@ -40,19 +49,30 @@ class Reading(NamedTuple):
 def passages(text: str) -> Reading:
     """Any text: short neighbouring lines together, long lines clause by clause."""
     lines = text.split("\n")
-    return Reading(tuple(_passages(lines)), len(lines))
+    return in_lines(_passages(lines), lines)
+
+
+def in_lines(pieces: Iterable[Piece], lines: Sequence[str]) -> Reading:
+    """The reading of pieces that are lines: those without a word between two pieces are no gap."""
+    told = list(pieces)
+    for number, piece in enumerate(told):
+        end = piece.at + piece.units
+        following = told[number + 1].at if number + 1 < len(told) else len(lines)
+        if end < following and not any(map(str.isalnum, "".join(lines[end:following]))):
+            told[number] = piece._replace(units=following - piece.at)
+    return Reading(tuple(told), len(lines))
 
 
 def _passages(lines: Sequence[str]) -> Iterator[Piece]:
     start, held, size = 0, list[str](), 0
     for number, line in enumerate(lines):
         bare = line.rstrip()
-        if held and (not bare or size + len(bare) > _SHORT):
-            yield Piece("\n".join(held), start, len(held))
+        if held and size + len(bare) > LONGEST:
+            yield Piece("\n".join(held), start, number - start)
             held, size = [], 0
         if not bare:
             continue
-        if len(bare) > _LONG:
+        if len(bare) > LONGEST:
             yield from (Piece(part, number, 1) for part in clauses(bare))
             continue
         if not held:
@@ -60,10 +80,10 @@ def _passages(lines: Sequence[str]) -> Iterator[Piece]:
         held.append(bare)
         size += len(bare)
     if held:
-        yield Piece("\n".join(held), start, len(held))
+        yield Piece("\n".join(held), start, len(lines) - start)
 
 
-def clauses(line: str, longest: int = _LONG) -> list[str]:
+def clauses(line: str, longest: int = LONGEST) -> list[str]:
     """A long line in parts of at most so many characters, cut where a clause ends where one does."""
     parts: list[str] = []
     start = 0

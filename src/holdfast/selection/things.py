@@ -24,23 +24,29 @@ _STOP = frozenset(
 )
 """Words that say nothing by themselves."""
 
+_SHORT_NAME = 2  # characters: a shorter last component names nothing
 _FEW_DIGITS = 3  # a shorter number is rarely a name of anything
-_MOSTLY_DIGITS = 0.4  # share of digits from which a mixture of letters and digits reads as an id
+_DIGITS_OF_AN_ID = 0.2  # share of digits from which a mixture of letters and digits reads as an id
 
 
-def things(text: str) -> set[str]:
-    """The distinct things of a text; of a path its last component, too."""
-    found = set(_THING.findall(text))
-    found -= _STOP
-    found.update([last for thing in found if "/" in thing and len(last := thing.rpartition("/")[2]) > 2])
-    return found
+def things(text: str) -> tuple[str, ...]:
+    """The distinct things of a text in order of their appearance; of a path its last component, too."""
+    found = dict.fromkeys(_THING.findall(text))
+    for word in _STOP & found.keys():
+        del found[word]
+    paths = [thing for thing in found if "/" in thing]
+    for path in paths:
+        last = path.rpartition("/")[2]
+        if len(last) > _SHORT_NAME:
+            found[last] = None
+    return tuple(found)
 
 
 def quoted(text: str) -> set[str]:
     """The things that stand between quotation marks or backticks."""
     found: set[str] = set()
     for passage in _QUOTED.findall(text):
-        found |= things(passage)
+        found.update(things(passage))
     return found
 
 
@@ -53,7 +59,7 @@ def shape(thing: str) -> Shape:
     digits = len(_DIGITS.findall(thing))
     if digits == len(thing):
         return "small_number" if digits < _FEW_DIGITS else "number"
-    if digits >= _MOSTLY_DIGITS * len(thing):
+    if digits >= _DIGITS_OF_AN_ID * len(thing):
         return "id"
     if thing[0].isupper() and _LETTERS.fullmatch(thing, 1):
         return "capitalised"

@@ -44,15 +44,25 @@ class Table(NamedTuple):
     again: float
     """What is left of a thing's worth each time that it is told."""
     asked: float
-    """What the best answer to a question is worth."""
+    """What the best answer to a question is worth that the caller asks."""
+    among_others: float
+    """What a kind of event is worth in a conversation, as a share of what it is worth in one text."""
+    implied: float
+    """What it is worth where the question is only what the user said last."""
+    said: Mapping[str, float]
+    """What a piece is worth by who says it, beside its things."""
     form: float
     """What the first piece of its form is worth."""
+    named: float
+    """What a thing is worth that the kind of a text names, such as a kind of event."""
+    failure: float
+    """What either is worth where it tells of a failure."""
 
 
 @cache
 def table() -> Table:
     """The table of the package."""
-    found = json.loads(files(__package__).joinpath("weights.json").read_text("utf-8"))
+    found = json.loads(files("holdfast.selection").joinpath("weights.json").read_text("utf-8"))
     return Table(**{name: found[name] for name in Table._fields})
 
 
@@ -84,9 +94,14 @@ def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
 
 
 def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dict[str, float]:
-    """The worth of the things of a single text, of which nothing else is known."""
-    uses: dict[str, Use] = {}
+    """The worth of the things of a text of which nothing else is known: by their looks alone."""
+    alike: dict[tuple[str, int, bool], float] = {}
+    worth: dict[str, float] = {}
     for thing in found:
-        use = uses[thing] = Use(crowd)
-        use.events, use.last, use.is_quoted = 1, 0, thing in quoted
-    return worth_of(uses, 1)
+        looks = (shape(thing), len(thing), thing in quoted)
+        if looks not in alike:
+            use = Use(crowd)
+            use.events, use.last, use.is_quoted = 1, 0, looks[2]
+            alike[looks] = worth_of({thing: use}, 1)[thing]
+        worth[thing] = alike[looks]
+    return worth

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.compressors.concealing import concealed
-from holdfast.compressors.digest import HEADING, History, notes
-from holdfast.compressors.summaries import mark
+from holdfast.compressors.select import HEADING
+from holdfast.compressors.select.notes import notes_of
+from holdfast.compressors.summaries import body_of, mark
 from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import Format, speaks
+from holdfast.kernel.transcript import Format
+from holdfast.stream.events import events_of
 
 from .frame import Frame
 from .lines import Kept
 
-_SHARE = 0.5  # of the room, at most
+_SHARE = 0.3  # of the room, at most
 _REACH = 3  # times the tokens of the notes: what was said further back hardly ever gets into them
 _STEP = 64  # messages that are read at once
 
@@ -31,19 +33,17 @@ def carried(frame: Frame, start: int) -> str:
     messages = [kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)]
     if stands and known["text"]:
         messages = [summary_of(thread.wire, known["text"]), *messages]
-    users = tuple(i for i, message in enumerate(messages) if speaks(message))
-    text = noted(frame, messages, tokens, users)
+    text = noted(frame, messages, tokens)
     thread.state.carried = {"to": start, "tokens": tokens, "text": text}
     thread.save()
     return text
 
 
-def noted(
-    frame: Frame, messages: Sequence[Message], tokens: int, users: tuple[int, ...] = (), heading: str = HEADING
-) -> str:
-    """Notes on the messages, without secrets where these are masked; turns are counted by those of ``users``."""
+def noted(frame: Frame, messages: Sequence[Message], tokens: int, heading: str = HEADING) -> str:
+    """Notes on the messages, without secrets where these are masked; earlier notes among them are carried on."""
     told = list(map(concealed, messages)) if frame.options.redacts else messages
-    return notes(History.of(told, range(len(told)), users), tokens, frame.options.meter.text, heading)
+    bodies = {at: body for at, message in enumerate(told) if (body := body_of(message)) is not None}
+    return notes_of(events_of(told, range(len(told)), bodies), tokens, frame.options.meter.text, heading)
 
 
 def summary_of(wire: Format, text: str) -> Message:

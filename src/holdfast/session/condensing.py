@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.compressors.digest import notes
+from holdfast.compressors.select.notes import notes_of
 from holdfast.memory.clauses import Count
 from holdfast.memory.condensing import RuleCondenser, room_for
 from holdfast.text.memo import Memo
 
-from .telling import history_of
+from .telling import events_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class TurnCondenser(RuleCondenser):
 def _notes(key: tuple[str, int, Count]) -> str:
     """The notes; empty for what is only talk, and where nothing fits."""
     text, level, count = key
-    history = history_of(text)
-    return "" if history is None else notes(history, room_for(count(text), level), count, heading="")
+    events = events_in(text)
+    return "" if events is None else notes_of(events, room_for(count(text), level), count)
 
 
 _NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes, lambda key, form: len(key[0]) + len(form), 8_000_000)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
-from holdfast.compressors.digest import called
 from holdfast.formats.rules.pairing import paired
 from holdfast.kernel.messages import ToolCall
 from holdfast.memory.packing import speaker_of
 from holdfast.memory.remembered import Remembered
+from holdfast.stream.tellings import called
 
 from .lines import Kept
 from .state import State

@@ -12,7 +12,6 @@ from holdfast.reports.journey import sources
 
 from .carrying import carried, summary_of
 from .exchanges import with_calls
-from .folding import folded
 from .frame import Frame
 from .lines import Kept
 from .parts import Part, Recent
@@ -63,9 +62,8 @@ class RecentTurns:
     def part(self, start: int, most: int, target: int) -> Part:
         """What is fixed and the recent turns, made to fit: if they do so, as they stood and what came since.
 
-        So the beginning stays the same. When they have outgrown their room, an agent's oldest exchanges become
-        a page of notes; where that does not suffice, all is made smaller once more, of what was said, and not of
-        what was made of it.
+        So the beginning stays the same. When they have outgrown their room, all is made smaller once more, of
+        what was said, and not of what was made of it.
         """
         last = self.last(start)
         if last is None:
@@ -101,15 +99,10 @@ class RecentTurns:
 
     def _smaller(self, grown: Part, start: int, target: int) -> Part:
         """The part made to fit once more, which is an event of the thread."""
-        frame = self._frame
-        page = folded(frame, grown, target) if frame.agent else None
-        part = self._anew(start, target) if page is None else self._put_down(start, page)
-        if page:
-            self._thread.state.made = None  # nobody makes it again but of what it was before
+        part = self._anew(start, target)
         if part.tokens < grown.tokens:
-            done = "its oldest exchanges became notes" if page else "the recent turns were made smaller"
             facts = {"from": grown.tokens, "to": part.tokens}
-            self._thread.record_if_current("shrink", f"the view outgrew its room: {done}", facts)
+            self._thread.record_if_current("shrink", "the view outgrew its room and was made smaller", facts)
         return part
 
     def _continued(self, last: Part) -> Part:

@@ -8,10 +8,11 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.compressors.digest import History, called
 from holdfast.content import recognise
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
 from holdfast.memory.remembered import Remembered
+from holdfast.stream.events import Event
+from holdfast.stream.tellings import called
 from holdfast.text.memo import Memo
 
 from .lines import Kept
@@ -114,8 +115,8 @@ def _brief(name: str, arguments: str) -> str:
     return f"{name}({told if len(told) <= _SHORT else f'{told[:_SHORT]}…'})"
 
 
-def history_of(text: str) -> History | None:
-    """The text of a segment, or a piece of it, as messages; None if nothing is called in it.
+def events_in(text: str) -> list[Event] | None:
+    """The text of a segment, or a piece of it, as events; None if nothing is called in it.
 
     What stands before the first of them is the end of a message: of what a tool gave back, or of words.
     """
@@ -125,19 +126,18 @@ def history_of(text: str) -> History | None:
     blocks = list(zip(rest[::2], rest[1::2], strict=True))
     if first:
         blocks.insert(0, ("Assistant" if recognise(first).name in _WORDS else _RESULT, first))
-    history: list[tuple[Role, str | tuple[ToolCall] | tuple[ToolResult]]] = []
-    waiting: deque[str] = deque()
+    found: list[Event] = []
+    waiting: deque[int] = deque()
     for at, (name, said) in enumerate(blocks):
         body = said.removesuffix("\n")
         call = _CALLED.fullmatch(body) if name == _CALL else None
         if name in _ROLES or (name == _CALL and at and blocks[at - 1][0] == _RESULT):
             waiting.clear()
         if call is not None:
-            waiting.append(str(at))
-            history.append(("assistant", (ToolCall(str(at), call["name"], call["arguments"]),)))
+            waiting.append(at)
+            found.append(Event("act", call["name"], call["arguments"], at, 0))
         elif name in (_CALL, _RESULT):
-            history.append(("tool", (ToolResult(waiting.popleft() if waiting else "", body),)))
+            found.append(Event("outcome", "tool", body, at, 0, waiting.popleft() if waiting else -1))
         else:
-            history.append((_ROLES[name], body))
-    roles, contents = zip(*history, strict=True)
-    return History(tuple(range(len(history))), roles, contents)
+            found.append(Event("words", _ROLES[name], body, at, 0))
+    return found

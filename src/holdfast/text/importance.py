@@ -75,7 +75,13 @@ _ABSENT_AFTER = re.compile(
     r"[\"']?\s?[:=]{1,2}\s?(?:[\"']?(?:0|null|none|nil|false)(?![\w.])|\"\"|''|\[\]|\{\})|[ -]free\b"
 )
 _REPLY = re.compile(r"(?:status|code|http/\d(?:\.\d)?\"?)[\"']?[ :=]{1,3}[45]\d\d(?!\d)")
-_REPLY_WORDS = frozenset({"status", "code", "http"})
+_EXIT = re.compile(
+    r"(?<![a-z])(?:exit(?:ed)?|rc|errno|signal)(?: with| code| status| value)*"
+    r"[\"']?[ :=]{1,3}-?[1-9]\d{0,2}(?![\w.:/-])"
+)
+_REQUEST = re.compile(r"\b(?:get|post|put|head|delete|patch) [/h]")
+_STANDING = re.compile(r"(?<![\w.:/-])[1-5]\d\d(?![\w.:/-])")  # the first such number of a request is its reply
+_REPLY_WORDS = frozenset("status code http exit exited rc errno signal get post put head delete patch".split())
 _KLOG_LEVEL = re.compile(r"[EF]\d{4} \d\d:")
 _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
 _NEAR = 24  # characters around a word that can say that it is absent
@@ -161,8 +167,10 @@ def _named(text: str, low: str, spoken: frozenset[str]) -> float:
     """What names of errors, one-letter levels and reply codes say."""
     if ("rror" in low or "xception" in low or "ailure" in low) and _FAULT_NAME.search(text):
         return FAILURE
-    if not spoken.isdisjoint(_REPLY_WORDS) and _REPLY.search(low):
-        return FAILURE
+    if not spoken.isdisjoint(_REPLY_WORDS):
+        reply = _STANDING.search(low) if _REQUEST.search(low) else None
+        if (reply and reply[0] >= "400") or _REPLY.search(low) or _EXIT.search(low):
+            return FAILURE
     levelled = _KLOG_LEVEL.match(text) or ((" E " in text or " F " in text) and _LOGCAT_LEVEL.search(text, 0, 120))
     return FAILURE if levelled else 0.0
 

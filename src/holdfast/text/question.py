@@ -107,12 +107,19 @@ class Question:
                 total += term.weight
         return total
 
-    def answers(self, texts: Sequence[str]) -> list[dict[Term, float]]:
-        """For each text the terms that it holds, weighed: the less the more texts hold one, hardly if all do."""
+    def answers(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[dict[Term, float]]:
+        """For each text the terms that it holds, weighed: the less the more texts hold one, hardly if all do.
+
+        ``under`` are the numbers of earlier texts, -1 for none, whose terms are those of a text, too.
+        """
         found: list[dict[Term, float]] = [{} for _ in texts]
         for term, holders in self.holders(texts, len(texts)):
-            rarity = math.log((len(texts) + 1) / len(holders)) / math.log(len(texts) + 1)
-            for place in holders:
+            held = dict.fromkeys(holders)
+            for place, above in enumerate(under):
+                if above in held:
+                    held[place] = None
+            rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
+            for place in held:
                 found[place][term] = term.weight * rarity
         return found
 

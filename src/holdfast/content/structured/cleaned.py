@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .values import Value, dump, parse
-from .write import ROW_END
 
 _LONGEST, _ENDS = 20, 10  # items of a list that stays whole; items that stay at each end of a longer one
 _DEEPEST = 100  # levels; what lies deeper stays as it is
@@ -14,7 +13,7 @@ def cleaned(text: str) -> str:
 
     Numbers stay as they are written, keys in their order. Raises ValueError if the text is no JSON.
     """
-    return ROW_END.join(dump(_cleaned(value, 0)) for value in parse(text))
+    return "\n".join(dump(_cleaned(value, 0)) for value in parse(text))
 
 
 def _cleaned(value: Value, depth: int) -> Value:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from enum import Enum
 from typing import TypeAlias
 
 _SPACE = " \t\r\n"
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s"]+', re.DOTALL)
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_TOKEN = re.compile(rf'{_STRING}|[^\s"]+', re.DOTALL)
+_MARK = re.compile(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
+_START = re.compile(r"^[ \t]*[\[{]|\{\s*\"|\[\s*[\[{]", re.MULTILINE)
+"""Where a value may begin within another text."""
+
+_TRIES = 100_000  # characters, beside as many as the text has, that are read for nothing
+_TOO_DEEP = 10_000  # characters, about, until the scanner finds that a text is nested too deeply
 
 
 class Literal(str):
@@ -24,9 +32,6 @@ class Missing(Enum):
 
 
 MISSING = Missing.MISSING
-
-KEY, VALUE = "@key", "@value"
-"""The columns that hold the keys and the values of an object that is written as a list of its entries."""
 
 Value: TypeAlias = "Literal | str | bool | list[Value] | dict[str, Value] | None"
 Cell: TypeAlias = "Value | Missing"
@@ -48,16 +53,8 @@ msgspec's on 480 KB, which keeps neither repeated keys nor ``-0``, ``1.10``, ``N
 
 
 _WRITER = json.JSONEncoder(ensure_ascii=False)
-_CHECKER = json.JSONDecoder(parse_float=len, parse_int=len, parse_constant=len, object_pairs_hook=len)
-
-
-def is_json(text: str) -> bool:
-    """Whether ``parse`` reads the text; nothing is kept of it, which takes a third of the time."""
-    try:
-        parse(text, _CHECKER)
-    except ValueError:
-        return False
-    return True
+CHECKER = json.JSONDecoder(parse_float=len, parse_int=len, parse_constant=len, object_pairs_hook=len)
+"""Reads what ``DECODER`` reads and keeps nothing of it, in a third of the time."""
 
 
 def parse(text: str, decoder: json.JSONDecoder = DECODER) -> list[Value]:
@@ -80,6 +77,58 @@ def parse(text: str, decoder: json.JSONDecoder = DECODER) -> list[Value]:
     if not found:
         raise ValueError("no JSON")
     return found
+
+
+def values_in(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[str, list[Value]]]:
+    """The parts of a text, and the objects and arrays that each is; none where it is something else.
+
+    A value that is broken or cut off is read as far as it goes.
+    """
+    try:
+        whole = parse(text, decoder)
+    except ValueError:
+        whole = []
+    if whole:
+        yield text, whole
+        return
+    told, at, tries = 0, 0, len(text) + _TRIES
+    while tries > 0 and (found := _START.search(text, at)):
+        start = found.end() - 1 if found.group().lstrip() in ("{", "[") else found.start()
+        value, end = _as_far_as_it_goes(text, start, decoder)
+        if value is None:
+            tries -= end - start
+            at = found.end()
+            continue
+        yield text[told:start], []
+        yield text[start:end], [value]
+        told = at = end
+    yield text[told:], []
+
+
+def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, int]:
+    """The value that begins there, without what is broken; None if that is all of it. And where reading ended."""
+    try:
+        return decoder.raw_decode(text, start)
+    except RecursionError:
+        return None, start + _TOO_DEEP
+    except json.JSONDecodeError as error:
+        stop = max(error.pos, start + 1)
+    open_marks: list[str] = []
+    whole, closing = start, ""
+    for mark in _MARK.finditer(text, start, stop):
+        sign = mark.group()
+        if sign[0] == '"':
+            continue
+        if sign in "[{":
+            open_marks.append("]" if sign == "[" else "}")
+        elif sign != "," and open_marks:
+            open_marks.pop()
+        whole, closing = (mark.start() if sign == "," else mark.end()), "".join(open_marks[::-1])
+    try:
+        value, _ = decoder.raw_decode(text[start:whole] + closing)
+    except (ValueError, RecursionError):
+        return None, stop
+    return value or None, stop
 
 
 def _skip(text: str, at: int) -> int:

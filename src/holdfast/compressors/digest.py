@@ -1,0 +1,135 @@
+"""All but the last blocks of a conversation as one message of notes, whether or not the rest fits (llm4s)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+from holdfast.compressors.blocks import blocks
+from holdfast.compressors.concealing import concealed
+from holdfast.compressors.cuts import legal
+from holdfast.compressors.describing import knobs
+from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.originals import saved
+from holdfast.compressors.placing import placed
+from holdfast.compressors.select import HEADING
+from holdfast.compressors.select.notes import notes_of
+from holdfast.compressors.summaries import body_of, mark
+from holdfast.kernel.budget import Allowance, Share, tokens_of
+from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.edits import Drop, Edit, Insert, Replace
+from holdfast.kernel.messages import Message, Role
+from holdfast.kernel.transcript import Transcript
+from holdfast.stream.events import events_of
+
+_LEAST = 24  # tokens: in less, no notes say anything
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """History beyond the last blocks becomes one message of notes; an older digest is folded in."""
+
+    keep_blocks: int = 5
+    """The newest blocks that stay; a block is a user's message with all that answers it."""
+
+    max_tokens: Share = 1.0
+    """What the notes may take: tokens, or a share of what they stand for."""
+
+    heading: str = HEADING
+    """The first line."""
+
+    role: Literal["user", "assistant", "system"] = "user"
+    """Whose message it is, where the rules of the conversation allow it."""
+
+    name = "digest"
+
+    def __post_init__(self) -> None:
+        check_knobs(self)
+
+    def describe(self) -> Mapping[str, object]:
+        """The name and the knobs."""
+        return {"strategy": self.name, **knobs(self)}
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
+        """One Drop of what is folded, and one Insert of the digest, or a Replace of the system's older one."""
+        start = _start_of_last(transcript, self.keep_blocks)
+        old = (unit for unit in transcript.units if unit.stop <= start)
+        wanted = {i for unit in old if transcript.protected.isdisjoint(unit) for i in unit}
+        going = sorted(legal(transcript, wanted, transcript.protected))
+        if not going or all(body_of(transcript.messages[i]) is not None for i in going):
+            return Plan.skip("nothing_old", "there is no history that should be folded")
+        sizes = allowance.meter.sizes(transcript)
+        tokens = sum(sizes[i] for i in going)
+        room = min(tokens_of(self.max_tokens, tokens), tokens - 1)
+        if room < _LEAST:
+            return Plan.skip("no_room", f"{max(room, 0):,} tokens are too few for notes")
+
+        def planned(references: tuple[str, ...] = (), trouble: str = "") -> Plan:
+            return self._planned(transcript, allowance, going, room, references, trouble)
+
+        return saved(planned, transcript, going, allowance) if allowance.stored else planned()
+
+    def _planned(
+        self,
+        transcript: Transcript,
+        allowance: Allowance,
+        going: Sequence[int],
+        room: int,
+        references: tuple[str, ...],
+        trouble: str,
+    ) -> Plan:
+        place = placed(transcript, going, self.role)
+        if place is None:
+            return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
+        older = _of_system(transcript) if self.role == "system" else []
+        meter, tail = allowance.meter, "".join(f"\n{line}" for line in references)
+        told = [transcript.messages[i] for i in (*older, *going)]
+        if allowance.redacts:
+            told = list(map(concealed, told))
+        bodies = {at: body for at, m in enumerate(told) if (body := body_of(m)) is not None}
+        events = events_of(told, range(len(told)), bodies)
+        beside = meter.text(mark(tail, place.role)) + meter.tariff.message
+        notes = notes_of(events, room - beside, _counted(meter.text), self.heading)
+        if not notes:
+            return Plan.skip("no_room", f"{room:,} tokens are too few for notes")
+        text = mark(notes + tail, place.role)
+        return Plan(
+            tuple(_edits(going, older, place.at, place.role, text)), reason="history_folded", detail=trouble
+        )
+
+
+def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400) -> Digest:
+    """The preset of llm4s: the last blocks stay, the notes before them are the system's."""
+    return Digest(keep_blocks=keep_blocks, max_tokens=max_tokens, heading="", role="system")
+
+
+def _counted(count: Callable[[str], int]) -> Callable[[str], int]:
+    """The count with a token to spare: a mark and the notes behind it may count more than each alone."""
+    return lambda text: count(text) + 1
+
+
+def _edits(going: Sequence[int], older: Sequence[int], at: int, role: Role, text: str) -> Iterator[Edit]:
+    reason = "folded into notes"
+    yield Drop(tuple(going), reason)
+    if older:
+        yield Replace(older[0], 0, text, reason, asked=True)
+    else:
+        yield Insert(at, role, text, reason, covers=(going[0], going[-1]))
+
+
+def _of_system(transcript: Transcript) -> list[int]:
+    """The system's digest of before, if there is one: it says more from now on."""
+    messages = transcript.messages
+    found = (i for i, m in enumerate(messages) if m.role == "system" and body_of(m) is not None)
+    return list(chain(found))[:1]
+
+
+def _start_of_last(transcript: Transcript, count: int) -> int:
+    """The position at which the last ``count`` blocks begin; system messages are none of them."""
+    messages: Sequence[Message] = transcript.messages
+    starts = [start for block in blocks(messages) if messages[start := block.messages.start].role != "system"]
+    if count >= len(starts):
+        return 0
+    return starts[-count] if count else len(messages)

@@ -1,0 +1,87 @@
+"""The originals of what is told in notes: as text, in pieces of about a window each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import Any
+
+from holdfast.compressors.summaries import HISTORY, body_of
+from holdfast.kernel.budget import Allowance
+from holdfast.kernel.compressor import Plan
+from holdfast.kernel.errors import StoreError
+from holdfast.kernel.flow import ask
+from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
+from holdfast.kernel.ports import Ask, Save
+from holdfast.kernel.transcript import Transcript
+
+Place = tuple[int, int]
+"""A message and a part of it."""
+
+Planned = Callable[[tuple[str, ...], str], Plan]
+"""The plan that ends its notes with these lines, and in whose detail stands why there are none."""
+
+
+def saved(
+    planned: Planned, transcript: Transcript, going: Sequence[int], allowance: Allowance
+) -> Generator[Ask[object], Any, Plan]:
+    """The plan with the originals kept and named; without them where the store fails."""
+    references: list[str] = []
+    way = f"; {allowance.recall_tool}(key) gives it back" if allowance.recall_tool else ""
+    for text, told in _pieces(transcript, going, allowance):
+        try:
+            key = yield from ask(Save(text, HISTORY))
+        except StoreError as fault:
+            return planned((), f"originals are not kept: {fault}")
+        if not key:
+            break  # the caller has them
+        references.append(f"[original: {key} ({told}){way}]")
+    return planned(tuple(references), "")
+
+
+def kept(
+    parts: Iterable[tuple[Place, str, str]], name: Callable[[Place, str, str], None]
+) -> Generator[Ask[object], Any, str]:
+    """Save each part, ``(place, text, kind)``, and name its key; what went wrong, empty where nothing did."""
+    for place, text, kind in parts:
+        try:
+            key = yield from ask(Save(text, kind))
+        except StoreError as fault:
+            return f"originals are not kept: {fault}"
+        name(place, kind, key)
+    return ""
+
+
+def _pieces(transcript: Transcript, going: Sequence[int], allowance: Allowance) -> Iterator[tuple[str, str]]:
+    """The text of each piece, and what to say of it; earlier notes are no original."""
+    sizes = allowance.meter.sizes(transcript)
+    piece: list[Message] = []
+    tokens = 0
+    for i in going:
+        message = transcript.messages[i]
+        if body_of(message) is not None:
+            continue
+        if piece and tokens + sizes[i] > allowance.window:
+            yield _told(piece, tokens)
+            piece, tokens = [], 0
+        piece.append(message)
+        tokens += sizes[i]
+    if piece:
+        yield _told(piece, tokens)
+
+
+def _told(piece: Sequence[Message], tokens: int) -> tuple[str, str]:
+    plural = "s" if len(piece) > 1 else ""
+    return transcribed(piece), f"{len(piece):,} message{plural}, {tokens:,} tokens"
+
+
+def transcribed(messages: Sequence[Message]) -> str:
+    """The messages as text: each after the name of its speaker, calls with their arguments."""
+    return "\n\n".join(f"{message.role}: {text}" for message in messages for text in _texts(message))
+
+
+def _texts(message: Message) -> Iterator[str]:
+    for part in message.parts:
+        if isinstance(part, ToolCall):
+            yield f"{part.name}({part.arguments})"
+        elif isinstance(part, Text | ToolResult) and part.text:
+            yield part.text

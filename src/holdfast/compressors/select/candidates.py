@@ -1,0 +1,172 @@
+"""The pieces of a conversation that may be told, each with what it tells, what it costs and what it is worth."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Sequence
+from itertools import accumulate
+from math import fsum
+from typing import NamedTuple
+
+from holdfast.kernel.budget import Meter
+from holdfast.kernel.messages import Message
+from holdfast.selection.excerpt import valued
+from holdfast.selection.order import ordered
+from holdfast.selection.pieces import Piece
+from holdfast.selection.weights import table, worth_of
+from holdfast.stream.events import Event
+from holdfast.stream.tellings import Telling, telling_of
+from holdfast.stream.uses import uses_of
+
+Rate = Callable[[Event], float]
+
+TOKENS_A_CHARACTER = 0.3  # at first; then as it was counted
+_TRIES, _GUESSES = 10, 6  # sizes that are tried; of them by interpolation, the rest by halving
+_CAUTION = 0.995  # of what should fit is tried next
+_FULL = 0.985  # of the room: a fuller one is not worth another try
+_NEXT = 12  # pieces behind the best that may fill what is left
+
+
+class Candidate(NamedTuple):
+    """A piece, and the number of its event."""
+
+    piece: Piece
+    event: int
+    number: int
+    """Of the piece among those of its event."""
+
+
+class Candidates:
+    """All pieces of some events of a conversation."""
+
+    def __init__(
+        self, events: Sequence[Event], among: Collection[int], rate: Rate, question: str = "", share: float = 0.0
+    ) -> None:
+        """``among`` are the numbers of the events whose pieces may be told; all others stand as they are.
+
+        ``rate`` gives the tokens a character of an event, ``share`` what the best answer to the question is worth.
+        """
+        self.events = events
+        self.tellings = [telling_of(event) for event in events]
+        self.found: list[Candidate] = []
+        self._pieces: list[Piece] = []
+        self.tells: list[tuple[str, ...]] = []
+        self.costs: list[float] = []
+        self.values: list[float] = []
+        self._question, self._share = question, share
+        heads: dict[int, int] = {}
+        for number in sorted(among):
+            heads[number] = len(self.found)
+            act = heads.get(events[number].act, -1)
+            self._add(number, self.tellings[number], rate(events[number]), act)
+        self._among = among
+
+    def _add(self, number: int, telling: Telling, rate: float, act: int) -> None:
+        base = len(self.found)
+        for at, (piece, tells) in enumerate(zip(telling.pieces, telling.tells, strict=True)):
+            under = base + piece.under if piece.under >= 0 else act
+            self.found.append(Candidate(piece, number, at))
+            self._pieces.append(piece._replace(under=under))
+            self.tells.append(tells)
+            self.costs.append(piece.cost * rate)
+
+    def order(self, enough: float) -> list[int]:
+        """The numbers of the candidates, the best first, until they cost ``enough`` tokens together."""
+        weights = table()
+        uses = uses_of(self.events, self.tellings)
+        worth = worth_of(uses, max(len(self.events), 1))
+        known: dict[str, int] = {}
+        for number, telling in enumerate(self.tellings):
+            if number not in self._among:
+                for thing in telling.things:
+                    known[thing] = known.get(thing, 0) + 1
+        bonus = [weights.said.get(_role(self.events[c.event]), 0.0) for c in self.found]
+        extra = valued(self._pieces, self._question, self._share, weights.among_others)
+        worth.update(extra.worth)
+        bonus = [mine + near for mine, near in zip(bonus, extra.bonus, strict=True)]
+        tells = [(*mine, *more) for mine, more in zip(self.tells, extra.tells, strict=True)]
+        self.values = [
+            fsum([worth.get(thing, 0.0) for thing in told]) + on_top
+            for told, on_top in zip(tells, bonus, strict=True)
+        ]
+        return ordered(
+            self._pieces,
+            tells,
+            self.costs,
+            worth,
+            again=weights.again,
+            told=known,
+            bonus=bonus,
+            enough=enough,
+        )
+
+
+def _role(event: Event) -> str:
+    return f"{event.by} {event.function}" if event.function == "words" else event.function
+
+
+def rates(messages: Sequence[Message], meter: Meter) -> Rate:
+    """Tokens a character, message by message: a piece is not counted by itself."""
+    known: dict[int, float] = {}
+
+    def rate(event: Event) -> float:
+        at = event.message
+        if at not in known:
+            length = sum([len(part.text) for part in messages[at].parts])
+            known[at] = meter.message(messages[at]) / length if length else TOKENS_A_CHARACTER
+        return known[at]
+
+    return rate
+
+
+def fitted(
+    order: Sequence[int],
+    costs: Sequence[float],
+    values: Sequence[float],
+    room: int,
+    tokens: Callable[[Sequence[int]], int],
+) -> list[int]:
+    """As many of the best as fit the room, and what still fits of the next ones.
+
+    ``costs`` are estimates; ``tokens`` counts what a choice really takes. One piece that is worth more than all
+    that fit before it stands in their place: without that, trifles would win in a small room (Khuller, Moss and
+    Naor 1999).
+    """
+    reach = list(accumulate(costs[number] for number in order))
+    low, high, spent, allowed = 0, len(order) + 1, 0, float(room)
+    for attempt in range(_TRIES):
+        if high - low <= 1 or spent >= _FULL * room:
+            break
+        guess = bisect_right(reach, allowed) if attempt < _GUESSES else (low + high) // 2
+        size = min(max(guess, low + 1), high - 1)
+        taken = tokens(order[:size])
+        low, high, spent = (size, high, taken) if taken <= room else (low, size, spent)
+        allowed = _CAUTION * reach[size - 1] * room / max(taken, 1)
+    chosen = list(order[:low])
+    spare = room - spent
+    best = max(order, key=lambda number: values[number], default=None)
+    if best is not None and values[best] > sum(values[number] for number in chosen):
+        taken = tokens([best])
+        chosen, spare, low = ([best], room - taken, 0) if taken <= room else (chosen, spare, low)
+    for number in order[low : low + _NEXT] if spent < _FULL * room else ():
+        if costs[number] <= spare and number not in chosen:
+            taken = tokens([*chosen, number])
+            if taken <= room:
+                chosen.append(number)
+                spare = room - taken
+    return chosen
+
+
+class Run(NamedTuple):
+    """The pieces of one event that are told, by their numbers, ascending."""
+
+    number: int
+    chosen: Sequence[int]
+
+
+def runs(chosen: Sequence[int], found: Sequence[Candidate]) -> list[Run]:
+    """The chosen candidates by event, in the order of the events."""
+    by_event: dict[int, list[int]] = {}
+    for number in chosen:
+        by_event.setdefault(found[number].event, []).append(found[number].number)
+    return [Run(event, sorted(by_event[event])) for event in sorted(by_event)]

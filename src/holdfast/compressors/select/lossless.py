@@ -1,0 +1,43 @@
+"""Where shorter forms of the same values are enough, nothing else is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.content import recognise
+from holdfast.kernel.budget import Allowance
+from holdfast.kernel.edits import Edit, Replace
+from holdfast.kernel.messages import ToolResult
+from holdfast.kernel.transcript import Transcript
+
+_MOST_SAVED = 0.6  # of the outputs: no lossless form saves more
+_WORTH = 64  # characters: of a shorter text no form is looked for
+
+
+def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ...]:
+    """Shorter forms of outputs, the oldest first, that meet the target together; none where they do not."""
+    meter = allowance.meter
+    excess = meter.total(transcript) - allowance.target
+    outputs = list(_outputs(transcript))
+    if excess > _MOST_SAVED * sum(meter.text(part.text) for _, _, part in outputs):
+        return ()
+    edits: list[Edit] = []
+    for i, at, part in outputs:
+        if excess <= 0:
+            break
+        kind = recognise(part.text)
+        short = kind.compact(part.text)
+        saved = 0 if short is None else meter.text(part.text) - meter.text(short)
+        if short is not None and saved > 0:
+            edits.append(Replace(i, at, short, f"{kind.name}: the same value in a shorter form"))
+            excess -= saved
+    return tuple(edits) if excess <= 0 else ()
+
+
+def _outputs(transcript: Transcript) -> Iterator[tuple[int, int, ToolResult]]:
+    for i, message in enumerate(transcript.messages):
+        if i in transcript.pinned or message.role == "system":
+            continue
+        for at, part in enumerate(message.parts):
+            if isinstance(part, ToolResult) and not part.media and len(part.text) >= _WORTH:
+                yield i, at, part

@@ -1,0 +1,84 @@
+"""What is told of the past, in one place and a fixed order.
+
+First what the user said, then what was done, step by step, each outcome under its act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from holdfast.selection.pieces import Piece
+from holdfast.stream.events import Event
+
+from .candidates import TOKENS_A_CHARACTER, Candidates, fitted, runs
+
+SAID = "What the user said:"
+DONE = "What was said and done, step by step:"
+GAP = "…"
+_REACH = 2  # times the tokens: pieces that cost less than they were thought to may fill the room
+
+
+class Told(NamedTuple):
+    """An event, all its pieces, and the numbers of those that are told, ascending."""
+
+    event: Event
+    pieces: Sequence[Piece]
+    chosen: Sequence[int]
+
+
+def notes_of(events: Sequence[Event], tokens: int, count: Callable[[str], int], heading: str = "") -> str:
+    """Notes of at most so many tokens on these events, as ``count`` counts them; empty where nothing fits."""
+    candidates = Candidates(events, range(len(events)), lambda _: TOKENS_A_CHARACTER)
+
+    def text(chosen: Sequence[int]) -> str:
+        found = runs(chosen, candidates.found)
+        told = [Told(events[n], candidates.tellings[n].pieces, some) for n, some in found]
+        return written(told, heading) if told else ""
+
+    order = candidates.order(tokens * _REACH)
+    return text(fitted(order, candidates.costs, candidates.values, tokens, lambda chosen: count(text(chosen))))
+
+
+def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
+    """The notes; without a heading they are a bare list in order of time."""
+    if not heading:
+        return "\n".join([*(line for each in told for line in _lines(each, "- user: ")), *tail])
+    said = [line for each in told if _is_users(each.event) for line in _lines(each, "- ")]
+    done = [line for each in told if not _is_users(each.event) for line in _lines(each, "- ")]
+    lines = [heading]
+    if said:
+        lines += [SAID, *said]
+    if done:
+        lines += [DONE, *done]
+    return "\n".join([*lines, *tail])
+
+
+def _is_users(event: Event) -> bool:
+    return event.by == "user" and event.function == "words"
+
+
+def _lines(told: Told, users: str) -> Iterator[str]:
+    """The event's pieces, the first behind who speaks or acts; a mark stands where something is left out."""
+    reached = 0
+    lines: list[str] = []
+    for number in told.chosen:
+        if number > reached and lines:
+            lines[-1] += f" {GAP}"
+        lines.append(told.pieces[number].text)
+        reached = number + 1
+    if reached < len(told.pieces):
+        lines[-1] += f" {GAP}"
+    opening = f"{GAP} " if told.chosen[0] else ""
+    lines[0] = f"{_label(told.event, users)}{opening}{lines[0].lstrip()}"
+    yield from lines
+
+
+def _label(event: Event, users: str) -> str:
+    if event.function == "notes":
+        return ""
+    if event.function == "outcome":
+        return "> failed: " if event.failed else "> "
+    if event.function == "words":
+        return users if _is_users(event) else f"- {event.by}: "
+    return "- "

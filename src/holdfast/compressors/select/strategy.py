@@ -1,0 +1,65 @@
+"""Keep what the next steps will need: the newest exchanges, and of all the rest the pieces that are worth most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from holdfast.compressors.describing import knobs
+from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.originals import kept, saved
+from holdfast.kernel.budget import Allowance
+from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.transcript import Transcript
+
+from .lossless import without_loss
+from .view import View
+
+HEADING = "Notes on the conversation so far (… marks what is left out):"
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """One order of value over all that was said, done and returned; the budget takes its beginning.
+
+    The task and the newest exchange stay in place, and as many exchanges before it as ``recent`` allows. Of all
+    else, and of outputs too large to stay whole, the pieces are told that name what the next steps are likely to
+    use and nothing else told yet.
+    """
+
+    recent: float = 0.15
+    """Share of the room in which the newest exchanges stay as they are."""
+
+    task: float = 0.4
+    """Share of the room that the first message of the user may take; a longer one loses its middle."""
+
+    heading: str = HEADING
+    """The first line of the notes."""
+
+    name = "select"
+
+    def __post_init__(self) -> None:
+        check_knobs(self)
+
+    def describe(self) -> Mapping[str, object]:
+        """The name and the knobs."""
+        return {"strategy": self.name, **knobs(self)}
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
+        """One Drop of what is told in notes, one Insert of these, a Replace for each output told in part."""
+        if allowance.meter.total(transcript) <= allowance.target:
+            return Plan.skip("within_budget", "it fits already")
+        edits = without_loss(transcript, allowance)
+        if edits:
+            return Plan(edits, reason="lossless")
+        view = View(self, transcript, allowance)
+        if not view.may_shrink:
+            return Plan.skip("nothing_old", "there is nothing that could be told in brief")
+        return self._kept(view) if allowance.stored else view.plan()
+
+    def _kept(self, view: View) -> Flow:
+        """The plan with the originals kept and named; without them where the store fails."""
+        trouble = yield from kept(list(view.parts_in_part()), view.name_original)
+        if trouble or not view.going:
+            return view.plan((), trouble)
+        return (yield from saved(view.plan, view.transcript, view.going, view.allowance))

@@ -1,0 +1,259 @@
+"""One view in the making: what stays in place, what is told in notes, and how much of it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from holdfast.compressors.concealing import concealed
+from holdfast.compressors.cuts import legal, unit_of
+from holdfast.compressors.placing import Placed, placed
+from holdfast.compressors.references import note
+from holdfast.compressors.summaries import body_of, mark
+from holdfast.content import recognise
+from holdfast.kernel.budget import Allowance
+from holdfast.kernel.compressor import Plan
+from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
+from holdfast.kernel.messages import Text, ToolResult
+from holdfast.kernel.transcript import Transcript, speaks
+from holdfast.selection.excerpt import gap
+from holdfast.selection.weights import table
+from holdfast.stream.events import Event, events_of
+from holdfast.stream.tellings import Telling
+from holdfast.text.fit import head_tail
+
+from .candidates import Candidates, fitted, rates, runs
+from .notes import Told, written
+
+if TYPE_CHECKING:
+    from .strategy import Select
+
+_IN_PLACE = 0.5  # share of the recent room above which one part is told in pieces
+
+
+Place = tuple[int, int]
+"""A message and a part of it."""
+
+
+class View:
+    """What is decided of one conversation."""
+
+    def __init__(self, knobs: Select, transcript: Transcript, allowance: Allowance) -> None:
+        self.knobs, self.transcript, self.allowance = knobs, transcript, allowance
+        self._meter = allowance.meter
+        self._sizes = self._meter.sizes(transcript)
+        self._bodies = {i: body for i, m in enumerate(transcript.messages) if (body := body_of(m)) is not None}
+        overhead = self._meter.overhead(transcript.envelope)
+        firm = transcript.protected - frozenset(transcript.newest)
+        self._firm = frozenset(chain.from_iterable(unit_of(transcript, i) for i in firm))
+        self._room = allowance.target - overhead - sum(self._sizes[i] for i in self._firm)
+        self._task = self._task_of()
+        self._cap = max(1, int(self._room * knobs.recent * _IN_PLACE))
+        self._texts: dict[tuple[int, int], str] = {}
+        self._told_in_part: set[int] = set()
+        self._keys: dict[Place, tuple[str, str]] = {}
+        said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
+        self._events = events_of(tuple(said), range(len(transcript)), self._bodies)
+        self._by_message: dict[int, list[Event]] = {}
+        for event in self._events:
+            self._by_message.setdefault(event.message, []).append(event)
+        self._answered = self._answered_by_newest()
+        staying = self._staying()
+        everything = set(range(len(transcript)))
+        self.going = sorted(legal(transcript, everything - staying, staying))
+        self._candidates = self._candidates_of()
+
+    @property
+    def may_shrink(self) -> bool:
+        """Whether anything may go or be told in part."""
+        return bool(self._candidates.found)
+
+    # what stays
+
+    def _task_of(self) -> int | None:
+        users = [i for i in self.transcript.user_positions if i not in self._bodies]
+        return users[0] if users and "task" in self.transcript.prefers else None
+
+    def _staying(self) -> set[int]:
+        """The positions that stay in place: what must, the task, and the newest exchanges."""
+        staying = set(self._firm)
+        left = int(self._room * self.knobs.recent)
+        if self._task is not None:
+            staying.add(self._task)
+        for unit in reversed(self.transcript.units):
+            if unit.start < self.transcript.newest.start and unit != self._answered:
+                cost = sum(self._least(i) for i in unit if i not in staying)
+                if cost > left or not self._bodies.keys().isdisjoint(unit):
+                    break
+                left -= cost
+            staying.update(unit)
+        return staying
+
+    def _answered_by_newest(self) -> range:
+        """What the agent said just before the newest message, if that is a user's: a "yes" means nothing alone."""
+        newest = self.transcript.newest
+        before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
+        if not before or not newest or not speaks(self.transcript.messages[newest.start]):
+            return range(0)
+        unit = before[-1]
+        is_agents = self.transcript.messages[unit.start].role == "assistant"
+        fits = sum(self._sizes[i] for i in unit) <= self._room * self.knobs.task
+        return unit if is_agents and fits and self._bodies.keys().isdisjoint(unit) else range(0)
+
+    def _least(self, i: int) -> int:
+        """What a message takes in place at least: its long outputs are told in part."""
+        size = self._sizes[i]
+        if size > self._cap:
+            for event in self._by_message[i]:
+                if self._may_be_told_in_part(event):
+                    size -= max(0, self._meter.text(event.text) - self._cap)
+        return size
+
+    # candidates
+
+    def _candidates_of(self) -> Candidates:
+        going = set(self.going)
+        among: set[int] = set()
+        for number, event in enumerate(self._events):
+            if event.message in going:
+                among.add(number)
+            elif (
+                event.message not in self._answered
+                and self._may_be_told_in_part(event)
+                and self._meter.text(event.text) > self._cap
+            ):
+                among.add(number)
+                self._told_in_part.add(number)
+        query, weights = self.allowance.query, table()
+        question, share = (self.transcript.question, weights.implied) if query is None else (query, weights.asked)
+        return Candidates(self._events, among, rates(self.transcript.messages, self._meter), question, share)
+
+    def _may_be_told_in_part(self, event: Event) -> bool:
+        """Whether an event that stays may lose pieces: what was returned or pasted, an agent's text."""
+        i = event.message
+        if i in self._firm or i in self.transcript.pinned or event.function in ("instruction", "act", "notes"):
+            return False
+        part = self.transcript.messages[i].parts[event.part]
+        if isinstance(part, ToolResult):
+            return not part.media
+        return isinstance(part, Text) and (event.function != "words" or event.by == "assistant")
+
+    # the plan
+
+    def plan(self, references: tuple[str, ...] = (), trouble: str = "") -> Plan:
+        """The edits; ``references`` are lines at the end that name where originals are kept."""
+        place = placed(self.transcript, self.going, "user") if self.going else None
+        if self.going and place is None:
+            return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
+        fixed = self._fixed(place)
+        room = self.allowance.target - fixed
+        order = self._candidates.order(max(room, 0) * 1.3)
+        costs, values = self._candidates.costs, self._candidates.values
+        chosen = fitted(order, costs, values, room, lambda some: self._tokens(some, place, references))
+        edits = tuple(self._edits(chosen, place, references))
+        return Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
+
+    def parts_in_part(self) -> Iterator[tuple[Place, str, str]]:
+        """The parts that stay in place and are told in part: where, the whole text, and its kind."""
+        for at in dict.fromkeys(
+            (self._events[n].message, self._events[n].part) for n in sorted(self._told_in_part)
+        ):
+            text = self.transcript.messages[at[0]].parts[at[1]].text
+            yield at, text, recognise(text).name
+
+    def name_original(self, at: Place, kind: str, key: str) -> None:
+        """From now on the part ends with the reference to its original."""
+        text = self.transcript.messages[at[0]].parts[at[1]].text
+        line = note(kind, self._meter.text(text), key, tool=self.allowance.recall_tool)
+        self._keys[at] = (key, line)
+
+    def _fixed(self, place: Placed | None) -> int:
+        """Tokens of all that does not depend on the pieces that are told."""
+        meter, going = self._meter, set(self.going)
+        whole = meter.overhead(self.transcript.envelope)
+        whole += sum(size for i, size in enumerate(self._sizes) if i not in going)
+        whole -= sum(meter.text(self._events[n].text) for n in self._told_in_part)
+        if self._task is not None and self._task not in self._firm:
+            whole += self._clamp_task(self._task)
+        if place is not None:
+            whole += meter.tariff.message
+        return whole + sum(meter.text(f"\n{line}") for _, line in self._keys.values())
+
+    def _clamp_task(self, task: int) -> int:
+        """Clamp the task where it takes too much; by how much that changes the tokens."""
+        message, most = self.transcript.messages[task], int(self._room * self.knobs.task)
+        texts = [(n, part) for n, part in enumerate(message.parts) if isinstance(part, Text)]
+        if self._sizes[task] <= most or task in self.transcript.newest or not texts:
+            return 0
+        longest, part = max(texts, key=lambda each: len(each[1].text))
+        room = most - (self._sizes[task] - self._meter.text(part.text))
+        if room <= 0:
+            return 0
+        text = head_tail(part.text, room, self._meter.text).rstrip()
+        self._texts[task, longest] = text
+        return self._meter.message(message.saying({longest: text})) - self._sizes[task]
+
+    def _tokens(self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]) -> int:
+        """Tokens of what the pieces say, in notes and in place."""
+        notes, texts = self._written(chosen, references)
+        count = self._meter.text
+        told = sum(count(text) for text in texts.values())
+        return told + (count(self._marked(notes, place)) if place is not None else 0)
+
+    def _marked(self, notes: str, place: Placed) -> str:
+        return mark(notes, place.role)
+
+    def _written(self, chosen: Sequence[int], references: tuple[str, ...]) -> tuple[str, dict[int, str]]:
+        """The notes, and what is told of each event that stays in place and is told in part."""
+        told: list[Told] = []
+        texts = dict.fromkeys(sorted(self._told_in_part), "…")
+        for number, pieces in runs(chosen, self._candidates.found):
+            telling = self._candidates.tellings[number]
+            if number in self._told_in_part:
+                whole = len(pieces) == len(telling.pieces)
+                texts[number] = self._events[number].text if whole else in_place(telling, pieces)
+            else:
+                told.append(Told(self._events[number], telling.pieces, pieces))
+        return written(told, self.knobs.heading, references), texts
+
+    def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
+        """The new text of each part with an event that is told in part: message, part, text."""
+        places = {(self._events[n].message, self._events[n].part) for n in texts}
+        numbered = list(enumerate(self._events))
+        for at, part in sorted(places):
+            events = [(n, e) for n, e in numbered if (e.message, e.part) == (at, part)]
+            lines = [texts.get(n, e.text) for n, e in events]
+            _, reference = self._keys.get((at, part), ("", ""))
+            yield at, part, "\n".join([*lines, reference] if reference else lines)
+
+    def _edits(self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]) -> Iterator[Edit]:
+        notes, texts = self._written(chosen, references)
+        if place is not None:
+            reason = "told in notes"
+            yield Drop(tuple(self.going), reason)
+            yield Insert(
+                place.at, place.role, self._marked(notes, place), reason, covers=(self.going[0], self.going[-1])
+            )
+        for i, part, text in self._parts(texts):
+            key, _ = self._keys.get((i, part), ("", ""))
+            if key and self.transcript.messages[i].role != "user":
+                yield Offload(i, part, text, key, "told in part")
+            else:
+                yield Replace(i, part, text, "told in part", asked=self.transcript.messages[i].role == "user")
+        for (i, part), text in sorted(self._texts.items()):
+            yield Replace(i, part, text, "too long for the budget: its middle is left out", asked=True)
+
+
+def in_place(telling: Telling, chosen: Sequence[int]) -> str:
+    """The chosen pieces one below the other, each gap named."""
+    pieces, unit = telling.pieces, telling.unit
+    lines: list[str] = []
+    reached = 0
+    for number in chosen:
+        piece = pieces[number]
+        lines += gap(piece.at - reached, unit)
+        lines.append(piece.text)
+        reached = max(reached, piece.at + piece.units)
+    last = max((piece.at + piece.units for piece in pieces), default=0)
+    return "\n".join([*lines, *gap(last - reached, unit)])

@@ -1,0 +1,440 @@
+"""The content kind ``log``: lines that programs write one after another, told as the kinds of event in them.
+
+What varies is found by the regularity of the text. The columns with which lines begin are read from a sample; the
+head of a line ends behind its last time, level or component. Messages that are equal but for their numbers are one
+kind, and so are those that differ only where many words stand in turn. A word that is the same in all lines of a
+kind is told as it stands, a few words that stand at one place are all told: none is lost in a merger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from holdfast.selection.pieces import Piece, Reading, clauses
+from holdfast.text.importance import TROUBLE, alarm
+
+from .lossy import Read
+from .repeats import compacted, expanded
+
+_SAMPLE = 64_000  # characters by which a text is recognised
+_ROWS = 200  # lines by which the columns are read
+_COLUMNS = 12
+_SHARE = 0.9  # of the lines must agree on a column
+_BOUND = 0.3  # of the lines begin a record, at least: the others continue one, as stack traces do
+_FEWEST = 3  # lines of a log
+_LONGEST = 2_000  # characters of a line that are compared
+_STATES = 3  # so many words at one place are no values but states: each makes a kind of its own
+_FEW = 12  # words that stand at one place and are all told
+_MOST_LISTED = 90  # characters of them
+_SHORT = 12  # characters of numbers that are listed
+_MUCH = 16  # characters of a single word from which its numbers are left to the line itself
+_CODES = 40  # numbers that stand at one place and may tell failures from successes
+_USUAL = 0.25  # of the messages that are alike: a word that fewer share at its place is a value
+_PACKAGES = 2  # parts of a component's name that are told
+_MORE = "…"
+
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+_FIELD = re.compile(r"\[[^\]\n]{0,160}\][^\s|]*|[^\s|]+|\|")
+_TIME = re.compile(
+    r"\W{0,2}(?:[a-z_]{1,12}=\W?)?(?:\d{1,2}:\d\d(?::\d\d)?(?![:\d])|\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d|\1\d)"
+    r"|(?:19|20)\d{6}(?:\D|$)|\[ *\d+\.\d{3,}\]|1\d{9}(?:\.?\d{3,9})?(?!\d))"
+    r"|\W?(?i:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)\b(?![-_/])"
+)
+_CLOCK = re.compile(r"\d:\d\d(?!\d)")
+_LEVEL = re.compile(
+    r"\W*(?:(?:level|lvl|severity)=)?\W*(?:trace|debug|verbose|fine\w*|config|info\w*|notice|log|ok|warn\w*|wrn|err\w*"
+    r"|severe|crit\w*|d?panic|fatal|alert|emerg\w*|fail(?:ure)?)\W*",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"([VDINWEFC])(?:[01]\d[0-3]\d|0)?")
+_LETTERS = {"W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL"}
+_TAG = re.compile(r"[^\s\"]*:|\[.*\]\W*|[^\s\[\"]+:[^\s\[]*\]|[A-Za-z_][\w-]*(?:(?:[.$]|::)[\w$-]+)+")
+_HEX = re.compile(r"(?<![^\W_])(?=[a-fA-F]?[a-fA-F:-]{0,40}\d)[0-9a-fA-F]{2,}(?:[:-]+[0-9a-fA-F]{2,})*(?![^\W_])")
+_NUMBER = re.compile(
+    r"(?<![a-zA-Z\d])[-+]?\d+(?:[.,:/_+-]+\d+)*|\d+|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
+)
+
+
+def _masked(text: str) -> str:
+    """The text with ``0`` for every number, id, address, date and list of them."""
+    return _NUMBER.sub("0", _HEX.sub("0", text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _class_of(field: str) -> str:
+    """What a field at the beginning of a line looks like."""
+    if _TIME.match(field) or (field[0] == "[" and _CLOCK.search(field)):
+        return "time"
+    if _LEVEL.fullmatch(field) or _LETTER.fullmatch(field):
+        return "level"
+    if _TAG.fullmatch(field):
+        return "tag"
+    return "number" if any(map(str.isdigit, field)) else "word" if any(map(str.isalpha, field)) else "mark"
+
+
+@lru_cache(maxsize=1 << 12)
+def _conforms(field: str, name: str) -> bool:
+    """Whether a field can stand in a column of that class; fields are masked."""
+    if name == "time":
+        return any(map(str.isdigit, field)) or _TIME.match(field) is not None
+    return name not in {"level", "tag", "mark"} or _class_of(field) in {name, "tag", "level"}
+
+
+class Head(NamedTuple):
+    """What a line begins with: its fields' number, its level and its component."""
+
+    fields: int = 0
+    level: str = ""
+    tag: str = ""
+
+
+class Layout:
+    """The classes of the columns with which the lines begin, up to the last time, level or component."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        asked = [line for line in lines if line and not line[0].isspace()]
+        rows = [_FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // _ROWS)]]
+        rows = [row for row in rows if row]
+        for name in ("time", "level"):
+            begun = [row for row in rows if _class_of(row[0]) == name]
+            if len(begun) >= _BOUND * len(rows):
+                rows = begun
+                break
+        self.columns = list[str]()
+        for at in range(_COLUMNS):
+            name = _column([row[at] for row in rows if len(row) > at], len(rows))
+            if not name:
+                break
+            self.columns.append(name)
+        while self.columns and (
+            self.columns[-1] not in {"time", "level", "tag"}
+            or (
+                self.columns[-1] != "time"
+                and sum(len(row) > len(self.columns) for row in rows) <= (1 - _SHARE) * len(rows)
+            )
+        ):
+            self.columns.pop()
+        self._least = self.columns.index("time") if "time" in self.columns else 0
+
+    def head(self, shape: str) -> Head:
+        """The head of a masked line; one that continues another has none."""
+        fields, level, tag = 0, "", ""
+        for name, field in zip(self.columns, _FIELD.findall(shape), strict=False):
+            if not _conforms(field, name):
+                break
+            fields += 1
+            if name == "level":
+                level = field
+            elif name == "tag" and (field[0] != "[" or not tag):
+                tag = field
+        return Head(fields, level, tag) if fields > self._least else Head()
+
+
+def _column(fields: Sequence[str], rows: int) -> str:
+    """The class of nearly all fields of a column; nothing where they are a message's."""
+    least = _SHARE * rows
+    if not fields or len(fields) < least:
+        return ""
+    different = Counter(map(_masked, fields))
+    classes = Counter(map(_class_of, fields))
+    name, count = classes.most_common(1)[0]
+    if count >= least and (name != "tag" or len(different) <= max(_FEW, _BOUND * rows)) and name != "word":
+        return "time" if name == "number" and _grows(fields) else name
+    if sum(count for _, count in different.most_common(_FEW)) >= least:
+        return "label"
+    return "number" if classes["number"] + classes["tag"] >= least else ""
+
+
+def _grows(fields: Sequence[str]) -> bool:
+    """Whether bare numbers of one length nearly always grow: dates and times of day do."""
+    if len({len(field) for field in fields}) > 1 or len(fields[0]) < 6 or not all(map(str.isdecimal, fields)):
+        return False
+    return sum(one <= other for one, other in pairwise(fields)) >= _SHARE * (len(fields) - 1)
+
+
+class Kind:
+    """Lines that report the same kind of event: their words, masked, and where they stand."""
+
+    __slots__ = ("level", "rows", "tags", "words")
+
+    def __init__(self, words: tuple[str, ...], level: str) -> None:
+        self.words, self.level = words, level
+        self.rows = list[tuple[int, int]]()
+        """Each line with the number of the fields before its message."""
+        self.tags = Counter[str]()
+
+
+def _kinds(lines: Sequence[str], layout: Layout) -> list[Kind]:
+    rows_of: dict[str, list[int]] = {}
+    for row, shape in enumerate(_masked("\n".join(lines)).split("\n")):
+        rows_of.setdefault(shape[:_LONGEST], []).append(row)
+    kinds: dict[tuple[object, ...], Kind] = {}
+    for shape, rows in rows_of.items():
+        head = layout.head(shape)
+        words = tuple(_without_runs(_words(shape, head.fields)))
+        if not any(map(str.isalnum, shape)):
+            continue
+        level = _level(head.level)
+        kind = kinds.setdefault((words, level), Kind(words, level))
+        kind.rows += [(row, head.fields) for row in rows]
+        kind.tags[head.tag] += len(rows)
+    families: dict[tuple[object, ...], list[Kind]] = {}
+    for kind in kinds.values():
+        key = (len(kind.words), kind.level, alarm(" ".join(kind.words)) >= TROUBLE)
+        families.setdefault(key, []).append(kind)
+    found = [kind for family in families.values() for kind in _merged(family)]
+    for kind in found:
+        kind.rows.sort()
+    return sorted(found, key=lambda kind: kind.rows[0])
+
+
+def _words(line: str, fields: int) -> list[str]:
+    """The words of a line behind so many fields of its head."""
+    if not fields:
+        return line.split()
+    ends = [found.end() for found, _ in zip(_FIELD.finditer(line), range(fields), strict=False)]
+    return line[ends[-1] :].split()
+
+
+def _level(field: str) -> str:
+    letter = _LETTER.fullmatch(field)
+    return _LETTERS.get(letter[1], "") if letter else field
+
+
+def _without_runs(words: Sequence[str]) -> Iterator[str]:
+    """Masked words in which a row of values is two."""
+    last = before = ""
+    for word in words:
+        bare = word.rstrip(",;")
+        if not bare == last == before or "0" not in bare:
+            yield word
+        last, before = bare, last
+
+
+def _merged(kinds: list[Kind], fixed: frozenset[int] = frozenset()) -> Iterator[Kind]:
+    """Messages of one length, merged where they differ in values.
+
+    Those that share their most usual word stand together, and are parted by each further word that a good part of
+    them shares. What then still differs are values, if enough stays the same, and are joined if they are many.
+    """
+    if len(kinds) <= _STATES:
+        yield from kinds
+        return
+    usual = [Counter(column) for column in zip(*[kind.words for kind in kinds], strict=True)]
+    if not fixed:
+        together: dict[tuple[int, str], list[Kind]] = {}
+        for kind in kinds:
+            told = [(usual[at][word], -at, word) for at, word in enumerate(kind.words) if _tells(word)]
+            _, at, word = max(told, default=(0, 0, ""))
+            together.setdefault((-at, word), []).append(kind)
+        for (at, _), members in together.items():
+            yield from _merged(members, frozenset({at}))
+        return
+    fixed |= {at for at, words in enumerate(usual) if len(words) == 1}
+    told = [
+        (count, at, word)
+        for at, words in enumerate(usual)
+        if at not in fixed
+        for word, count in words.items()
+        if _tells(word)
+    ]
+    count, place, word = max(told, default=(0, 0, ""))
+    if count > max(_STATES, _USUAL * len(kinds)):
+        yield from _merged([kind for kind in kinds if kind.words[place] == word], fixed | {place})
+        yield from _merged([kind for kind in kinds if kind.words[place] != word], fixed)
+        return
+    same = sum(_tells(kinds[0].words[at]) for at in fixed)
+    if not same or (len(kinds) <= _FEW and 2 * same < sum(map(_tells, kinds[0].words))):
+        yield from kinds
+        return
+    joined = Kind(kinds[0].words, kinds[0].level)
+    for kind in kinds:
+        joined.rows += kind.rows
+        joined.tags += kind.tags
+    yield joined
+
+
+@lru_cache(maxsize=1 << 14)
+def _tells(word: str) -> bool:
+    """Whether a word has letters enough to say something."""
+    return len(word) > 1 and sum(map(str.isalpha, word)) > 1
+
+
+class Event(NamedTuple):
+    """A kind of event as it is told."""
+
+    text: str
+    tag: str
+    rows: Sequence[int]
+    words: int
+    """The most words that are told at one place: each makes a kind of its own."""
+
+
+def _events(kind: Kind, lines: Sequence[str], usual_level: str) -> Iterator[Event]:
+    """The events of a kind: failures that only a number tells are told apart from successes."""
+    at = [row for row, _ in kind.rows]
+    said = [_as_words(_words(lines[row], fields), len(kind.words)) for row, fields in kind.rows]
+    tag = _tag(kind.tags)
+    failed = set[int]()
+    for place, values in enumerate(map(dict.fromkeys, zip(*said, strict=True))):
+        if 1 < len(values) <= _CODES and max(map(len, values)) <= _FEW:
+            shown = {words[place]: words for words in reversed(said)}
+            bad = {value for value, words in shown.items() if alarm(" ".join(words)) >= TROUBLE}
+            if 0 < len(bad) < len(values):
+                failed = {number for number, words in enumerate(said) if words[place] in bad}
+                break
+    level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
+    for part in (failed, set(range(len(said))) - failed):
+        if numbers := sorted(part):
+            columns = [list(dict.fromkeys(column)) for column in zip(*[said[n] for n in numbers], strict=True)]
+            most = _FEW if sum(len(set(map(_masked, column))) > 1 for column in columns) < 2 else _STATES + 1
+            told = [_told(column, most) for column in columns]
+            words = max(
+                (word.count("|") - said[numbers[0]][place].count("|") for place, word in enumerate(told)),
+                default=0,
+            )
+            count = f"×{len(numbers)}" if len(numbers) > 1 else ""
+            text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, " ".join(filter(None, (count, level, *told))))
+            yield Event(text, tag, [at[n] for n in numbers], max(0, words) + 1)
+
+
+def _as_words(words: list[str], number: int) -> list[str]:
+    """The words of a line, a row of values as two, where there are more than its kind has."""
+    if len(words) == number:
+        return words
+    masked = _masked("\n".join(words)).split("\n")
+    joined = list[str]()
+    last = before = ""
+    for word, mask in zip(words, masked, strict=True):
+        bare = mask.rstrip(",;")
+        if bare == last == before and "0" in bare:
+            joined[-1] += f" {word}"
+        else:
+            joined.append(word)
+        last, before = bare, last
+    return joined
+
+
+def _told(values: Sequence[str], most: int) -> str:
+    """What stands at one place in the lines of a kind: the word, a few words, or what many have in common."""
+    listed = "|".join(values)
+    if (len(values) > 1 and len(listed) > _SHORT) or len(listed) > _MUCH:
+        values = list(dict.fromkeys(_masked("\n".join(values)).replace("0", _MORE).split("\n")))
+        listed = "|".join(values)
+    if len(values) <= most and len(listed) <= _MOST_LISTED:
+        return listed
+    if len(values) == 1:
+        return f"{listed[:_MOST_LISTED]}{_MORE}"
+    start = _shared(values)
+    end = _shared([value[len(start) :][::-1] for value in values])[::-1]
+    return f"{start}{_MORE}{end}"
+
+
+def _shared(values: Sequence[str]) -> str:
+    """What all of the values begin with, up to the end of a word."""
+    low, high = min(values)[:_MOST_LISTED], max(values)
+    end = next((at for at, (one, other) in enumerate(zip(low, high, strict=False)) if one != other), len(low))
+    while end and low[end - 1].isalnum():
+        end -= 1
+    return low[:end]
+
+
+def _tag(tags: Counter[str]) -> str:
+    """The component, without its process number; of several, what they have in common or the most usual."""
+    names = list(dict.fromkeys(_name(tag.replace("[0]", "")) for tag, _ in tags.most_common()))
+    return "|".join([*names[:_STATES], *([_MORE] if len(names) > _STATES else [])])
+
+
+def _name(tag: str) -> str:
+    """A component without the packages that it is in."""
+    parts = tag.split(".")
+    return tag if len(parts) <= _PACKAGES or tag[0] == "[" else parts[-1]
+
+
+class Log(Read):
+    """Lines with a time or a level at their head; every kind of event is told once, with its count."""
+
+    name = "log"
+
+    def fit(self, text: str) -> float:
+        """The share of the lines that begin as a log's do, or that continue such a line."""
+        lines = [line for line in lines_of(_sampled(text)) if line.strip()]
+        layout = Layout(lines)
+        if len(lines) < _FEWEST or not {"time", "level"} & set(layout.columns[:5]):
+            return 0.0
+        begun = sum(
+            layout.head(_masked(line[:_LONGEST])).fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
+            for line in lines
+        )
+        own = sum(not line[0].isspace() for line in lines)  # what is indented continues a record
+        least = 0.6 if "time" in layout.columns else 0.8
+        return begun / len(lines) if begun > least * own else 0.0
+
+    def recognises(self, text: str) -> bool:
+        """Whether most lines begin as a log's do."""
+        return self.fit(text) >= _BOUND
+
+    def compact(self, text: str) -> str | None:
+        """The lines with what they share with the line above said once, or None where that saves little."""
+        return compacted(text)
+
+    def expand(self, compacted: str) -> str:
+        """The lines as they were."""
+        return expanded(compacted)
+
+    def read(self, text: str) -> Reading:
+        """Each kind of event with its count, by component, and then the lines themselves."""
+        lines = lines_of(text)
+        layout = Layout(lines)
+        kinds = _kinds(lines, layout)
+        levels = Counter[str]()
+        for kind in kinds:
+            levels[kind.level] += len(kind.rows)
+        usual = levels.most_common(1)[0][0] if levels else ""
+        events = [event for kind in kinds for event in _events(kind, lines, usual)]
+        return Reading(tuple(_pieces(lines, events)), len(lines), "")
+
+
+def _pieces(lines: Sequence[str], events: Sequence[Event]) -> Iterator[Piece]:
+    marks = f"×n n such lines, {_MORE} differs, a|b either; then lines as they are"
+    yield Piece(f"[log, {len(lines):,} lines, {len(events)} kinds of line: {marks}]", 0, 0)
+    by_tag: dict[str, list[int]] = {}
+    for number, event in enumerate(events):
+        by_tag.setdefault(event.tag, []).append(number)
+    at = 1
+    for tag, numbers in by_tag.items():
+        under, lead = 0, f"{tag} " if tag else ""
+        if tag and len(numbers) > 1:
+            yield Piece(tag, 0, 0, under=0)
+            under, lead, at = at, " ", at + 1
+        for number in numbers:
+            event = events[number]
+            kinds = [f"kind {number}.{word}" for word in range(event.words)]
+            yield Piece(lead + event.text, 0, len(event.rows), (*kinds, f"event {number}"), under)
+            at += 1
+    event_of = {row: number for number, event in enumerate(events) for row in event.rows}
+    for row, line in enumerate(lines):
+        for part in clauses(line, 300) if line.strip() else ():
+            yield Piece(part, row, 0, (f"event {event_of[row]}",) if row in event_of else ())
+
+
+def _sampled(text: str) -> str:
+    if len(text) <= _SAMPLE:
+        return text
+    size, step = _SAMPLE // 8, len(text) // 8
+    return "\n".join(
+        text[start : start + size].partition("\n")[2].rpartition("\n")[0]
+        for start in range(0, len(text) - size, step)
+    )
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines without byte-order mark, carriage returns, colours and control characters."""
+    text = _COLOUR.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
+    return _UNPRINTABLE.sub("\ufffd", text).removesuffix("\n").split("\n")

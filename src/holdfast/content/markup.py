@@ -1,0 +1,354 @@
+"""HTML and XML: a page is read as its text, a document as its records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from itertools import groupby
+from typing import Literal
+from urllib.parse import unquote
+
+from holdfast.selection.pieces import Reading, passages
+from holdfast.text.opaque import elide
+
+from .lossy import Read
+from .shares import sampled
+from .structured.reading import Pieces
+from .structured.values import Value
+
+_SPARSEST = 300  # characters a tag; a text with fewer tags only mentions some
+_FEWEST, _MOST = 3, 0.9  # tags, and the share of the text from which on it is markup
+_DEEPEST = 40  # levels of elements that are told apart
+
+_BEGINS = re.compile(
+    r"[\s\ufeff]{0,200}<(?:[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,4000})?/?>|!--|!doctype|\?xml)", re.IGNORECASE
+)
+_TAG = re.compile(r"<(/?)[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,2000})?(/?)>")
+_PAGE = re.compile(
+    r"<(?:!doctype\s+html|html|head|body|div|p|span|table|tr|td|ul|ol|li|h[1-6]|br|nav|form|section|article|main)\b",
+    re.IGNORECASE,
+)
+_INDENTED = re.compile(r">(\s*+)<")
+_LEAST_SAVING = 0.05
+_SPACE_MATTERS = re.compile(
+    r"<!--|<!\[CDATA|xml:space|<(?:script|pre|code)\b"  # white space between tags in them is content
+    r"|</[^<>]*+>\s*+[^<\s]|[^<>\s]\s*+<[A-Za-z_]",  # as it is where an element has both text and elements
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(
+    r"<(?P<close>/?)(?P<name>[A-Za-z_][^\s/<>]*+)(?P<attributes>(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)>"
+    r"|(?P<comment><!--)|(?P<data><!\[CDATA\[)|(?P<declaration><[!?][^<>]*+>)|(?P<text>[^<]++|<)"
+)
+_ATTRIBUTE = re.compile(r"([^\s\"'=/>]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?")
+_NAMELESS = re.compile(r"\[(?:button|select)[^\[\]:]{0,300}: ?\]")  # nothing says what it is for
+
+
+class Markup(Read):
+    """An HTML page or an XML document, or a part of one."""
+
+    name = "markup"
+
+    def fit(self, text: str) -> float:
+        """The share of the text that has tags as markup has them; none where no tag begins or closes it."""
+        if not _BEGINS.match(text):
+            return 0.0
+        sample = sampled(text)
+        tags = _TAG.findall(sample)
+        closes = any(closing or empty for closing, empty in tags)
+        return min(1.0, len(tags) * _SPARSEST / len(sample)) if closes and len(tags) >= _FEWEST else 0.0
+
+    def recognises(self, text: str) -> bool:
+        """Whether it begins with a tag and has tags all through."""
+        return self.fit(text) >= _MOST
+
+    def compact(self, text: str) -> str | None:
+        """XML without the indentation between its tags, unless white space is content there."""
+        if "<" not in text or _is_page(text) or _SPACE_MATTERS.search(text):
+            return None
+        shorter = _INDENTED.sub(lambda gap: "><" if "\n" in gap[1] else gap.group(), text)
+        return shorter if len(shorter) <= (1 - _LEAST_SAVING) * len(text) else None
+
+    def expand(self, compacted: str) -> str:
+        """The document itself: the same but for its indentation."""
+        return compacted
+
+    def read(self, text: str) -> Reading:
+        """The text of a page, or the elements of a document with their attributes as records."""
+        if _is_page(text):
+            return passages("\n".join(_Page().read(elide(text))))
+        pieces = Pieces()
+        pieces.add([_document(text)])
+        return pieces.reading()
+
+
+def _is_page(text: str) -> bool:
+    return _PAGE.search(text, 0, 20_000) is not None
+
+
+Event = Literal["open", "close", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A start tag, an end tag or a text; ``value`` is the tag's name, or the text with its entities resolved."""
+
+    event: Event
+    value: str
+    attributes: str = ""
+    """The source of the attributes."""
+    empty: bool = False
+    """A start tag that is its own end (``<br/>``)."""
+
+    def named(self) -> dict[str, str]:
+        """All attributes in order; one without a value has an empty one."""
+        found = _ATTRIBUTE.finditer(self.attributes)
+        return {one[1]: unescape(one[2] or one[3] or one[4] or "") for one in found}
+
+
+def tokens(source: str) -> Iterator[Token]:
+    """The tokens, without comments, declarations, scripts and styles; what is open at the end is not closed.
+
+    Never fails and never looks at a character twice; the standard library's parser is lenient too, but slower, and
+    some broken documents take it quadratic time.
+    """
+    at = 0
+    while found := _TOKEN.match(source, at):
+        at = found.end()
+        kind = found.lastgroup
+        if kind == "text":
+            yield Token("text", unescape(found.group()))
+        elif kind == "comment":
+            at = _behind(source, "-->", at)
+        elif kind == "data":
+            end = _behind(source, "]]>", at)
+            yield Token("text", source[at:end].removesuffix("]]>"))
+            at = end
+        elif kind != "declaration":
+            name, attributes = found["name"], found["attributes"]
+            empty = attributes.endswith("/") or source.startswith("/", at - 2)
+            yield Token("close" if found["close"] else "open", name, attributes, empty)
+            if name.lower() in {"script", "style"} and not found["close"] and not empty:
+                close = re.compile(f"</{name}", re.IGNORECASE).search(source, at)
+                at = close.start() if close else len(source)
+
+
+def _behind(source: str, mark: str, at: int) -> int:
+    place = source.find(mark, at)
+    return len(source) if place < 0 else place + len(mark)
+
+
+@dataclass(slots=True)
+class _Element:
+    """An element that is open: what stands in it so far."""
+
+    name: str
+    attributes: dict[str, str]
+    texts: list[str] = field(default_factory=list[str])
+    """Its text, and that of the elements within."""
+    says: bool = False
+    """Whether it has text of its own."""
+    children: list[tuple[str, Value]] = field(default_factory=list["tuple[str, Value]"])
+
+    def value(self) -> Value:
+        """Its text where it has any, else its attributes and elements as a record."""
+        text = " ".join(elide("".join(self.texts)).split()) if self.says else ""
+        if not self.attributes and (text or not self.children):
+            return text
+        told: list[tuple[str, Value]] = [(key, elide(value)) for key, value in self.attributes.items()]
+        return _record([*told, ("text", text)] if text else [*told, *_grouped(self.children)])
+
+
+def _grouped(children: Iterable[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
+    """The children, neighbours of one name as a list."""
+    for name, group in groupby(children, lambda child: child[0]):
+        values = [value for _, value in group]
+        yield name, values if len(values) > 1 else values[0]
+
+
+def _record(members: Sequence[tuple[str, Value]]) -> Value:
+    """One record; several, one behind the other, where names come back later."""
+    record = dict(members)
+    return record if len(record) == len(members) else [{name: value} for name, value in members]
+
+
+def _document(source: str) -> Value:
+    """The elements as a value; a missing end tag ends where its parent ends, a stray one is passed over."""
+    around = [_Element("", {})]
+    names: dict[str, int] = {}
+
+    def close() -> str:
+        closed = around.pop()
+        names[closed.name] -= 1
+        parent = around[-1]
+        parent.children.append((closed.name, closed.value()))
+        if len(around) <= _DEEPEST:
+            parent.texts += closed.texts
+        return closed.name
+
+    for token in tokens(source):
+        if token.event == "text":
+            around[-1].texts.append(token.value)
+            around[-1].says = around[-1].says or not token.value.isspace()
+        elif token.event == "open":
+            shown = {key: value for key, value in token.named().items() if not key.startswith(("xmlns", "xsi:"))}
+            around.append(_Element(token.value, shown))
+            names[token.value] = names.get(token.value, 0) + 1
+            if token.empty:
+                close()
+        elif names.get(token.value):
+            while close() != token.value:
+                pass
+    while len(around) > 1:
+        close()
+    return _record(list(_grouped(around[0].children))) or around[0].value()
+
+
+_PREFIXES = {"title": "title: ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
+_BLOCKS = frozenset(
+    """
+    address article blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure hr
+    html legend main ol optgroup p section summary table tbody tfoot thead title tr ul head form
+    nav footer aside header menu
+    """.split()
+)
+_HIDDEN = frozenset({"svg", "template", "iframe", "object", "audio", "video", "canvas", "math", "datalist"})
+_META = frozenset({"description", "author", "og:title", "og:description", "article:published_time", "date"})
+_FIELD = ("type", "name", "id", "value", "placeholder", "required", "checked", "disabled")
+_CELL_MARK, _BREAK_MARK, _FIELD_END = "\ufdd0", "\ufdd1", "\ufdd2"  # no character of any text
+_LONG_ROW = 300  # characters; what is longer is a layout made with a table
+_DEEPEST_LIST = 6  # levels of lists that are shown by indentation
+_LONGEST_LINK = 200  # characters of an address that are shown
+
+
+class _Page:
+    """Gathers the words of a block until a tag ends it: the lines of a page, without what is for a browser."""
+
+    def __init__(self) -> None:
+        self._words: list[str] = []
+        self._prefix = ""
+        self._links: list[tuple[str, int]] = []
+        self._lists: list[int] = []  # the number of the item of each open list; below zero if it is not numbered
+        self._in_row = False
+        self._preformatted = 0
+        self._hidden = ""  # the element whose content is passed over
+        self._hidden_depth = 0
+
+    def read(self, source: str) -> Iterator[str]:
+        """The lines of a page in their order."""
+        for token in tokens(source):
+            name = token.value.lower() if token.event != "text" else ""
+            if self._hidden:
+                self._hidden_depth += (name == self._hidden) * (1 if token.event == "open" else -1)
+                self._hidden = self._hidden if self._hidden_depth else ""
+            elif token.event == "text":
+                self._words.append(token.value)
+            elif token.event == "close":
+                yield from self._close(name)
+            elif name in _HIDDEN and not token.empty:
+                self._hidden, self._hidden_depth = name, 1
+            else:
+                yield from self._open(token, name)
+        yield from self._flush()
+
+    def _open(self, token: Token, name: str) -> Iterator[str]:
+        if name in {"td", "th"}:
+            self._words.append(_CELL_MARK)
+            return
+        if name in {*_PREFIXES, "li", "pre", "form", "tr", "table", "ul", "ol"} or self._ends(name):
+            yield from self._flush()
+        self._prefix = _PREFIXES.get(name, self._prefix)
+        if name == "li":
+            self._item()
+        elif name == "pre":
+            self._preformatted += 1
+        elif name == "tr":
+            self._in_row = True
+        elif name in {"ul", "ol"}:
+            self._lists.append(0 if name == "ol" else -1_000_000)
+        elif name not in _BLOCKS or name == "form":
+            yield from self._inline(token, name)
+        if name in _BLOCKS:
+            self._words.append(_BREAK_MARK)
+
+    def _close(self, name: str) -> Iterator[str]:
+        if name == "a" and self._links:
+            self._link()
+        elif name in {"select", "button"}:
+            self._words.append(_FIELD_END)
+        elif name in {*_PREFIXES, "li", "pre"}:
+            yield from self._flush()
+            self._prefix = ""
+            self._preformatted = max(0, self._preformatted - (name == "pre"))
+        elif name in _BLOCKS:
+            if name in {"ul", "ol"} and self._lists:
+                self._lists.pop()
+            if name in {"tr", "table"} or self._ends(name):
+                yield from self._flush()
+            self._words.append(_BREAK_MARK)
+
+    def _ends(self, name: str) -> bool:
+        """Whether the tag of a block ends the line; within the row of a table it does not."""
+        return name in _BLOCKS and not self._in_row
+
+    def _inline(self, token: Token, name: str) -> Iterator[str]:
+        named = token.named()
+        shown = "".join(f" {key}={named[key]}" if named[key] else f" {key}" for key in _FIELD if key in named)
+        if name == "a":
+            self._links.append((named.get("href", ""), len(self._words)))
+        elif name == "img":
+            alt = named.get("alt", "").strip()
+            self._words.append(f" [image: {alt}] " if alt else " ")
+        elif name in {"input", "textarea"} and named.get("type", "").lower() != "hidden":
+            self._words.append(f" [{name}{shown}] ")
+        elif name in {"select", "button"}:
+            self._words.append(f" [{name}{shown}: ")
+        elif name == "option":
+            self._words.append(" · ")
+        elif name == "form":
+            yield f"[form {named.get('method', '').upper() or 'GET'} {named.get('action', '')}]".replace(" ]", "]")
+        elif name == "meta":
+            label = named.get("name") or named.get("property", "")
+            content = " ".join(named.get("content", "").split())
+            if label.lower() in _META and content:
+                yield f"{label}: {content}"
+
+    def _item(self) -> None:
+        indent = "  " * (min(len(self._lists), _DEEPEST_LIST) - 1)
+        if self._lists:
+            self._lists[-1] += 1
+        number = self._lists[-1] if self._lists else -1
+        self._prefix = f"{indent}{number}. " if number > 0 else f"{indent}- "
+
+    def _link(self) -> None:
+        address, start = self._links.pop()
+        said = "".join(self._words[start:]).strip()
+        if (
+            address
+            and not address.startswith(("#", "javascript:"))
+            and said not in {"", address, unquote(address)}
+        ):
+            self._words.append(f" ({address[:_LONGEST_LINK]})")
+
+    def _flush(self) -> Iterator[str]:
+        """The block that is open, if anything is in it."""
+        said = "".join(self._words).replace(_FIELD_END, "]")
+        self._words.clear()
+        self._links.clear()
+        prefix, self._prefix = self._prefix, ""
+        self._in_row = False
+        texts = [said.replace(_BREAK_MARK, "\n").strip("\n").rstrip()] if self._preformatted else _texts(said)
+        for text in texts:
+            if any(map(str.isalnum, text)):
+                yield prefix + text
+                prefix = ""
+        if not said.strip() or not texts:
+            self._prefix = prefix
+
+
+def _texts(said: str) -> list[str]:
+    """The text of a block: as one line, or, if it is a long row of a table, by the breaks in it."""
+    parts = said.split(_BREAK_MARK) if len(said) > _LONG_ROW else [said.replace(_BREAK_MARK, " ")]
+    lines = (" | ".join(" ".join(cell.split()) for cell in part.split(_CELL_MARK)).strip(" |") for part in parts)
+    return [line for line in (_NAMELESS.sub("", line) for line in lines) if line]

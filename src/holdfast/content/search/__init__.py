@@ -1,5 +1,0 @@
-"""Search hits: by file, those that the question names first."""
-
-from .kind import Search
-
-__all__ = ["Search"]

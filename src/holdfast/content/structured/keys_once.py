@@ -1,0 +1,160 @@
+"""JSON without loss and with the keys of its records written once.
+
+Each list or object of like records becomes an object of their keys and their rows; what is not there
+has a mark of its own, and what is the same in all stands with its key::
+
+    keys once, and a row for each record:
+    {"total":2,"orders":{"keys":["id",{"to":["city","zip"]},{"items":[["name","price"]]}],"rows":[
+    [17,["Oslo","0150"],[["Desk",120.5],["Lamp",9.9]]],
+    [18,["Bergen","5003"],[["Lamp",9.9]]]]}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from .shapes import Fixed, Many, Record, Shape, is_of, shape_of
+from .values import MISSING, Cell, Literal, Value, dump, parse, quote
+
+_HEADS = ("keys once, and a row for each record:\n", "JSON lines, keys once, and a row for each record:\n")
+_KEYS, _ROWS, _ABSENT = "keys", "rows", "absent"
+_FEWEST = 3  # records that are worth a header
+_DEEPEST = 60  # levels above the records
+
+
+def written(documents: list[Value]) -> str | None:
+    """The documents with their keys once; None where nothing in them is alike."""
+    lines = len(documents) > 1
+    writing = _Writing()
+    value = writing.without_keys(list(documents) if lines else documents[0], 0)
+    return _HEADS[lines] + dump(value) if writing.tables and not writing.ambiguous else None
+
+
+def expanded(text: str) -> str | None:
+    """The JSON of which ``written`` made the text, minified; None if it made nothing of the kind."""
+    head = next((head for head in _HEADS if text.startswith(head)), None)
+    if head is None:
+        return None
+    try:
+        value = _with_keys(parse(text[len(head) :])[0], 0)
+    except (ValueError, KeyError, StopIteration):  # somebody else's text that begins like one of ours
+        return None
+    return "\n".join(map(dump, cast("list[Value]", value))) if head == _HEADS[1] else dump(value)
+
+
+class _Writing:
+    def __init__(self) -> None:
+        self.tables = 0
+        self.ambiguous = False
+        """Whether an object of the source looks like a table."""
+
+    def without_keys(self, value: Value, depth: int) -> Value:
+        """The value, its like records as text of rows."""
+        if not isinstance(value, dict | list) or depth > _DEEPEST:
+            return value
+        children = list(value.values()) if isinstance(value, dict) else value
+        if len(children) >= _FEWEST and set(map(type, children)) == {dict} and (shape := shape_of(children)):
+            self.tables += 1
+            return self._table(value, children, shape)
+        if isinstance(value, list):
+            return [self.without_keys(child, depth + 1) for child in value]
+        self.ambiguous = self.ambiguous or _is_table(value)
+        return {key: self.without_keys(child, depth + 1) for key, child in value.items()}
+
+    def _table(self, value: Value, records: list[Value], shape: Shape) -> Value:
+        absent = quote("-" * (1 + max(map(len, _dashes(records)), default=0)))
+        rows = [_row(record, shape, absent) for record in records]
+        if isinstance(value, dict):
+            rows = [f"{quote(key)}:{row}" for key, row in zip(value, rows, strict=True)]
+        marks = "{}" if isinstance(value, dict) else "[]"
+        return Literal(
+            f'{{"{_KEYS}":{dump(_spec(shape))},"{_ABSENT}":{absent},"{_ROWS}":{marks[0]}\n'
+            + ",\n".join(rows)
+            + f"{marks[1]}}}"
+        )
+
+
+def _dashes(records: list[Value]) -> Iterator[str]:
+    """The texts in them that could be taken for the mark of what is not there."""
+    waiting: list[Value] = list(records)
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, dict):
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here
+        elif isinstance(here, str) and here.startswith("-") and not here.strip("-"):
+            yield here
+
+
+def _row(value: Cell, kind: Shape | Many | Fixed | None, absent: str) -> str:
+    if isinstance(value, str):
+        return value if type(value) is Literal else quote(value)
+    if value is MISSING:
+        return absent
+    if type(kind) is dict and type(value) is dict and is_of(value, kind):
+        found = [_row(value.get(key, MISSING), one, absent) for key, one in kind.items() if type(one) is not Fixed]
+        return f"[{','.join(found)}]"
+    if type(kind) is Many and type(value) is list:
+        return f"[{','.join([_row(item, kind.shape, absent) for item in value])}]"
+    return dump(cast("Value", value))
+
+
+def _spec(shape: Shape) -> Value:
+    """The keys as JSON: one with anything under it stands in an object."""
+    return [key if kind is None else {key: _under(kind)} for key, kind in shape.items()]
+
+
+def _under(kind: Shape | Many | Fixed) -> Value:
+    if isinstance(kind, Fixed):
+        return kind.value
+    return [_spec(kind.shape)] if isinstance(kind, Many) else _spec(kind)
+
+
+def _shape(spec: Value) -> Shape:
+    shape: Shape = {}
+    for entry in cast("list[str | Record]", spec):
+        if isinstance(entry, str):
+            shape[entry] = None
+            continue
+        ((key, under),) = entry.items()
+        if not isinstance(under, list):
+            shape[key] = Fixed(under)
+        elif under and isinstance(under[0], list):
+            shape[key] = Many(_shape(under[0]))
+        else:
+            shape[key] = _shape(under)
+    return shape
+
+
+def _is_table(value: Record) -> bool:
+    return _KEYS in value and _ROWS in value
+
+
+def _with_keys(value: Value, depth: int) -> Value:
+    """The value with its tables as the records that they were."""
+    if not isinstance(value, dict | list) or depth > _DEEPEST:
+        return value
+    if isinstance(value, list):
+        return [_with_keys(child, depth + 1) for child in value]
+    if not _is_table(value):
+        return {key: _with_keys(child, depth + 1) for key, child in value.items()}
+    shape, absent, rows = _shape(value[_KEYS]), value[_ABSENT], value[_ROWS]
+    if isinstance(rows, dict):
+        return {key: _record(row, shape, absent) for key, row in rows.items()}
+    return [_record(row, shape, absent) for row in cast("list[Value]", rows)]
+
+
+def _record(value: Value, kind: Shape | Many | Fixed | None, absent: Value) -> Value:
+    if not isinstance(value, list) or kind is None:
+        return value
+    if isinstance(kind, Many):
+        return [_record(item, kind.shape, absent) for item in value]
+    cells = iter(value)
+    record: Record = {}
+    for key, one in cast("Shape", kind).items():
+        cell = one.value if isinstance(one, Fixed) else _record(next(cells), one, absent)
+        if isinstance(one, Fixed) or cell != absent:
+            record[key] = cell
+    return record

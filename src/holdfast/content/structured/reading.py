@@ -1,0 +1,239 @@
+"""Values as pieces to be told: a record or a part of it each, with its name and without JSON's marks.
+
+``orders A-17 lines: item desk, price 120.5, size (width 140, depth 70)``. Many records of one shape are rows
+under one piece that names their columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from holdfast.selection.pieces import Piece, Reading, clauses, passages
+from holdfast.selection.things import shape as shape_of_name
+from holdfast.text.opaque import elide
+
+from .shapes import Fixed, Many, Record, Shape, is_of, shape_of
+from .values import MISSING, Cell, Literal, Missing, Value, dump
+
+_LONG = 160  # characters of a piece: some forty tokens
+_LONGEST_LABEL, _LONGEST_NAME = 80, 40  # characters of what stands before it, and of the name of a record
+_MANY = 8  # records that are better seen side by side
+_DEEPEST = 40  # levels; what lies deeper is told as JSON
+_UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")
+_NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
+"""Shapes of values that name no record."""
+
+
+class Pieces:
+    """Gathers the pieces of values, one behind the other; their units are records."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Piece] = []
+        self._records = 0
+
+    def reading(self) -> Reading:
+        """What was gathered."""
+        return Reading(self._pieces, self._records, "record")
+
+    def add(self, values: Sequence[Value]) -> None:
+        """The pieces of one value, or of several that stand beside each other."""
+        if len(values) == 1:
+            record = self._next() if isinstance(values[0], dict) else self._records
+            self._value("", values[0], record, 0)
+        else:
+            self._list("", values, self._records, 0)
+
+    def add_text(self, text: str) -> None:
+        """The pieces of a text that stands beside the values."""
+        for piece in passages(text).pieces:
+            self._put(piece.text, self._next())
+
+    def _next(self) -> int:
+        """The number of a record that begins."""
+        self._records += 1
+        return self._records - 1
+
+    def _put(self, text: str, record: int, label: str = "", under: int = -1, tells: tuple[str, ...] = ()) -> int:
+        self._pieces.append(Piece(f"{label}: {text}" if label else text, record, 1, tells, under))
+        return len(self._pieces) - 1
+
+    def _value(self, label: str, value: Value, record: int, depth: int) -> None:
+        short = _inline(value, _LONG, label.rpartition(" ")[2])
+        if short is not None or depth > _DEEPEST:
+            bare = value and isinstance(value, dict | list) and short
+            parts = clauses(dump(value)) if short is None else [short[1:-1] if bare else short]
+        elif isinstance(value, dict):
+            named = _joined(label, _name(value))
+            return self._members(label, named, value.items(), record, depth)
+        elif isinstance(value, list):
+            return self._list(label, value, record, depth)
+        else:
+            parts = [piece.text for piece in passages(elide(str(value))).pieces]
+        for part in parts:
+            self._put(part, record, label)
+        return None
+
+    def _list(self, label: str, values: Sequence[Value], record: int, depth: int) -> None:
+        shape = shape_of(values) if len(values) >= _MANY and set(map(type, values)) == {dict} else {}
+        if len(shape) > 1:
+            self._rows(label, cast("Sequence[Record]", values), shape, record, depth)
+        else:
+            self._members(label, label, (("", value) for value in values), record, depth)
+
+    def _members(
+        self, label: str, named: str, members: Iterable[tuple[str, Value]], record: int, depth: int
+    ) -> None:
+        """Short members together, up to the length of a piece; of a list each record by itself."""
+        held: list[str] = []
+        size = 0
+        for key, value in members:
+            is_record = not key and isinstance(value, dict) and len(value) > 1
+            short = None if is_record else _inline(value, _LONG)
+            if held and (short is None or size + len(key) + len(short) > _LONG):
+                self._put(", ".join(held), record, label)
+                held, size, label = [], 0, named
+            if short is None:
+                number = self._next() if is_record else record
+                self._value(_joined(named, key), value, number, depth + 1)
+            else:
+                bare = not key and isinstance(value, dict)
+                held.append(_member(key, short) if key else short[1:-1] if bare else short)
+                size += len(held[-1]) + 2
+        if held:
+            self._put(", ".join(held), record, label)
+
+    def _rows(self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int) -> None:
+        """The columns, and under them each record in parts of which the first stands above the others."""
+        header = self._put(f"{len(records):,} records, a row each: {_columns(shape)}", at, label)
+        self._pieces[header] = self._pieces[header]._replace(units=0)
+        for record in records:
+            number = self._next()
+            if not is_of(record, shape):
+                self._value(label, record, number, depth + 1)
+                continue
+            above = header
+            for part in _packed(_cells(record, shape)):
+                put = self._put(part, number, "", above, facts(part, number))
+                above = put if above == header else above
+
+
+def facts(text: str, record: int) -> tuple[str, ...]:
+    """What a row tells of its record: each word is news there, whatever other rows have told."""
+    return tuple([f"{word} of {record}" for word in text.replace(",", " ").replace(";", " ").split()])
+
+
+def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[str]:
+    """The cells in lines, up to the length of a piece; some begin one."""
+    held, size = list[str](), 0
+    for cell, begins in cells:
+        if held and (begins or size + len(cell) > _LONG):
+            yield _beside(held)
+            held, size = [], 0
+        held.append(cell)
+        size += len(cell) + 2
+    yield _beside(held)
+
+
+def _beside(cells: Sequence[str]) -> str:
+    """The cells of a line with the least between them that keeps them apart: a blank, or a comma."""
+    text = cells[0]
+    spaced = " " in text
+    for cell in cells[1:]:
+        before, spaced = spaced, " " in cell
+        apart = (before or spaced) and not text.endswith(";")
+        between = " " if not apart else "," if cell[:1].isdigit() else ", "
+        text += between + cell
+    return text
+
+
+def _joined(label: str, name: str) -> str:
+    """The names on the way to a record; where the way is long, the last of them."""
+    joined = f"{label} {name}" if label and name else label or name
+    if len(joined) <= _LONGEST_LABEL:
+        return joined
+    return joined[-_LONGEST_LABEL:].partition(" ")[2] or name[:_LONGEST_LABEL]
+
+
+def _name(record: Record) -> str:
+    """The first value of a record, if it can name it."""
+    first = next(iter(record.values()), None)
+    if not isinstance(first, str) or not 0 < len(first) <= _LONGEST_NAME or " " in first:
+        return ""
+    return first if shape_of_name(first) not in _NAMELESS else ""
+
+
+def _member(key: str, said: str) -> str:
+    return f"{key} {said}" if key.isidentifier() else f"{key}: {said}"
+
+
+def _scalar(value: Cell) -> str:
+    if type(value) is str:
+        return value if value.isalnum() or not _UNCLEAR.search(value) else f'"{value}"'
+    if isinstance(value, Literal):
+        return value
+    return value.value if isinstance(value, Missing) else dump(value)
+
+
+def _inline(value: Value, room: int, named: str = "") -> str | None:
+    """The value in a line of at most so many characters, records and lists in brackets; None if it is longer.
+
+    What only says again by what name a record stands is left out.
+    """
+    if not isinstance(value, dict | list):
+        scalar = _scalar(value)
+        return scalar if len(scalar) <= room and "\n" not in scalar else None
+    is_record = isinstance(value, dict)
+    children = value.items() if isinstance(value, dict) else [("", child) for child in value[: room + 1]]
+    parts: list[str] = []
+    for key, child in children:
+        room -= len(key) + 2
+        text = _inline(child, room, key) if room > 0 else None
+        if text is None:
+            return None
+        if not is_record or text != named:
+            room -= len(text)
+            parts.append(_member(key, text) if is_record else text)
+    opened, closed = "()" if is_record else "[]"
+    return f"{opened}{', '.join(parts)}{closed}"
+
+
+def _columns(shape: Shape) -> str:
+    """The keys of a row, with those under them in brackets."""
+    found: list[str] = []
+    for key, kind in shape.items():
+        if isinstance(kind, Fixed):
+            found.append(f"{key} always {_scalar(kind.value)}")
+        elif isinstance(kind, Many):
+            found.append(f"{key} [{_columns(kind.shape)}; …]")
+        else:
+            found.append(key if kind is None else f"{key} ({_columns(kind)})")
+    return ", ".join(found)
+
+
+def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
+    """The cells of a row, an item of a list each, and whether a list begins with it."""
+    for key, kind in shape.items():
+        if isinstance(kind, Fixed):
+            continue
+        value = record.get(key, MISSING)
+        if isinstance(kind, Many) and type(value) is list and value:
+            last = len(value) - 1
+            for place, item in enumerate(value):
+                yield _bare(item, kind.shape) + ";" * (place < last), place == 0
+        elif type(kind) is dict and type(value) is dict and is_of(value, kind):
+            yield from _cells(value, kind)
+        else:
+            yield _bare(value, kind), False
+
+
+def _bare(value: Cell, kind: Shape | Many | Fixed | None) -> str:
+    """What stands in a cell: of records whose keys differ the values alone, for the columns name all keys."""
+    if type(value) is dict:
+        if type(kind) is dict and is_of(value, kind):
+            return _beside([cell for cell, _ in _cells(value, kind)] or ["{}"])
+        return " ".join(map(_scalar, value.values()))
+    if type(value) is list:
+        return " ".join(map(_scalar, value)) or "[]"
+    return _scalar(value)

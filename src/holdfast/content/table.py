@@ -1,0 +1,330 @@
+"""Tables of text: delimited (CSV, TSV), ruled (Markdown, psql, mysql), aligned columns; told row by row."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from statistics import median
+from typing import Literal as OneOf
+from typing import TypeAlias, TypeVar
+
+from holdfast.selection.pieces import Piece, Reading, clauses, passages
+
+from .lossy import Read
+from .shares import enough
+from .structured.reading import facts
+
+T = TypeVar("T")
+Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]
+
+_BAR = " | "
+_HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
+_COMPACT = re.compile(r"\[[\d,]+ rows, (a space|a bar) between cells\]\n")
+_SAMPLE = 200  # lines that decide
+_FEWEST_ROWS = 2
+_FEWEST_ALIGNED = 3  # rows, and columns unless there is a rule under the header
+_MOSTLY = 0.8  # of the lines of aligned columns have what marks them
+_REGULAR = 0.95  # of the rows have as many cells as the header
+_FEWEST_FOR_ONE = 5  # rows among which one may have other cells: a total, or where the text was cut off
+_MOST_CUT = 2  # lines at the end that a cut within quotes leaves
+_SHORT = 60  # characters of a cell of a table, in the middle, at most: longer pieces are prose with commas
+_DELIMITERS = "\t,;|"
+_RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
+_MARKDOWN_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")
+_STROKES = ("--", "==", "──", "━━", "══")
+_BARS = re.compile(r"[|│┃]")
+_FOOT = re.compile(r"\(?\d{1,12} rows?(?: (?:in set|returned|affected|selected))?(?: \([\d.]{1,9} sec\))?[).]?")
+_GUTTER = re.compile(r"\s{2}")
+_YEAR = re.compile(r"(?:19|20)\d\d(?:[-/ ]?[QqHh]?\d{1,2})?")
+_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]{0,20}%?")
+_WORD = re.compile(r"\S+")
+
+
+class Table(Read):
+    """A header and rows."""
+
+    name = "table"
+
+    def fit(self, text: str) -> float:
+        """The share of the rows, if there are any, with as many cells as a header that can name columns."""
+        found = grid(text)
+        return sum(len(row) == len(found.header) for row in found.rows) / len(found.rows) if found else 0.0
+
+    def recognises(self, text: str) -> bool:
+        """Whether the text is one table."""
+        return self.fit(text) >= _MOSTLY
+
+    def compact(self, text: str) -> str | None:
+        """The table without what only aligns its columns; None where that saves no tokens."""
+        found = grid(text)
+        between = _between(found) if found else ""
+        if not found or found.style == "delimited" or (between == _BAR and found.style == "aligned"):
+            return None  # a bar is a token, a run of blanks too
+        lines = "\n".join(between.join(row) for row in (found.header, *found.rows))
+        compacted = f"[{len(found.rows):,} rows, {_HEADS[between]}]\n{lines}"
+        return compacted if len(compacted) < len(text) else None
+
+    def expand(self, compacted: str) -> str:
+        """The table as Markdown or as aligned columns: the same cells, but for the blanks around them."""
+        head = _COMPACT.match(compacted)
+        if head is None:
+            return compacted
+        lines = compacted[head.end() :].split("\n")
+        if head.group(1) == "a bar":
+            cells = [line.split(_BAR) for line in lines]
+            cells.insert(1, ["---"] * len(cells[0]))
+            return "\n".join(f"| {_BAR.join(row)} |" for row in cells)
+        words = [line.split(" ", lines[0].count(" ")) for line in lines]
+        widths = [max(map(len, column)) for column in zip(*words, strict=True)]
+        padded = ((cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in words)
+        return "\n".join("   ".join(row).rstrip() for row in padded)
+
+    def read(self, text: str) -> Reading:
+        """The header, and under it each row, a long one in parts of which the first stands above the others."""
+        found = grid(text)
+        if found is None:
+            return passages(text)
+        return Reading(list(_pieces(found)), len(found.rows), "row")
+
+
+def _pieces(found: Grid) -> Iterator[Piece]:
+    between = _between(found)
+    plain = found.style == "delimited"
+    yield Piece(found.head if plain else between.join(found.header), 0, 0)
+    number = 1
+    for place, (raw, row) in enumerate(zip(found.raw, found.rows, strict=True)):
+        above = 0
+        for part in clauses(raw if plain else between.join(row)):
+            yield Piece(part, place, 1, facts(part, place), above)
+            above = above or number
+            number += 1
+
+
+def _between(found: Grid) -> str:
+    """The shortest separator that no cell holds: a space where that will do."""
+    if found.style == "ruled":
+        return _BAR
+    cells = [found.header, *found.rows]
+    spaced = any(not row[-1] or not cell or " " in cell for row in cells for cell in row[:-1])
+    return _BAR if spaced or " " in found.header[-1] else " "
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A header, the rows under it, and each row as it stood in the text."""
+
+    style: Style
+    header: list[str]
+    rows: list[list[str]]
+    raw: list[str]
+    head: str
+    """The header as it stood."""
+    delimiter: str = ","
+
+
+def grid(text: str) -> Grid | None:
+    """The table that the text is, or None."""
+    lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").strip("\r\n").split("\n")]
+    if len(lines) > _FEWEST_ROWS and lines[0].startswith("```") and lines[-1].strip() == "```":
+        lines = lines[1:-1]
+    if _FOOT.fullmatch(lines[-1]):
+        lines.pop()
+    sample = [line for line in lines[:_SAMPLE] if line.strip()]
+    if len(lines) <= _FEWEST_ROWS or not sample:
+        return None
+    return _ruled(lines, sample) or _delimited(lines, sample) or _announced(lines, sample) or _aligned(lines)
+
+
+def _is_rule(line: str) -> bool:
+    if not _RULE.fullmatch(line):
+        return False
+    return any(stroke in line for stroke in _STROKES) or _MARKDOWN_RULE.fullmatch(line) is not None
+
+
+def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
+    """Cells between bars, with rules that are no rows; the header is what stands above the first inner rule."""
+    if not any(map(_is_rule, sample[:4])) or not _mostly(sample, _is_ruled, _REGULAR):
+        return None
+    kept = [line for line in lines if _BARS.search(line) and not _is_rule(line)]
+    cells = [_barred(line) for line in kept]
+    if len(cells) <= _FEWEST_ROWS or not _regular(cells):
+        return None
+    return Grid("ruled", cells[0], cells[1:], kept[1:], kept[0])
+
+
+def _is_ruled(line: str) -> bool:
+    return _BARS.search(line) is not None or _is_rule(line)
+
+
+def _barred(line: str) -> list[str]:
+    cells = [cell.strip() for cell in _BARS.split(line.strip())]
+    framed = line.strip()[0] in "|│┃"
+    return cells[1:-1] if framed and len(cells) > 2 and not cells[-1] else cells
+
+
+def _delimited(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
+    for delimiter in _DELIMITERS:
+        if sample[0].count(delimiter) and (likely := _plausible(sample, delimiter)) is not None:
+            found = _read(lines, delimiter)
+            if found and (likely or any(map(_is_of_numbers, zip(*found.rows[:_SAMPLE], strict=False)))):
+                return found
+    return None
+
+
+def _announced(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
+    """A table of cells under a line that announces it, which stays with the header."""
+    if not sample[0].rstrip().endswith(":"):
+        return None
+    start = lines.index(sample[0]) + 1
+    while start < len(lines) and not lines[start].strip():
+        start += 1
+    found = (
+        _delimited(lines[start:], sample[1:]) if len(lines) - start > _FEWEST_ROWS and len(sample) > 1 else None
+    )
+    return replace(found, head="\n".join([*lines[:start], found.head])) if found else None
+
+
+def _is_of_numbers(column: Sequence[str]) -> bool:
+    return _mostly(column, lambda cell: _NUMBER.fullmatch(cell.strip()) is not None, _REGULAR)
+
+
+def _plausible(sample: Sequence[str], delimiter: str) -> bool | None:
+    """Whether the lines are likely cut by the delimiter; None where they are not.
+
+    A comma with a space behind it is more often prose: it is unlikely where no column is of numbers.
+    """
+    counts = Counter(line.count(delimiter) for line in sample if '"' not in line)
+    usual, often = counts.most_common(1)[0] if counts else (sample[0].count(delimiter), len(sample))
+    if usual == 0 or often < 0.8 * counts.total():
+        return None
+    spaced = sum(line.count(delimiter + " ") for line in sample)
+    return delimiter == "\t" or usual > 2 or spaced * 2 < usual * len(sample)
+
+
+def _read(lines: Sequence[str], delimiter: str) -> Grid | None:
+    cells: list[list[str]] = []
+    raw: list[str] = []
+    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, strict=True)
+    start = 0
+    try:
+        for row in reader:
+            if row:
+                if not cells and not _is_header(row):
+                    return None
+                cells.append(row)
+                raw.append("\n".join(lines[start : reader.line_num]))
+            start = reader.line_num
+    except csv.Error:
+        if not cells or len(lines) - start > _MOST_CUT:
+            return None
+        cells.append(lines[start].split(delimiter))  # the text was cut off within quotes
+        raw.append("\n".join(lines[start:]))
+    if len(cells) <= _FEWEST_ROWS or not _regular(cells):
+        return None
+    return Grid("delimited", cells[0], cells[1:], raw[1:], raw[0], delimiter)
+
+
+def _regular(cells: Sequence[Sequence[str]]) -> bool:
+    width = len(cells[0])
+    sample = cells[:_SAMPLE]
+    same = sum(len(row) == width for row in sample)
+    regular = same >= _REGULAR * len(sample) or len(sample) - same <= (len(sample) >= _FEWEST_FOR_ONE)
+    return width > 1 and regular and median(len(cell) for row in sample for cell in row) <= _SHORT
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Whether the cells can name columns: none is a number, few are empty, none is there twice."""
+    names = [cell.strip() for cell in cells if cell.strip()]
+    if len(names) < len(cells) - 1 or len(set(names)) < len(names):
+        return False
+    named = [name for name in names if not _YEAR.fullmatch(name)]
+    return bool(named) and not any(name[0].isdigit() or len(name) > _SHORT for name in named)
+
+
+def _aligned(lines: Sequence[str]) -> Grid | None:
+    """Columns that only blanks set apart, as ``ps``, ``df`` and ``docker ps`` print them."""
+    fewest = _FEWEST_ALIGNED - any(map(_is_rule, lines[1:2]))
+    told = (line for line in lines if line.strip() and not _is_rule(line))
+    first = list(islice(told, _SAMPLE))
+    if len(first) <= _FEWEST_ALIGNED or first[0].lstrip()[0].isdigit():  # a number names no column
+        return None
+    if not _mostly(first, _has_gutter):
+        return None
+    lines = [line.expandtabs().rstrip() for line in (*first, *told)]
+    sample = lines[:_SAMPLE]
+    cells = _by_words(lines, sample) or _by_gaps(lines, sample)
+    head = cells[0]
+    if len(head) < fewest or not _is_header(head) or any(map(_repeats, zip(*cells[:_SAMPLE], strict=True))):
+        return None
+    return Grid("aligned", head, cells[1:], lines[1:], lines[0])
+
+
+def _mostly(lines: Sequence[T], is_one: Callable[[T], bool], share: float = _MOSTLY) -> bool:
+    return bool(enough(lines, is_one, share * len(lines)))
+
+
+def _has_gutter(line: str) -> bool:
+    return _GUTTER.search(line.expandtabs().strip()) is not None
+
+
+def _repeats(column: Sequence[str]) -> bool:
+    """Whether what should be a heading is a value like those under it."""
+    return column[1:].count(column[0]) * 2 > len(column)
+
+
+def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | None:
+    """A word a cell, the rest of the line in the last, if words stand under or end with their headings."""
+    names = list(_WORD.finditer(lines[0]))
+    cells = [line.split(None, len(names) - 1) for line in lines]
+    if any(len(row) != len(names) for row in cells) or not _mostly(sample, lambda line: _under(names, line)):
+        return None
+    if sum(_GUTTER.search(row[-1]) is not None for row in cells) > (1 - _REGULAR) * len(cells):
+        return None  # a cell before the last has several words, and what belongs to the last stands apart
+    return cells
+
+
+def _under(names: Sequence[re.Match[str]], line: str) -> bool:
+    """Whether most words of the line are set left or right under their headings."""
+    words = zip(names, _WORD.finditer(line), strict=False)
+    fitting = sum(name.start() == word.start() or name.end() == word.end() for name, word in words)
+    return fitting * 2 > len(names)
+
+
+def _by_gaps(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]]:
+    """Cells as the blanks cut them that all lines have in common."""
+    cuts = _cuts(sample)
+    cells = [_cut(line, cuts) for line in lines]
+    return cells if cuts and _mostly(cells[:_SAMPLE], _is_filled) else [[]]
+
+
+def _is_filled(row: Sequence[str]) -> bool:
+    return sum(map(bool, row)) * 2 > len(row)
+
+
+def _cuts(sample: Sequence[str]) -> list[int]:
+    """Where columns begin; what stands behind the start of the last heading is one column, whatever it holds."""
+    last = max((found.start() for found in _WORD.finditer(sample[0])), default=0)
+    taken = bytearray(last + 1)
+    for line in sample:
+        for found in _WORD.finditer(line[: last + 1]):
+            taken[found.start() : found.end()] = b"\1" * (found.end() - found.start())
+    cuts = [place for place in range(last + 1) if taken[place] and (place == 0 or not taken[place - 1])]
+    spans = list(zip(cuts, [*cuts[1:], None], strict=True))
+    return [cut for cut, end in spans if cut == cuts[0] or _begins_column(sample, cut, end)]
+
+
+def _begins_column(sample: Sequence[str], cut: int, end: int | None) -> bool:
+    """Whether a heading starts at the gap, and no further word of one whose column is empty."""
+    if not sample[0][cut:end].strip():
+        return False
+    apart = not sample[0][cut - 2 : cut].strip()
+    return apart or sum(bool(line[cut:end].strip()) for line in sample[1:]) * 2 >= len(sample) - 1
+
+
+def _cut(line: str, cuts: Sequence[int]) -> list[str]:
+    ends = [*cuts[1:], len(line)]
+    return [line[start:end].strip() for start, end in zip(cuts, ends, strict=True)]

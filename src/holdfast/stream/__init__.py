@@ -1,0 +1,1 @@
+"""What was said, done and returned: a conversation as one stream of events, whatever protocol it used."""

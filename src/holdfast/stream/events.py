@@ -1,0 +1,91 @@
+"""The events of a conversation by their function: words, acts, outcomes, material, earlier notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from holdfast.kernel.messages import Media, Message, Text, ToolCall, ToolResult
+
+from .acts import Protocol, protocol_of
+from .material import passages_of
+
+Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
+
+
+class Event(NamedTuple):
+    """One thing that was said, done or returned.
+
+    ``message`` is the position of its message and ``part`` that of its part. ``by`` is who said it (``user``,
+    ``assistant``, ``system``), or the name of the tool. ``act``, of an outcome, is the number of its act among the
+    events, -1 where it is not known. ``failed``: the outcome says that the act did not succeed.
+    """
+
+    function: Function
+    by: str
+    text: str
+    message: int
+    part: int
+    act: int = -1
+    failed: bool = False
+
+
+def events_of(messages: Sequence[Message], positions: Sequence[int], notes: Mapping[int, str]) -> list[Event]:
+    """The events of these messages in order; ``notes`` are the bodies of those that are earlier notes.
+
+    Acts that a protocol writes as text are told by its regularity over all the messages.
+    """
+    protocol = protocol_of(messages)
+    found: list[Event] = []
+    calls: dict[str, int] = {}
+    last_act = -1
+    for message, at in zip(messages, positions, strict=True):
+        if at in notes:
+            found.append(Event("notes", message.role, notes[at], at, 0))
+            continue
+        for event in _of_message(message, at, protocol, calls, last_act):
+            if event.function == "act":
+                last_act = len(found)
+                if isinstance(part := message.parts[event.part], ToolCall):
+                    calls[part.id] = last_act
+            found.append(event)
+    return found
+
+
+def _of_message(
+    message: Message, at: int, protocol: Protocol, calls: Mapping[str, int], last_act: int
+) -> Iterator[Event]:
+    for number, part in enumerate(message.parts):
+        if isinstance(part, ToolCall):
+            yield Event("act", part.name, part.arguments, at, number)
+        elif isinstance(part, ToolResult):
+            act = calls.get(part.call_id, -1)
+            yield Event("outcome", "tool", _shown(part), at, number, act, part.is_error)
+        elif isinstance(part, Media):
+            yield Event("material", message.role, f"[{part.kind}]", at, number)
+        elif isinstance(part, Text) and part.text:
+            yield from _of_text(part.text, message, at, number, protocol, last_act)
+
+
+def _of_text(
+    text: str, message: Message, at: int, number: int, protocol: Protocol, last_act: int
+) -> Iterator[Event]:
+    role = message.role
+    if role == "system":
+        yield Event("instruction", role, text, at, number)
+    elif role == "tool" or (role == "user" and protocol.is_outcome(text)):
+        yield Event("outcome", "tool", text, at, number, last_act)
+    elif role == "assistant":
+        words, act = protocol.parted(text)
+        for is_material, passage in passages_of(words) if words else ():
+            yield Event("material" if is_material else "words", role, passage, at, number)
+        if act:
+            yield Event("act", "", act, at, number)
+    else:
+        for is_material, passage in passages_of(text):
+            yield Event("material" if is_material else "words", role, passage, at, number)
+
+
+def _shown(result: ToolResult) -> str:
+    media = " ".join(f"[{medium.kind}]" for medium in result.media)
+    return f"{result.text} {media}".strip() if media else result.text

@@ -1,0 +1,95 @@
+"""An event in pieces, with the things that each piece tells: read once and kept by content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+from holdfast.content import recognise
+from holdfast.content.lossy import Read
+from holdfast.selection.pieces import Piece, Reading, clauses, passages
+from holdfast.selection.things import quoted, things
+from holdfast.text.memo import Memo
+
+from .events import Event
+
+_ARGUMENT = 100  # characters of an argument that stand beside the name of the call
+_BRIEF = 80  # characters of what is told of the arguments where a call is only named
+_HELD = 16_000_000  # characters that the memo holds: what was read of a growing conversation
+
+
+class Telling(NamedTuple):
+    """The pieces of an event; ``tells`` are the things of each, ``things`` those of all."""
+
+    pieces: tuple[Piece, ...]
+    tells: tuple[tuple[str, ...], ...]
+    things: frozenset[str]
+    quoted: frozenset[str]
+    unit: str
+    """What lies between the pieces: lines, records; empty where they say it themselves."""
+
+
+def telling_of(event: Event) -> Telling:
+    """How the event can be told."""
+    if event.function == "act":
+        return _TOLD(("act", event.by, event.text))
+    is_returned = event.function in ("outcome", "material")
+    return _TOLD(("returned" if is_returned else "said", "", event.text))
+
+
+def _told(key: tuple[str, str, str]) -> Telling:
+    how, name, text = key
+    if how == "act":
+        reading = Reading(tuple(_act(name, text)), 1)
+    elif how == "returned":
+        kind = recognise(text)
+        reading = kind.read(text) if isinstance(kind, Read) else passages(text)
+    else:
+        reading = passages(text)
+    pieces = tuple(reading.pieces)
+    tells = tuple([(*things(piece.text), *piece.things) for piece in pieces])
+    marked = quoted(text) if how != "act" else ()
+    return Telling(pieces, tells, frozenset().union(*tells), frozenset(marked), reading.unit)
+
+
+_TOLD: Memo[tuple[str, str, str], Telling] = Memo(
+    _told, lambda key, told: len(key[2]) + 200 * len(told.pieces), _HELD
+)
+
+
+def _act(name: str, text: str) -> Iterator[Piece]:
+    """The call with its arguments in one line; of long arguments the passages under it."""
+    arguments = _fields(text) if name else None
+    if arguments is None:
+        first, *rest = passages(text).pieces or (Piece("", 0),)
+        yield first._replace(text=f"{name} {first.text}".strip())
+        yield from (piece._replace(under=0) for piece in rest)
+        return
+    short = {key: value for key, value in arguments.items() if len(value) <= _ARGUMENT}
+    head = ", ".join(f"{key}: {value}" for key, value in short.items())
+    lines = clauses(f"{name} {head}".strip())
+    yield from (Piece(line, 0, under=0 if number else -1) for number, line in enumerate(lines))
+    for key, value in arguments.items():
+        if key not in short:
+            for piece in passages(value).pieces:
+                yield piece._replace(under=0, text=f"{key}: {piece.text}" if not piece.at else piece.text)
+
+
+def _fields(arguments: str) -> dict[str, str] | None:
+    """The arguments as text by name; None where they are no JSON object."""
+    try:
+        found: object = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    fields = cast("dict[str, object]", found)
+    return {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in fields.items()}
+
+
+def called(name: str, arguments: str) -> str:
+    """The name of a call and which one it was: its short arguments, or the beginning of the first long one."""
+    fields = _fields(arguments)
+    told = arguments if fields is None else ", ".join(f"{key} {value}" for key, value in fields.items())
+    return f"{name}({told if len(told) <= _BRIEF else f'{told[:_BRIEF]}…'})"

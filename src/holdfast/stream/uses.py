@@ -1,0 +1,34 @@
+"""How the things of a conversation were used: how often, how lately, by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.selection.weights import Use
+
+from .events import Event
+from .tellings import Telling
+
+
+def uses_of(events: Sequence[Event], tellings: Sequence[Telling]) -> dict[str, Use]:
+    """The use of each thing over all events; the age of an event is counted in events."""
+    uses: dict[str, Use] = {}
+    for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+        is_act = event.function == "act"
+        is_agents = is_act or event.by == "assistant"
+        crowd = max(len(telling.things), 1)
+        for thing in telling.things:
+            use = uses.get(thing)
+            if use is None:
+                use = uses[thing] = Use(crowd)
+            use.events += 1
+            use.last = now
+            if is_agents:
+                use.by_agent += 1
+                use.last_by_agent = now
+                use.acts += is_act
+            use.crowd = min(use.crowd, crowd)
+        for thing in telling.quoted:
+            if thing in uses:
+                uses[thing].is_quoted = True
+    return uses
