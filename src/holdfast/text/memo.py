@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from threading import Lock
 from typing import TypeVar
+
+from holdfast.kernel.forks import brief_lock
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -25,7 +26,7 @@ class Memo(dict[K, V]):
         self._half = characters // 2
         self._old: dict[K, V] = {}
         self._held = 0
-        self._lock = Lock()
+        self._lock = brief_lock()
 
     def __call__(self, key: K) -> V:
         """The value of the key."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from time import monotonic, sleep
 from typing import Literal
-from weakref import WeakSet, finalize
+from weakref import finalize
 
 from holdfast.kernel.errors import StoreError
+from holdfast.kernel.forks import Forks
 
 from . import schema
 from .transaction import transaction
@@ -48,7 +49,7 @@ class DatabaseFile:
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
         self._closer: finalize[[], DatabaseFile] | None = None
-        FORKS.watch(self)
+        _FORKS.watch(self)
 
     @contextmanager
     def use(self) -> Generator[sqlite3.Connection]:
@@ -91,13 +92,13 @@ class DatabaseFile:
             if self._closer is not None:
                 self._closer()
 
-    def hold(self) -> None:
-        """Close the file and keep every other thread from opening it, until ``free``."""
+    def acquire(self) -> None:
+        """Close the file and keep every other thread from opening it, until ``release``."""
         self._lock.acquire()
         self.close()
 
-    def free(self) -> None:
-        """The inverse of ``hold``."""
+    def release(self) -> None:
+        """The inverse of ``acquire``."""
         self._lock.release()
 
     def _open(self) -> sqlite3.Connection:
@@ -106,7 +107,7 @@ class DatabaseFile:
         connection = sqlite3.connect(
             self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
-        self._closer = finalize(self, connection.close)
+        self._closer = finalize(self, partial(_let_go, self._lock, connection))
         try:
             with transaction(connection, "deferred"):
                 schema.version(connection)  # before a file that may be another program's is changed
@@ -167,40 +168,19 @@ class DatabaseFile:
         return EXPLANATIONS.get(code, str(fault))
 
 
+def _let_go(lock: RLock, connection: sqlite3.Connection) -> None:
+    """Close the connection when no thread is at work with it: at the end of a process some may be."""
+    with lock:
+        connection.close()
+
+
 def _code(fault: Exception) -> int:
     """SQLite's primary result code; 255 for a fault that has none."""
     return getattr(fault, "sqlite_errorcode", -1) & 0xFF
 
 
-class _Forks:
-    """Closes every open file before a fork and lets it be opened again after it, in both processes.
-
-    A SQLite connection that a child inherits has none of the locks that it believes to have: the parent could
-    then throw away a log into which the child still writes.
-    """
-
-    def __init__(self) -> None:
-        self._forking = RLock()
-        self._files: WeakSet[DatabaseFile] = WeakSet()
-        self._held: list[DatabaseFile] = []
-
-    def watch(self, file: DatabaseFile) -> None:
-        with self._forking:
-            self._files.add(file)
-
-    def before(self) -> None:
-        self._forking.acquire()
-        for file in list(self._files):
-            file.hold()
-            self._held.append(file)
-
-    def after(self) -> None:
-        while self._held:
-            self._held.pop().free()
-        self._forking.release()
-
-
 # The one place that knows all files: the system's fork hook is the process's own and cannot be taken back.
-FORKS = _Forks()
-if sys.platform != "win32":
-    os.register_at_fork(before=FORKS.before, after_in_parent=FORKS.after, after_in_child=FORKS.after)
+# A SQLite connection that a child inherits has none of the locks that it believes to have: the parent could
+# then throw away a log into which the child still writes. So every file is closed before a fork, and opened again
+# after it, in both processes.
+_FORKS = Forks()
