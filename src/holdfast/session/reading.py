@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
@@ -77,11 +76,12 @@ class ReadingSession(OpenThread):
     def faults(self) -> tuple[str, ...]:
         """What went wrong in the upkeep since the session was opened, and calls without their results.
 
-        Nothing was lost by it.
+        Nothing was lost by it, except for lines that the store's disk damaged, which are named.
         """
+        known = (*self._upkeep.faults, *self._thread.damage)
         parted = self._thread.state.unpaired
         told = f"{amount(parted, 'message')} parted a call from its result; all is kept, and views mend it"
-        return (*self._upkeep.faults, told) if parted else self._upkeep.faults
+        return (*known, told) if parted else known
 
     def wire(self, *messages: Any) -> Format:
         """The form in which the thread's messages are written, as far as these and the thread tell it."""
@@ -121,7 +121,7 @@ class ReadingSession(OpenThread):
         """Everything that was ever appended, as it was appended."""
         with self._turn:
             self._thread.refresh()
-            return [json.loads(line.body) for line in self._thread.lines()]
+            return list(self._thread.originals())
 
     def history(self) -> list[Event]:
         """What happened beside the messages, in order: edits, compactions, recalls, each with its reason."""
@@ -213,7 +213,7 @@ class ReadingSession(OpenThread):
         """A view that is valid, whatever was appended or changed afterwards."""
         view, state = self._fitted(budget, query, tools), self._thread.state
         amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
-        if not amiss and not is_refused(view, self._thread):
+        if not amiss and not self._thread.damaged["message"] and not is_refused(view, self._thread):
             return view
         limit, mended = view.limit, self._paired(view)
         for _ in range(_ATTEMPTS):
