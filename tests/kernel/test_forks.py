@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from threading import Event, Thread, Timer
 
 import pytest
 
-from holdfast.kernel.forks import brief_lock
+from holdfast.kernel.forks import brief_lock, cached_property
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 
@@ -43,4 +44,27 @@ def test_whoever_holds_a_lock_may_fork():
         child = os.fork()
         if child == 0:
             os._exit(0)
+    assert code_of(child) == 0
+
+
+def test_a_child_makes_a_value_of_its_own_while_its_parent_makes_one():
+    begun, over = Event(), Event()
+
+    class Thing:
+        @cached_property
+        def value(self) -> int:
+            begun.set()
+            over.wait()
+            return 7
+
+    maker = Thread(target=lambda: Thing().value)
+    maker.start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        over.set()
+        os._exit(Thing().value - 7)
+    over.set()
+    maker.join()
     assert code_of(child) == 0

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Callable
+from contextlib import nullcontext
 from threading import RLock
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
+
+T = TypeVar("T")
 
 
 class Held(Protocol):
@@ -58,3 +63,14 @@ def brief_lock() -> RLock:
     made = RLock()
     _LOCKS.watch(made)
     return made
+
+
+class cached_property(functools.cached_property[T]):  # noqa: N801 - it stands where that of functools would
+    """As that of ``functools`` from Python 3.12 on: no lock is held while the value is made.
+
+    Before, one was, for all instances together; a child of a fork found it held for ever.
+    """
+
+    def __init__(self, func: Callable[[Any], T]) -> None:
+        super().__init__(func)
+        self.lock = nullcontext()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 from holdfast.content.shares import enough
+from holdfast.kernel.forks import cached_property
 
 _NUMBERED = (  # the forms of ``cat -n``, of editors' read tools, of ``grep -n`` over one file, of ``nl``
     re.compile(r"\s{0,8}(\d{1,7})\t"),
