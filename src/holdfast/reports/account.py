@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from holdfast.kernel.budget import Meter
@@ -61,7 +62,8 @@ class Account:
     @property
     def states(self) -> dict[State, int]:
         """The states that occur, with the number of their messages."""
-        return {state: self.number(state) for state in STATES if self.number(state)}
+        found = Counter(entry.state for entry in self.entries)
+        return {state: found[state] for state in STATES if state in found}
 
 
 def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account:

@@ -204,9 +204,11 @@ class ReadingSession(OpenThread):
         """What happened to the thread: tiers, tokens saved, what was recalled and why, as text or as one page."""
         arguments.one_of("format", format, ("text", "html"))
         with self._turn:
-            stats, events = self.stats(), self.history()
+            self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look
+            stats, events = stats_of(self._thread, self._tending, self.faults), list(self._thread.events())
             told = self._past.texts(recalled_positions(events))
-            story = masked(Story(stats, events, told)) if self._options.redacts else Story(stats, events, told)
+            story = Story(stats, events, told)
+            story = masked(story) if self._options.redacts else story
         return html_page(story) if format == "html" else text_page(story)
 
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:

@@ -82,10 +82,10 @@ class Upkeep:
             told = self._run()
         return told
 
-    def looked(self) -> dict[Tier, TierStatistics]:
-        """Tend the tiers for somebody who wants to see them; as they were where they cannot be kept."""
+    def looked(self, *, some: bool = False) -> dict[Tier, TierStatistics]:
+        """Tend the tiers, or a portion, for somebody who looks; as they were where they cannot be kept."""
         with self._shielded():
-            self._run()
+            self._run(some=some)
         return self._tending.statistics()
 
     def found(self, positions: list[int]) -> None:
