@@ -207,8 +207,7 @@ class ReadingSession(OpenThread):
             self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look
             stats, events = stats_of(self._thread, self._tending, self.faults), list(self._thread.events())
             told = self._past.texts(recalled_positions(events))
-            story = Story(stats, events, told)
-            story = masked(story) if self._options.redacts else story
+            story = masked(Story(stats, events, told))  # a report is passed on
         return html_page(story) if format == "html" else text_page(story)
 
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:
