@@ -332,4 +332,18 @@ def test_a_session_masks_what_it_recalls_and_keeps_what_was_said(redact):
         assert ("Tool read(token [redacted " in told) is redact
         assert (secret in told) is not redact
         assert session.restore() == said
-        assert all((secret in session.report(form)) is not redact for form in ("text", "html"))
+        assert all(secret not in session.report(form) for form in ("text", "html"))
+
+
+@pytest.mark.parametrize("redact", [True, False])
+@pytest.mark.parametrize("budget", [40, 8_000])
+def test_a_report_masks_always_and_a_result_that_fits_says_that_nothing_was_masked(redact, budget):
+    secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
+    said = [
+        {"role": "user" if n % 2 else "assistant", "content": f"{n} {secret} " + "word " * 9} for n in range(9)
+    ]
+    result = holdfast.compress(said, budget, redact=redact)
+    assert all(secret not in holdfast.report(result, form) for form in ("text", "html"))
+    if budget == 8_000:
+        assert secret in str(result.messages)
+        assert "stays as it is: no secret is masked" in holdfast.report(result)

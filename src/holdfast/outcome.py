@@ -39,7 +39,12 @@ def _idle(compressor: Compressor) -> Plan:
     """A record for each step of a pipeline that had nothing to do."""
     inner = compressor.strategy if isinstance(compressor, Stepwise) else compressor
     steps = inner.steps if isinstance(inner, Pipeline) else (inner,)
-    return Plan(steps=tuple((step.name, Plan.skip("within_budget", "it fits already")) for step in steps))
+    return Plan(
+        steps=tuple(
+            (step.name, Plan.skip("within_budget", "it fits already, and stays as it is: no secret is masked"))
+            for step in steps
+        )
+    )
 
 
 class _Record:

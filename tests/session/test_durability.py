@@ -77,10 +77,11 @@ def test_a_full_disk_is_told_in_one_line_and_loses_nothing(tmp_path):
 
 
 @posix
-def test_a_read_only_file_is_told_in_one_line_and_can_still_be_read(tmp_path):
+@pytest.mark.parametrize("mode", ["777", "555"])
+def test_a_read_only_file_is_told_in_one_line_and_can_still_be_read(tmp_path, mode):
     with Session("talk", store=f"sqlite:///{tmp_path / 'a.db'}") as session:
         session.append(*talk(50))
-    run = script("read_only", tmp_path / "a.db")
+    run = script("read_only", tmp_path / "a.db", mode)
     output, errors = run.communicate()
     assert run.returncode == 0, errors
     assert output.splitlines() == [

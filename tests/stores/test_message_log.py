@@ -46,7 +46,7 @@ class TestSqliteLog(LogContract):
         log.append([Line("a")])
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as other:
             other.execute(
-                "CREATE TRIGGER refuse BEFORE INSERT ON lines WHEN NEW.body = x'62' BEGIN SELECT RAISE(ABORT, 'no'); END"
+                "CREATE TRIGGER refuse BEFORE INSERT ON lines WHEN substr(NEW.body, -1) = x'62' BEGIN SELECT RAISE(ABORT, 'no'); END"
             )
         with pytest.raises(StoreError, match="no"):
             log.append([Line("more", words="needle"), Line("b")])

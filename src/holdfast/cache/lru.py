@@ -6,10 +6,10 @@ import json
 from asyncio import shield
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from threading import Lock
 from typing import Any, Generic, TypeVar, cast
 
 from holdfast.kernel.errors import HoldfastError
+from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.opened import Opened
 from holdfast.stores.answers import answered, at_once
@@ -40,7 +40,7 @@ class Lru(Generic[V]):
         self.capacity = capacity
         self._place = f"holdfast:cache:{kind}"
         self._opened, self._encode, self._decode = opened, encode, decode
-        self._lock = Lock()
+        self._lock = brief_lock()
         self._entries: OrderedDict[str, V | None] = OrderedDict()
         """None stands for a value that is in the store and has not been needed yet."""
         self._known = opened is None

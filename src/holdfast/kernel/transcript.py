@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal, Protocol
+
+from holdfast.kernel.forks import cached_property
 
 from .integrity import Rule, keeps, welds
 from .messages import Message, Part, Wire

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from threading import Event, Lock
+from threading import Event
 
 from holdfast.kernel.errors import ModelError
+from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import Complete, Reply
 
 Answer = str | Reply | Exception
@@ -31,7 +32,7 @@ class Scripted:
     ) -> None:
         self.name, self.window, self.gate = name, window, gate
         self.calls: list[Complete] = []
-        self._lock = Lock()
+        self._lock = brief_lock()
         self._function = replies if callable(replies) else None
         self._left: Iterator[Answer] = iter(() if callable(replies) else _listed(replies))
 

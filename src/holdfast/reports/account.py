@@ -1,13 +1,18 @@
-"""What a report tells of: every message on its way, what it said before and after, and how long it was."""
+"""What a report tells of: every message on its way, what it said before and after, and how long it was.
+
+Secrets are masked in what it says, also where the messages themselves keep them.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.result import CompressionResult, bare, restore
+from holdfast.text.concealed import redacted_texts
 
 from .journey import STATES, Journey, State, journeys
 from .visible import plain
@@ -61,22 +66,26 @@ class Account:
     @property
     def states(self) -> dict[State, int]:
         """The states that occur, with the number of their messages."""
-        return {state: self.number(state) for state in STATES if self.number(state)}
+        found = Counter(entry.state for entry in self.entries)
+        return {state: found[state] for state in STATES if state in found}
 
 
 def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account:
     """The account of a result whose messages are of this format, counted again by this meter."""
     before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
     sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
+    texts_before, texts_after = (redacted_texts([*map(said, each.messages)]) for each in (before, after))
     entries: list[Entry] = []
     for journey in journeys(result):
         entry = Entry(journey)
         if journey.after is not None:
             message, size = after.messages[journey.after], sizes_after[journey.after]
-            entry = replace(entry, role=_role(message), text_after=said(message), tokens_after=size)
+            entry = replace(entry, role=_role(message), text_after=texts_after[journey.after], tokens_after=size)
         if journey.before is not None:
             message, size = before.messages[journey.before], sizes_before[journey.before]
-            entry = replace(entry, role=_role(message), text_before=said(message), tokens_before=size)
+            entry = replace(
+                entry, role=_role(message), text_before=texts_before[journey.before], tokens_before=size
+            )
         entries.append(entry)
     beside_before = result.metrics.tokens_before - sum(sizes_before)
     beside_after = result.metrics.tokens_after - sum(sizes_after)

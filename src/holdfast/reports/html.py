@@ -25,6 +25,7 @@ _PREVIEW = 160
 def html_report(account: Account) -> str:
     """The page."""
     result, style, script = account.result, _asset("page.css"), _asset("page.js")
+    largest = _largest(account.entries)
     return Template(_asset("page.html")).substitute(
         policy=f"default-src 'none'; style-src '{_fingerprint(style)}'; script-src '{_fingerprint(script)}'; "
         "base-uri 'none'; form-action 'none'",
@@ -40,7 +41,7 @@ def html_report(account: Account) -> str:
         facts=_facts(account),
         steps=_steps(result),
         filters=_filters(account),
-        messages="\n".join(_message(entry, _largest(account.entries)) for entry in account.entries),
+        messages="\n".join(_message(entry, largest) for entry in account.entries),
         originals=_originals(account),
     )
 

@@ -32,6 +32,8 @@ def clip(text: str, cells: int) -> str:
     """The beginning of the text, with an ellipsis where it does not fit."""
     if len(text) <= cells // 2:
         return text
+    if text.isascii():  # a cell each
+        return text if len(text) <= cells else f"{text[: cells - 1]}…"
     width = room = 0
     for i, character in enumerate(text):
         width += _cells(character)

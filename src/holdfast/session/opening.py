@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import RLock
+from functools import partial
 
 from holdfast.kernel.errors import NotFoundError
 from holdfast.kernel.ports import KeyValueStore
@@ -11,6 +11,7 @@ from holdfast.stores.capabilities import Closes
 
 from . import arguments
 from .arguments import Which
+from .exclusive import Exclusive
 from .forming import Forming
 from .knowing import Knowing
 from .likeness import Likeness
@@ -45,15 +46,19 @@ class OpenThread:
 
         What a model has not answered yet is left; nothing is half written.
         """
-        self._upkeep.close()
         with self._turn:
+            self._upkeep.close()
             self._thread.save()
             if self._owns and isinstance(self._thread.store, Closes):
                 settled(self._thread.store.close())
 
     def _begin(self, thread: str, store: KeyValueStore) -> None:
+        self._turn = Exclusive(partial(self._open, thread, store))
+        self._open(thread, store)
+
+    def _open(self, thread: str, store: KeyValueStore) -> None:
+        """Make all that is in memory of what the store has."""
         options = self._options
-        self._turn = RLock()
         clock = arguments.clock(self._clock)
         self._thread = Thread(arguments.thread(thread), store, clock, options.meter, self._format)
         vectors = Meaning.of(self._thread, wanted=options.vectors)

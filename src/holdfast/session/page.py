@@ -13,11 +13,9 @@ from holdfast.memory.tiers import TIERS
 from holdfast.reports.visible import amount, one_line, visible
 
 from .state import Event
-from .story import Story, best, reasons
+from .story import MOST_SHOWN, MOST_TOLD, Story, best, reasons
 
 _WIDTH, _HEIGHT = 1_000, 180  # of a chart, in its own units
-_NEWEST = 200  # recalls and compactions that the page holds
-_SHOWN = 8  # messages of one recall
 _PREVIEW = 160  # cells
 
 Point = tuple[float, float]
@@ -39,8 +37,8 @@ def html_page(story: Story) -> str:
         sent=_sent(story),
         tiers=_tiers(story),
         gauges="\n".join(_gauges(story)),
-        compactions="\n".join(map(_compaction, reversed(story.of("compaction")[-_NEWEST:]))) or _none(3),
-        recalls="\n".join(_recall(story, event) for event in reversed(story.recalls[-_NEWEST:]))
+        compactions="\n".join(map(_compaction, reversed(story.of("compaction")[-MOST_SHOWN:]))) or _none(3),
+        recalls="\n".join(_recall(story, event) for event in reversed(story.recalls[-MOST_SHOWN:]))
         or "<p>Nothing was recalled yet.</p>",
     )
 
@@ -137,8 +135,8 @@ def _compaction(event: Event) -> str:
 
 def _recall(story: Story, event: Event) -> str:
     chosen = event.facts["chosen"]
-    rows = "".join(_chosen(story, *each) for each in best(event, _SHOWN))
-    more = f"<p>and {amount(len(chosen) - _SHOWN, 'message')} more</p>" if len(chosen) > _SHOWN else ""
+    rows = "".join(_chosen(story, *each) for each in best(event, MOST_TOLD))
+    more = f"<p>and {amount(len(chosen) - MOST_TOLD, 'message')} more</p>" if len(chosen) > MOST_TOLD else ""
     question = _shown(one_line(event.facts["question"], _PREVIEW))
     return (
         f'<details><summary><span class="at">{event.at:,}</span><span class="words" dir="auto">{question}</span>'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
@@ -77,11 +76,12 @@ class ReadingSession(OpenThread):
     def faults(self) -> tuple[str, ...]:
         """What went wrong in the upkeep since the session was opened, and calls without their results.
 
-        Nothing was lost by it.
+        Nothing was lost by it, except for lines that the store's disk damaged, which are named.
         """
+        known = (*self._upkeep.faults, *self._thread.damage)
         parted = self._thread.state.unpaired
         told = f"{amount(parted, 'message')} parted a call from its result; all is kept, and views mend it"
-        return (*self._upkeep.faults, told) if parted else self._upkeep.faults
+        return (*known, told) if parted else known
 
     def wire(self, *messages: Any) -> Format:
         """The form in which the thread's messages are written, as far as these and the thread tell it."""
@@ -121,7 +121,7 @@ class ReadingSession(OpenThread):
         """Everything that was ever appended, as it was appended."""
         with self._turn:
             self._thread.refresh()
-            return [json.loads(line.body) for line in self._thread.lines()]
+            return list(self._thread.originals())
 
     def history(self) -> list[Event]:
         """What happened beside the messages, in order: edits, compactions, recalls, each with its reason."""
@@ -204,16 +204,17 @@ class ReadingSession(OpenThread):
         """What happened to the thread: tiers, tokens saved, what was recalled and why, as text or as one page."""
         arguments.one_of("format", format, ("text", "html"))
         with self._turn:
-            stats, events = self.stats(), self.history()
+            self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look
+            stats, events = stats_of(self._thread, self._tending, self.faults), list(self._thread.events())
             told = self._past.texts(recalled_positions(events))
-            story = masked(Story(stats, events, told)) if self._options.redacts else Story(stats, events, told)
+            story = masked(Story(stats, events, told))  # a report is passed on
         return html_page(story) if format == "html" else text_page(story)
 
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:
         """A view that is valid, whatever was appended or changed afterwards."""
         view, state = self._fitted(budget, query, tools), self._thread.state
         amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
-        if not amiss and not is_refused(view, self._thread):
+        if not amiss and not self._thread.damaged["message"] and not is_refused(view, self._thread):
             return view
         limit, mended = view.limit, self._paired(view)
         for _ in range(_ATTEMPTS):

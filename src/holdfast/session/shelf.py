@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 from uuid import uuid4
 
+from holdfast.kernel.errors import CorruptError
 from holdfast.memory.segments import Segment
 from holdfast.memory.tiers import TIERS, Tier, Tiers
 from holdfast.stores.capabilities import SetsMany
@@ -43,11 +44,11 @@ class Shelf:
 
     def load(self) -> Shelved | None:
         """What was kept, if it is not what this shelf read or wrote last; empty tiers for what cannot be read."""
-        hot = settled(self._thread.store.get(self._key("hot")))
+        hot = self._text("hot")
         if hot == self._last:
             return None
         self._last = hot
-        texts = {tier: settled(self._thread.store.get(self._key(tier))) for tier in TIERS if tier != "hot"}
+        texts = {tier: self._text(tier) for tier in TIERS if tier != "hot"}
         try:
             kept = {tier: json.loads(text) for tier, text in ({"hot": hot} | texts).items() if text}
             held = {tier: tuple(_segment(each) for each in data["segments"]) for tier, data in kept.items()}
@@ -78,6 +79,12 @@ class Shelf:
     def _line(self, segment: Segment) -> tuple[Segment, str]:
         known = self._written.get(id(segment))
         return known or (segment, _json({name: getattr(segment, name) for name in _FIELDS}))
+
+    def _text(self, tier: Tier) -> str | None:
+        try:
+            return settled(self._thread.store.get(self._key(tier)))
+        except CorruptError:
+            return "damaged"  # as good as any text that cannot be read
 
     def _key(self, tier: Tier) -> str:
         return f"tier:{tier}:{self._thread.name}"

@@ -14,6 +14,8 @@ from .state import Event, EventKind
 from .stats import Stats
 from .tending import RULE
 
+MOST_SHOWN = 200  # recalls, and other events of a kind, that a page holds
+MOST_TOLD = 8  # messages of one recall
 _NEWEST = 10  # events of a kind that the text shows; the page shows more
 _PREVIEW = 90  # cells
 
@@ -46,10 +48,11 @@ class Story:
 
 
 def masked(story: Story) -> Story:
-    """The story without secrets in what was asked and recalled."""
+    """The story without secrets in what was asked and recalled, as far as it is shown."""
+    shown = {event.number for event in story.recalls[-MOST_SHOWN:]}
     events = [
         replace(event, facts={**event.facts, "question": redacted_text(event.facts["question"])[0]})
-        if event.kind == "recall"
+        if event.number in shown
         else event
         for event in story.events
     ]
@@ -57,8 +60,9 @@ def masked(story: Story) -> Story:
 
 
 def recalled_positions(events: Sequence[Event]) -> list[int]:
-    """The messages that recalls brought back, in order."""
-    return sorted({chosen[0] for event in events if event.kind == "recall" for chosen in event.facts["chosen"]})
+    """The messages that recalls brought back, in order, as far as they are shown."""
+    recalls = [event for event in events if event.kind == "recall" and event.facts["chosen"]]
+    return sorted({chosen[0] for event in recalls[-MOST_SHOWN:] for chosen in best(event, MOST_TOLD)})
 
 
 def reasons(why: dict[str, float]) -> str:

@@ -110,7 +110,9 @@ class SyncSession(ReadingSession):
         tiers cannot be kept.
         """
         arguments.one_of("force", force, (True, False))
-        return self._upkeep.now(force=force)
+        with self._turn:
+            upkeep = self._upkeep
+        return upkeep.now(force=force)
 
     def edit(self, which: Which, message: Any, *, reason: str = "edited") -> Event:
         """Let a message say something else from now on; the log keeps what it said, and ``undo`` goes back."""

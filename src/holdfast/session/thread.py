@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from holdfast.formats import named
 from holdfast.formats.sdk_objects import as_sent
@@ -13,6 +13,7 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
+from holdfast.reports.visible import amount
 from holdfast.stores.logs import KeepsLogs, Line, MessageLog
 
 from .lines import Kept, event_of, json_of, kept_of, line_of
@@ -21,6 +22,8 @@ from .spans import as_range
 from .state import DERIVED, Event, EventKind, State
 from .wires import check, check_named, check_own, form_of, is_exchanged, is_settled, oddity, wire_of
 
+T = TypeVar("T")
+_NAMED = 20  # damaged lines that are named
 _HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
 _SNAPSHOT = 256  # lines after which the state is kept anew
 _READ = 512  # lines that are read at once
@@ -50,6 +53,8 @@ class Thread:
         self.held: dict[int, Kept] = {}
         """What is in memory; bounded."""
         self.held_characters = 0
+        self.damaged: dict[str, set[int]] = {"message": set(), "event": set()}
+        """The lines that were found to be damaged in the store, and are passed over."""
         self._unsaved = 0
         self._named = None if form is None else named(form)
         self.state = State()
@@ -63,10 +68,41 @@ class Thread:
 
     def refresh(self) -> None:
         """Take in what was appended since, by this process or another one."""
-        self._fold(settled(self.log.length()), self.log, self._fold_message, self.state.messages)
-        events = settled(self.event_log.length())
-        self._fold(events, self.event_log, lambda n, line: self._fold_event(event_of(n, line)), self.state.events)
+        for some in _batches(self.state.messages, settled(self.log.length())):
+            for position, (line, original) in self.sound("message", some, _original).items():
+                self._fold_message(position, line, original)
+            self.state.messages = some.stop
+            self._let_go()
+        for some in _batches(self.state.events, settled(self.event_log.length())):
+            for event in self.sound("event", some, event_of).values():
+                self._fold_event(event)
+            self.state.events = some.stop
         self._folded()
+
+    def sound(
+        self, kind: Literal["message", "event"], positions: Sequence[int], read: Callable[[int, Line], T]
+    ) -> dict[int, T]:
+        """What is read of the lines at these positions, which there are; of damaged ones note is taken."""
+        log = self.log if kind == "message" else self.event_log
+        lines, found = settled(log.read(positions)), dict[int, T]()
+        for position in positions:
+            try:
+                found[position] = read(position, lines[position])
+            except (LookupError, TypeError, ValueError, RecursionError):
+                self.damaged[kind].add(position)
+        return found
+
+    @property
+    def damage(self) -> list[str]:
+        """What was passed over, a line for each log."""
+        told: list[str] = []
+        for kind, places in self.damaged.items():
+            if places:
+                listed = ", ".join(map(str, sorted(places)[:_NAMED])) + (", …" if len(places) > _NAMED else "")
+                told.append(
+                    f"{amount(len(places), kind)} damaged in the store, passed over: {listed}; restore a copy"
+                )
+        return told
 
     def save(self) -> None:
         """Keep the state, so that the next opening has little to read. Where it cannot be, nothing is lost."""
@@ -149,9 +185,8 @@ class Thread:
 
     def events(self, start: int = 0) -> Iterator[Event]:
         """The events in order."""
-        for first in range(start, self.state.events, _READ):
-            lines = settled(self.event_log.read(range(first, min(first + _READ, self.state.events))))
-            yield from (event_of(number, line) for number, line in lines.items())
+        for some in _batches(start, self.state.events):
+            yield from self.sound("event", some, event_of).values()
 
     def read(self, positions: Sequence[int]) -> dict[int, Kept]:
         """Those of the messages that there are, as they stand; deleted ones are not there."""
@@ -159,7 +194,7 @@ class Thread:
         wanted = [place for place in positions if 0 <= place < end and place not in gone]
         missing = [place for place in wanted if place not in held]
         if missing:
-            self._hold(settled(self.log.read(as_range(missing))))
+            self._hold(self.sound("message", as_range(missing), _original))
         found = {place: held[place] for place in wanted if place in held}
         self._let_go()
         return found
@@ -172,13 +207,14 @@ class Thread:
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:
         """The messages as they stand, in order."""
-        for first in range(start, self.state.messages, _READ):
-            yield from self.read(range(first, min(first + _READ, self.state.messages))).values()
+        for some in _batches(start, self.state.messages):
+            yield from self.read(some).values()
 
-    def lines(self) -> Iterator[Line]:
+    def originals(self) -> Iterator[Any]:
         """Everything that was ever appended, as it was appended."""
-        for first in range(0, self.state.messages, _READ):
-            yield from settled(self.log.read(range(first, min(first + _READ, self.state.messages)))).values()
+        for some in _batches(0, self.state.messages):
+            for _, original in self.sound("message", some, _original).values():
+                yield original
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, of messages as they stand."""
@@ -218,15 +254,16 @@ class Thread:
         data = {"kind": kind, "at": self.state.messages, "reason": reason, "facts": facts}
         return Line(json_of(data, kind), "", self._clock(), words)
 
-    def _hold(self, lines: Mapping[int, Line]) -> None:
+    def _hold(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
         edits = self.state.edits
-        edited = dict(settled(self.event_log.read([edits[position] for position in lines if position in edits])))
+        numbers = [edits[position] for position in lines if position in edits]
+        edited = self.sound("event", numbers, event_of)
         originals = [
-            event_of(0, edited[edits[position]]).facts["message"] if position in edits else json.loads(line.body)
-            for position, line in lines.items()
+            edited[edits[position]].facts["message"] if edits.get(position) in edited else original
+            for position, (_, original) in lines.items()
         ]
         messages = self.wire.read(originals).messages
-        for (position, line), original, message in zip(lines.items(), originals, messages, strict=True):
+        for (position, (line, _)), original, message in zip(lines.items(), originals, messages, strict=True):
             self._keep(kept_of(position, line.time, original, message, len(line.body)))
 
     def _keep(self, kept: Kept) -> None:
@@ -248,14 +285,7 @@ class Thread:
         if self._unsaved >= _SNAPSHOT:
             self.save()
 
-    def _fold(self, end: int, log: MessageLog, fold: Callable[[int, Line], None], start: int) -> None:
-        for first in range(start, end, _READ):
-            for number, line in settled(log.read(range(first, min(first + _READ, end)))).items():
-                fold(number, line)
-            self._let_go()
-
-    def _fold_message(self, position: int, line: Line) -> None:
-        original = json.loads(line.body)
+    def _fold_message(self, position: int, line: Line, original: object) -> None:
         form = self.form([original])
         message = form.read([original]).messages[0]
         if self._named:
@@ -289,3 +319,13 @@ class Thread:
             gone = self.held.pop(event.facts["position"], None)
             self.held_characters -= gone.size if gone else 0
         self._unsaved += 1
+
+
+def _original(_: int, line: Line) -> tuple[Line, Any]:
+    return line, json.loads(line.body)
+
+
+def _batches(start: int, end: int) -> Iterator[range]:
+    """What is read at once, one after the other."""
+    for first in range(start, end, _READ):
+        yield range(first, min(first + _READ, end))

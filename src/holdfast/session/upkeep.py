@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from threading import Lock, RLock
+from threading import Lock
 from time import sleep
 
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
 from holdfast.memory.segments import VERBATIM, Segment
 from holdfast.memory.tiers import Tier, TierStatistics
 
+from .exclusive import Exclusive
 from .forming import Answers, Forming
 from .likeness import Likeness
 from .tending import Asked, Tending
@@ -50,7 +51,7 @@ class Upkeep:
     """
 
     def __init__(
-        self, turn: RLock, tending: Tending, likeness: Likeness, forming: Forming | None, *, background: bool
+        self, turn: Exclusive, tending: Tending, likeness: Likeness, forming: Forming | None, *, background: bool
     ) -> None:
         self._faults: deque[str] = deque(maxlen=_FAULTS)
         self._turn, self._tending, self._likeness, self._forming = turn, tending, likeness, forming
@@ -81,10 +82,10 @@ class Upkeep:
             told = self._run()
         return told
 
-    def looked(self) -> dict[Tier, TierStatistics]:
-        """Tend the tiers for somebody who wants to see them; as they were where they cannot be kept."""
+    def looked(self, *, some: bool = False) -> dict[Tier, TierStatistics]:
+        """Tend the tiers, or a portion, for somebody who looks; as they were where they cannot be kept."""
         with self._shielded():
-            self._run()
+            self._run(some=some)
         return self._tending.statistics()
 
     def found(self, positions: list[int]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from threading import Lock
 from time import monotonic
+
+from holdfast.kernel.forks import brief_lock
 
 from .in_process_log import InProcessLog
 from .utf8 import to_bytes, to_text
@@ -22,7 +23,7 @@ class InProcessStore:
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._lock = Lock()
+        self._lock = brief_lock()
         self._entries: dict[str, Entry] = {}
         self._logs: dict[str, InProcessLog] = {}
         self._until_sweep = 1
@@ -82,8 +83,9 @@ class InProcessStore:
 
     def log(self, name: str) -> InProcessLog:
         """The log of this name; empty until something is appended."""
+        made = InProcessLog()
         with self._lock:
-            return self._logs.setdefault(name, InProcessLog())
+            return self._logs.setdefault(name, made)
 
     def logs(self, prefix: str = "") -> list[str]:
         """The names of the logs that hold a line and start with the prefix, in order."""

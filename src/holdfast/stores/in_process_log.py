@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import replace
-from threading import Lock
 
+from holdfast.kernel.forks import brief_lock
 from holdfast.text.lexical import Lexical
 
 from .logs import Line
@@ -16,7 +16,7 @@ class InProcessLog:
     """Keeps its lines until the object or the process ends."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = brief_lock()
         self._lines: list[Line] = []
         self._places: dict[str, int] = {}
         self._words = Lexical()

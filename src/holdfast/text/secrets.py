@@ -1,15 +1,22 @@
 """Secrets in a text: keys, tokens and passwords, masked so that a reader still sees what stood there.
 
 What vendors mark with a prefix of their own is masked wherever it stands; anything else only where a name says
-that it is secret (``api_key=…``, ``Authorization: …``, ``https://user:…@host``). Commit hashes, UUIDs, checksums
-and images in base64 are therefore left alone. A masked text has nothing left to mask.
+that it is secret (``api_key=…``, ``Authorization: …``, ``https://user:…@host``), or where its own digits prove it
+(cards, IBAN). Commit hashes, UUIDs, checksums and images in base64 are therefore left alone. Quotes may be
+escaped, any number of times. Terminal colours are looked through, and leave a text that holds a secret. A masked
+text has nothing left to mask.
+
+The patterns of a library were measured against these forms: those of detect-secrets 1.5 find 22 of 88 and take 5
+of 41 harmless texts for secrets, since they look for files of source, line by line.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from base64 import b64decode
 from collections import Counter
+from collections.abc import Callable
 
 _WORD = "[A-Za-z0-9_-]"
 _TOKENS = {  # kind: its shape, as the vendor documents it; each starts with a literal, which makes the search fast
@@ -49,14 +56,24 @@ _TOKENS = {  # kind: its shape, as the vendor documents it; each starts with a l
     "nvidia key": rf"nvapi-{_WORD}{{24,120}}",
     "replicate token": r"r8_[A-Za-z0-9]{24,60}",
     "perplexity key": r"pplx-[A-Za-z0-9]{24,80}",
+    "discord token": rf"[MNO]{_WORD}{{23,27}}\.{_WORD}{{6}}\.{_WORD}{{27,38}}",
     "age key": r"AGE-SECRET-KEY-1[0-9A-Z]{58}",
     "jwt": rf"eyJ{_WORD}{{8,2000}}\.eyJ{_WORD}{{8,8000}}(?:\.{_WORD}{{8,2000}})?",
 }
 _SHAPES = [(kind, re.compile(shape + r"(?![A-Za-z0-9])")) for kind, shape in _TOKENS.items()]
 
-_KEY_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_ENDS = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"(?:[A-Za-z0-9+/=:, \t\r\n-]|\\[nr])*+")  # of a key whose end is cut off
+_KEY_EDGE = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LONGEST = 20_000  # characters from the first line of a key to its last, with what stands before each
+_KEY_BODY = re.compile(  # of a key whose end is cut off: its headers, and what lines of keys are made of
+    r"(?:[^\n]{0,40}\b(?:Version|Comment|Hash|Proc-Type|DEK-Info): [^\n]{0,200}\n"
+    r"|[\w+/=:, \t\r\n>|\"'-]|\\[nr]|[.;]$)*+",
+    re.MULTILINE,
+)
+_COLOUR = re.compile(  # ECMA-48: control sequences and links, also as programs write them down
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[()][0-9A-Z])"
+    r"|\\(?:u001b|x1b|033|e)\[[0-9;]{0,20}[A-Za-z]",
+    re.IGNORECASE,
+)
 
 _IN_URL = re.compile(r"(://[^\s:/@\"'<>]{0,100}:)([^\s/@\"'<>]{1,300})(?=@)")
 # The next two search a text in small letters. Each alternative begins with a letter, and looks back only when it
@@ -70,10 +87,40 @@ _NAME = (
     r"|token(?<!pagetoken)(?<!page[_-]token)(?<!nexttoken)(?<!next[_-]token)(?!i)"
     r"|x-amz-signature(?<=[?&]x-amz-signature)|signature(?<=[?&]signature)|sig(?<=[?&]sig)"
 )
+_QUOTE = r"(?:\\{0,15}[\"']|&quot;|&#3[49];)"
 _NAMED = re.compile(
-    rf"((?:{_NAME})[\w-]{{0,20}}[\"']?\s{{0,3}}(?::=|=>|[:=])\s{{0,3}})"
-    rf"(?:\"([^\"\n]{{1,500}})\"|'([^'\n]{{1,500}})'|([^\s\"'`,;&<({{$*\[\])}}][^\s\"'`,;&(\[\])}}]{{0,500}}+(?![(\[])))"
+    rf"((?:{_NAME})[\w-]{{0,20}}"
+    rf"(?:{_QUOTE}?\s{{0,3}}(?::=|=>|[:=]|%3d)\s{{0,3}}"
+    rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"  # of a manifest: its name, its value
+    rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}})?>"  # of an element
+    rf"|{_QUOTE}?,?[ \t]{{1,3}}))"  # of an option
+    r"(?:\"([^\"\n]{1,500})\"|'([^'\n]{1,500})'"
+    rf"|(?:\\{{1,15}}[\"']|&quot;|&#3[49];)([^\n]{{1,500}}?)(?={_QUOTE})"
+    r"|([^\s\"'`,;&<({$*\[\])}\\][^\s\"'`,;&<(\[\])}\\]{0,500}+(?![(\[])))"
 )
+_VALUE_FIRST = re.compile(
+    rf"(value{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([^\s\"',;\\]{{4,500}})"
+    rf"(?={_QUOTE}?,?\s{{0,40}}{_QUOTE}?(?:name|key){_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?[\w.-]{{0,40}}({_NAME}))"
+)
+_ELEMENT = re.compile(r"<(?:[\w:.-][^<>\n]{0,60})?$")
+_OPTION = re.compile(r"(?:^|[\s\"'`(\[])--?[\w-]{0,60}$")
+_COMMAND = re.compile(  # the short options by which common commands take a password: no name tells of them
+    r"((?:\b(?:mysql\w{0,8}|mariadb)\b[^\n|;]{0,300}? -p"
+    r"|\b(?:sshpass|(?:docker|podman|nerdctl|helm registry) login)\b[^\n|;]{0,300}? -p ?"
+    r"|\bredis-cli\b[^\n|;]{0,300}? -a ?"
+    r"|\bcurl\b[^\n|;]{0,300}? (?:-u ?|--(?:proxy-)?user[ =])[\"']?[^\s:\"'$]{1,100}:"
+    r"|\b(?:machine\s{1,9}\S{1,100}|default)\s{1,9}login\s{1,9}\S{1,100}\s{1,9}password\s{1,9}"  # of a .netrc
+    r")[\"']?)"
+    r"([^\s\"'$<{][^\s\"']{3,300})"
+)
+_COMMANDS = ("mysql", "mariadb", "sshpass", "redis-cli", "curl", "login")
+"""What the pattern begins with: to look for words is far faster than to try it."""
+_TELEGRAM = re.compile(rf"(:)(?<=\d{{8}}:)(AA{_WORD}{{33}})(?![A-Za-z0-9])")
+_COOKIES = re.compile(rf"(ookie2?{_QUOTE}?:\s{{0,3}}{_QUOTE}?)([^\n\"'\\]{{1,4000}})")
+_COOKIE = re.compile(r"(=)([^;,\s]{16,4000})")
+_LOGIN = re.compile(rf"(auth{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([a-zA-Z0-9+/]{{8,400}}={{0,2}})")
+_CARD = re.compile(r"(?<![\w.,-])()((?:3[47]|[4-6]\d|2[2-7])\d\d(?:[ -]?\d){11,12})(?![\w-])(?!\.\d)")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])()([A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?![A-Za-z0-9])")
 _SMALL_LETTERS = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _HARMLESS_NAME = re.compile(
     r"(?:id|name|type|file|path|url|uri|length|len|count|size|expiry|hash|version|policy)s?\W*$", re.IGNORECASE
@@ -85,6 +132,7 @@ _PLACEHOLDER = re.compile(
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _SHORTEST = 12  # characters of a key or a token that only its name gives away
+_LONG = 20  # of one that stands behind a name without a sign between them
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _SHORTEST_RUN = 10
 _LEAST_ENTROPY = 3.0  # bits a character; English words have about 2.5 at such lengths, random hex 3.3, base64 more
@@ -93,12 +141,21 @@ _LEAST_ENTROPY = 3.0  # bits a character; English words have about 2.5 at such l
 def redact(text: str) -> tuple[str, Counter[str]]:
     """The text with every secret masked as ``[redacted jwt]``, and how many of each kind there were."""
     counts: Counter[str] = Counter()
-    text = _without_private_keys(text, counts)
+    masked = _without_private_keys(_COLOUR.sub("", text), counts)
     for kind, shape in _SHAPES:
-        text = _without_tokens(text, kind, shape, counts)
-    text = _without_passwords_in_urls(text, counts)
-    text = _without_headers(text, text.translate(_SMALL_LETTERS), counts)
-    return _without_named(text, text.translate(_SMALL_LETTERS), counts), counts
+        masked = _without_tokens(masked, kind, shape, counts)
+    masked = _without(masked, _IN_URL, "password", counts, _is_password)
+    if any(command in masked for command in _COMMANDS):
+        masked = _without(masked, _COMMAND, "password", counts, _is_password)
+    masked = _without(masked, _TELEGRAM, "telegram token", counts, _is_random)
+    masked = _COOKIES.sub(lambda c: c[1] + _without(c[2], _COOKIE, "cookie", counts, _is_random), masked)
+    masked = _without(masked, _LOGIN, "authorization", counts, _is_login)
+    masked = _without(masked, _CARD, "card", counts, _is_card)
+    masked = _without(masked, _IBAN, "account", counts, _is_account)
+    masked = _without_headers(masked, masked.translate(_SMALL_LETTERS), counts)
+    masked = _without_values(masked, masked.translate(_SMALL_LETTERS), counts)
+    masked = _without_named(masked, masked.translate(_SMALL_LETTERS), counts)
+    return (masked if counts else text), counts
 
 
 def _mask(kind: str, counts: Counter[str]) -> str:
@@ -107,14 +164,20 @@ def _mask(kind: str, counts: Counter[str]) -> str:
 
 
 def _without_private_keys(text: str, counts: Counter[str]) -> str:
+    edges = list(_KEY_EDGE.finditer(text))
     pieces: list[str] = []
     at = 0
-    while begins := _KEY_BEGINS.search(text, at):
-        body = _KEY_BODY.match(text, begins.end())
-        end = body.end() if body else begins.end()
-        ends = _KEY_ENDS.search(text, begins.end(), end + 80)
-        pieces += (text[at : begins.start()], _mask("private key", counts))
-        at = ends.end() if ends else end
+    for n, edge in enumerate(edges):
+        if edge[1] == "END" or edge.start() < at:
+            continue
+        then = edges[n + 1] if n + 1 < len(edges) else None
+        if then and then[1] == "END" and then.start() - edge.end() <= _KEY_LONGEST:
+            end = then.end()
+        else:
+            body = _KEY_BODY.match(text, edge.end(), edge.end() + _KEY_LONGEST)
+            end = body.end() if body else edge.end()
+        pieces += (text[at : edge.start()], _mask("private key", counts))
+        at = end
     return "".join((*pieces, text[at:]))
 
 
@@ -128,13 +191,39 @@ def _without_tokens(text: str, kind: str, shape: re.Pattern[str], counts: Counte
     return shape.sub(masked, text)
 
 
-def _without_passwords_in_urls(text: str, counts: Counter[str]) -> str:
-    def masked(found: re.Match[str]) -> str:
-        if _PLACEHOLDER.fullmatch(found[2]) and found[2] not in {"password", "secret"}:
-            return found.group()
-        return found[1] + _mask("password", counts)
+def _without(
+    text: str, shape: re.Pattern[str], kind: str, counts: Counter[str], proves: Callable[[str], bool]
+) -> str:
+    """The text without what stands second in this shape, if it proves to be a secret."""
+    return shape.sub(lambda at: at[1] + _mask(kind, counts) if proves(at[2]) else at[0], text)
 
-    return _IN_URL.sub(masked, text)
+
+def _is_password(value: str) -> bool:
+    return not _PLACEHOLDER.fullmatch(value) or value in {"password", "secret"}
+
+
+def _is_login(value: str) -> bool:
+    """Whether it is a name and a password, as registries and HTTP keep them."""
+    try:
+        said = b64decode(value + "=" * (-len(value) % 4)).decode()
+    except ValueError:
+        return False
+    return ":" in said and said.isprintable()
+
+
+def _is_card(value: str) -> bool:
+    """By the sum of its digits (ISO/IEC 7812: Luhn)."""
+    digits = [int(digit) for digit in reversed(value) if digit.isdigit()]
+    return (
+        len(set(digits)) > 1
+        and sum(d if n % 2 == 0 else sum(divmod(2 * d, 10)) for n, d in enumerate(digits)) % 10 == 0
+    )
+
+
+def _is_account(value: str) -> bool:
+    """By its two check digits (ISO 13616)."""
+    told = value.replace(" ", "")
+    return len(told) >= 15 and int("".join(str(int(c, 36)) for c in told[4:] + told[:4])) % 97 == 1
 
 
 def _without_headers(text: str, low: str, counts: Counter[str]) -> str:
@@ -143,22 +232,45 @@ def _without_headers(text: str, low: str, counts: Counter[str]) -> str:
     for found in _HEADER.finditer(low):
         start, end = found.span(2)
         before = low[found.start() - 1] if found.start() else " "
-        if not (before.isalnum() or before == "_") and _is_random(text[start:end]):
+        if not (before.isalnum() or before == "_") and (_is_random(text[start:end]) or _is_login(text[start:end])):
             pieces += (text[at:start], _mask("authorization", counts))
+            at = end
+    return "".join((*pieces, text[at:]))
+
+
+def _without_values(text: str, low: str, counts: Counter[str]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for found in _VALUE_FIRST.finditer(low):
+        start, end = found.span(2)
+        if _is_secret(found[3], text[start:end], quoted=True):
+            pieces += (text[at:start], _mask("secret", counts))
             at = end
     return "".join((*pieces, text[at:]))
 
 
 def _without_named(text: str, low: str, counts: Counter[str]) -> str:
     pieces: list[str] = []
-    at = 0
-    for found in _NAMED.finditer(low):
+    at = seen = 0
+    while found := _NAMED.search(low, seen):
         name, (start, end) = found[1], found.span(found.lastindex or 0)
-        if _is_secret(name, text[start:end], quoted=found[4] is None):
+        seen = found.start() + 1  # what follows a name that gives nothing may be a name itself
+        if _is_told(low, found, text[start:end]) and _is_secret(name, text[start:end], quoted=found[5] is None):
             kind = "password" if "pass" in name or "pwd" in name else "secret"
             pieces += (text[at:start], _mask(kind, counts))
-            at = end
+            at = seen = end
     return "".join((*pieces, text[at:]))
+
+
+def _is_told(low: str, found: re.Match[str], value: str) -> bool:
+    """Whether the name gives the value: by a sign between them, as an element or an option, or it looks drawn."""
+    between = found[1].rstrip("\"' \t,\\")
+    before = low[max(0, found.start() - 64) : found.start()]
+    if between.endswith(">") and not between.endswith("=>"):
+        return _ELEMENT.search(before) is not None
+    if between.endswith((":", "=", "=>", "%3d")):
+        return True
+    return _OPTION.search(before) is not None or (len(value) >= _LONG and _is_random(value))
 
 
 def _is_secret(name: str, value: str, *, quoted: bool) -> bool:

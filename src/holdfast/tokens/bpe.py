@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from threading import Lock
 
 import tiktoken
 
 from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import Accuracy
 
 from .families import EXACT
@@ -96,7 +96,7 @@ _LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
 either pattern reaches, and none looks behind it."""
 
 _ENCODERS: dict[str, Callable[[str], list[int]]] = {}
-_LOADING = Lock()
+_LOADING = brief_lock()
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

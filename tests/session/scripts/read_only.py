@@ -1,4 +1,7 @@
-"""Run as a module: uses a session of a file that may only be read: python -m tests.session.scripts.read_only FILE."""
+"""Run as a module: uses a session of a file that may only be read, in a directory of this mode.
+
+python -m tests.session.scripts.read_only FILE MODE
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ with tempfile.TemporaryDirectory() as place:
     file = Path(place, "a.db")
     file.write_bytes(Path(sys.argv[1]).read_bytes())
     file.chmod(0o444)
-    Path(place).chmod(0o777)
+    Path(place).chmod(int(sys.argv[2], 8))
     if os.geteuid() == 0:
         os.seteuid(65534)  # to the superuser no file is read-only
     with Session("talk", store=SqliteStore(file), budget=600) as session:
@@ -34,3 +37,4 @@ with tempfile.TemporaryDirectory() as place:
         if view.budget_met and "five retries" in "\n".join(message["content"] for message in view.messages):
             print("the view fits and has the answer")
     os.seteuid(os.getuid())
+    Path(place).chmod(0o777)

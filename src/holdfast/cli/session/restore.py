@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import mention, say
 from holdfast.cli.writing import STDOUT, check_targets, json_bytes, write_all
 from holdfast.session import Session
 
@@ -22,9 +22,11 @@ def restore(store: str, thread: str, output: str) -> int:
     """
     check_targets({"-o": output}, store)
     with begun(Session(thread, store=place_of(store)), store) as session:
-        content = json_bytes(session.restore())
+        content, damage = json_bytes(session.restore()), session.faults
     if output == STDOUT:
         say(content)
     else:
         write_all({output: content})
+    for fault in damage:
+        mention(f"{fault}\n")
     return 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.facts import facts

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from holdfast.compressors.concealing import concealed
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Allowance
+from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.concealed import redacted_text

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from time import monotonic, sleep
 from typing import Literal
-from weakref import WeakSet, finalize
+from weakref import finalize
 
 from holdfast.kernel.errors import StoreError
+from holdfast.kernel.forks import Forks
 
 from . import schema
 from .transaction import transaction
@@ -25,13 +26,15 @@ EXPLANATIONS = {
     sqlite3.SQLITE_IOERR: "the disk refuses to read or write; this call did nothing, earlier writes are kept",
     sqlite3.SQLITE_READONLY: "the file is read-only; nothing was written",
     sqlite3.SQLITE_PERM: "the file may not be used by this user",
-    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check that its directory exists and may be written to",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check that its directory exists, and where it may not be "
+    "written to, that no -wal file is beside it: copy both to where they may be",
     sqlite3.SQLITE_NOTADB: "the file is not a SQLite database; name another one",
     sqlite3.SQLITE_CORRUPT: "the file is damaged; restore it from a copy or name another one",
     sqlite3.SQLITE_TOOBIG: "the value is larger than the 1 GB that one entry may have",
 }
 """By SQLite's primary result code."""
 
+_CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)  # to SQLite, where no file may be put beside it
 _PAUSE = 0.01  # seconds before a refused change of the log is tried again
 
 
@@ -43,12 +46,15 @@ class DatabaseFile:
 
     def __init__(self, path: Path, *, timeout: float, synchronous: Synchronous) -> None:
         self._path = path
+        self._place = path.absolute()
+        self._home: tuple[int, int] | None = None
+        """Which file it was when it was opened, whatever stands at its place now."""
         self._timeout = timeout
         self._synchronous: Synchronous = synchronous
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
         self._closer: finalize[[], DatabaseFile] | None = None
-        FORKS.watch(self)
+        _FORKS.watch(self)
 
     @contextmanager
     def use(self) -> Generator[sqlite3.Connection]:
@@ -83,6 +89,9 @@ class DatabaseFile:
             transaction(connection, "immediate"),
         ):
             yield connection
+            if self._seen() != self._home:
+                problem = "the file was moved or deleted since it was opened; nothing was written"
+                raise StoreError(f"sqlite store {self._path}: {problem}; put it back, or open the store again")
 
     def close(self) -> None:
         """Let go of the file; a later use opens it again."""
@@ -91,32 +100,62 @@ class DatabaseFile:
             if self._closer is not None:
                 self._closer()
 
-    def hold(self) -> None:
-        """Close the file and keep every other thread from opening it, until ``free``."""
+    def acquire(self) -> None:
+        """Close the file and keep every other thread from opening it, until ``release``."""
         self._lock.acquire()
         self.close()
 
-    def free(self) -> None:
-        """The inverse of ``hold``."""
+    def release(self) -> None:
+        """The inverse of ``acquire``."""
         self._lock.release()
 
     def _open(self) -> sqlite3.Connection:
         with suppress(FileExistsError):  # SQLite would make it readable for all; -wal and -shm take its mode
-            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            os.close(os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        try:
+            connection = self._connected("")
+        except sqlite3.OperationalError as fault:
+            ahead = self._place.with_name(self._place.name + "-wal")
+            if code_of(fault) not in _CLOSED or (ahead.exists() and ahead.stat().st_size):
+                raise
+            connection = self._connected("?immutable=1")  # all that was written is in the file
+        self._home = self._seen()
+        return connection
+
+    def _connected(self, options: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False
+            self._place.as_uri() + options,
+            timeout=self._timeout,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=True,
         )
-        self._closer = finalize(self, connection.close)
+        self._closer = finalize(self, partial(_let_go, self._lock, connection))
         try:
             with transaction(connection, "deferred"):
                 schema.version(connection)  # before a file that may be another program's is changed
-            self._log_ahead(connection)
-            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-            schema.migrate(connection)
+            if not options:
+                self._log_ahead(connection)
+                connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+                self._migrate(connection)
         except BaseException:
             self._closer()
             raise
         return connection
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        try:
+            schema.migrate(connection)
+        except sqlite3.OperationalError as fault:
+            if code_of(fault) != sqlite3.SQLITE_READONLY:  # what stands in such a file can be read as it is
+                raise
+
+    def _seen(self) -> tuple[int, int] | None:
+        """The file that stands at the place now."""
+        with suppress(FileNotFoundError):
+            found = self._place.stat()
+            return found.st_dev, found.st_ino
+        return None
 
     @contextmanager
     def _at(self, connection: sqlite3.Connection, level: Synchronous) -> Generator[None]:
@@ -152,7 +191,7 @@ class DatabaseFile:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
             except sqlite3.OperationalError as fault:
-                if _code(fault) != sqlite3.SQLITE_BUSY or monotonic() > until:
+                if code_of(fault) != sqlite3.SQLITE_BUSY or monotonic() > until:
                     raise
                 sleep(_PAUSE)
             else:
@@ -161,46 +200,25 @@ class DatabaseFile:
     def _explained(self, fault: Exception) -> str:
         if isinstance(fault, OSError):
             return f"{fault.strerror}; check the path and its directory"
-        code = _code(fault)
+        code = code_of(fault)
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             return f"another process has been writing for {self._timeout:g} s; try again, or set a longer timeout"
         return EXPLANATIONS.get(code, str(fault))
 
 
-def _code(fault: Exception) -> int:
+def _let_go(lock: RLock, connection: sqlite3.Connection) -> None:
+    """Close the connection when no thread is at work with it: at the end of a process some may be."""
+    with lock:
+        connection.close()
+
+
+def code_of(fault: Exception) -> int:
     """SQLite's primary result code; 255 for a fault that has none."""
     return getattr(fault, "sqlite_errorcode", -1) & 0xFF
 
 
-class _Forks:
-    """Closes every open file before a fork and lets it be opened again after it, in both processes.
-
-    A SQLite connection that a child inherits has none of the locks that it believes to have: the parent could
-    then throw away a log into which the child still writes.
-    """
-
-    def __init__(self) -> None:
-        self._forking = RLock()
-        self._files: WeakSet[DatabaseFile] = WeakSet()
-        self._held: list[DatabaseFile] = []
-
-    def watch(self, file: DatabaseFile) -> None:
-        with self._forking:
-            self._files.add(file)
-
-    def before(self) -> None:
-        self._forking.acquire()
-        for file in list(self._files):
-            file.hold()
-            self._held.append(file)
-
-    def after(self) -> None:
-        while self._held:
-            self._held.pop().free()
-        self._forking.release()
-
-
 # The one place that knows all files: the system's fork hook is the process's own and cannot be taken back.
-FORKS = _Forks()
-if sys.platform != "win32":
-    os.register_at_fork(before=FORKS.before, after_in_parent=FORKS.after, after_in_child=FORKS.after)
+# A SQLite connection that a child inherits has none of the locks that it believes to have: the parent could
+# then throw away a log into which the child still writes. So every file is closed before a fork, and opened again
+# after it, in both processes.
+_FORKS = Forks()

@@ -11,22 +11,28 @@ from holdfast.stores.logs import Line
 from holdfast.stores.utf8 import to_bytes, to_text
 
 from . import words
-from .file import DatabaseFile
+from .file import DatabaseFile, code_of
+from .seal import sealed, unsealed
 
 SPAN = 1 << 32
 """Line p of log n has the number n * SPAN + p, in the table and in the index alike."""
 
+_LOST = 4_096  # lines at the end that a damaged page can take: no page has more bytes
 _GAP = 4  # lines that are read beside those that are wanted, for one question less
 
-_LOG = "SELECT id, length FROM logs WHERE name = ?"
+_LOG = "SELECT id, coalesce(CAST(length AS INTEGER), -1), name FROM logs{} WHERE name = ?"
 _NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
 _GROW = "UPDATE logs SET length = ? WHERE id = ?"
 _KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
 _KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
-_RANGE = "SELECT number, id, time, body FROM lines WHERE number >= ? AND number < ?"
+_LAST = "SELECT max(number) FROM lines WHERE number >= ? AND number < ?"
+_RANGE = (  # types as they were written, whatever the disk made of them: no fault of reading hides the others
+    "SELECT number, CAST(id AS BLOB), CAST(time AS REAL), CAST(body AS BLOB) "
+    "FROM lines WHERE number >= ? AND number <= ?"
+)
 _BETWEEN = "SELECT number FROM lines WHERE log = ? AND time >= ? AND time <= ? ORDER BY time, number LIMIT ?"
 
-Row = tuple[int, bytes | None, float, bytes]
+Row = tuple[int, bytes | None, float, object]
 
 
 class SqliteLog:
@@ -38,7 +44,7 @@ class SqliteLog:
 
     def length(self) -> int:
         """How many lines there are."""
-        with self._file.use() as connection:
+        with self._file.reading() as connection:
             return self._found(connection)[1]
 
     def append(self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True) -> list[int]:
@@ -55,7 +61,7 @@ class SqliteLog:
                 known = _position(connection, log, line.id)
                 places.append(end if known is None else known)
                 if known is None:
-                    waiting = _keep(connection, log, end, line) or waiting
+                    waiting = self._keep(connection, log * SPAN + end, line) or waiting
                     end += 1
             if end > length:
                 connection.execute(_GROW, (end, log))
@@ -64,14 +70,17 @@ class SqliteLog:
         return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
-        """Those of the positions that there are, in order."""
+        """Those of the positions that there are, in order, without those that the disk damaged."""
         with self._file.reading() as connection:
             log = self._found(connection)[0]
             rows = list(_rows(connection, log, positions))
-        return {
-            number % SPAN: Line(to_text(f"line {number % SPAN}", body), to_text("", name or b""), time)
-            for number, name, time, body in rows
-        }
+        found: dict[int, Line] = {}
+        for number, name, time, value in rows:
+            body = unsealed(value, self._name, number, name, time)
+            with suppress(StoreError):  # it is no text any more
+                if body is not None:
+                    found[number % SPAN] = Line(to_text("", body), to_text("", name or b""), time)
+        return found
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
         """The positions of those of the ids that there are."""
@@ -111,16 +120,24 @@ class SqliteLog:
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) where nothing was kept yet."""
-        row: tuple[int, int] | None = connection.execute(_LOG, (self._name,)).fetchone()
-        return row or (0, 0)
+        for index in ("", " NOT INDEXED"):  # the name stands in the index and in the table
+            row = connection.execute(_LOG.format(index), (self._name,)).fetchone()
+            if row is not None:
+                log, length, name = row
+                (last,) = connection.execute(_LAST, (log * SPAN, (log + 1) * SPAN)).fetchone()
+                seen = 0 if last is None else last % SPAN + 1
+                if name != self._name or not 0 <= length - seen <= _LOST:
+                    shown = to_text("", self._name)
+                    raise StoreError(f"what the file says of log {shown!r} is damaged; restore it from a copy")
+                return log, length
+        return 0, 0
 
-
-def _keep(connection: sqlite3.Connection, log: int, position: int, line: Line) -> int:
-    """Keep the line; of how many lines the words wait now, 0 if it has none."""
-    number = log * SPAN + position
-    name = to_bytes(line.id) if line.id else None
-    connection.execute(_KEEP, (number, log, name, line.time, to_bytes(line.body)))
-    return words.keep(connection, number, line.words) if line.words else 0
+    def _keep(self, connection: sqlite3.Connection, number: int, line: Line) -> int:
+        """Keep the line; of how many lines the words wait now, 0 if it has none."""
+        name, time = to_bytes(line.id) if line.id else None, float(line.time)
+        body = sealed(to_bytes(line.body), self._name, number, name, time)
+        connection.execute(_KEEP, (number, number // SPAN, name, time, body))
+        return words.keep(connection, number, line.words) if line.words else 0
 
 
 def _position(connection: sqlite3.Connection, log: int, name: str) -> int | None:
@@ -134,9 +151,22 @@ def _rows(connection: sqlite3.Connection, log: int, positions: Sequence[int]) ->
     """The lines at these positions: those that stand near each other in one go."""
     wanted = set(positions)
     for first, last in _runs(sorted(place for place in wanted if 0 <= place < SPAN)):
-        for row in connection.execute(_RANGE, (log * SPAN + first, log * SPAN + last + 1)):
+        for row in _range(connection, log * SPAN + first, log * SPAN + last):
             if row[0] % SPAN in wanted:
                 yield row
+
+
+def _range(connection: sqlite3.Connection, first: int, last: int) -> list[Row]:
+    """The lines with these numbers, without those on a damaged page."""
+    try:
+        return connection.execute(_RANGE, (first, last)).fetchall()
+    except sqlite3.DatabaseError as fault:
+        if code_of(fault) != sqlite3.SQLITE_CORRUPT:
+            raise
+    if first == last:
+        return []
+    middle = (first + last) // 2
+    return [*_range(connection, first, middle), *_range(connection, middle + 1, last)]
 
 
 def _runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:

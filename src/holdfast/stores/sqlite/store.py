@@ -9,13 +9,14 @@ from time import time
 from types import TracebackType
 from typing import Self
 
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.errors import ConfigError, CorruptError
 from holdfast.stores.utf8 import to_bytes, to_text
 
 from .file import DatabaseFile, Synchronous
 from .log import SqliteLog
+from .seal import sealed, unsealed
 
-READ = "SELECT value FROM entries WHERE key = ? AND (ends IS NULL OR ends > ?)"
+READ = "SELECT value, ends FROM entries WHERE key = ? AND (ends IS NULL OR ends > ?)"
 LIST = "SELECT key FROM entries WHERE key >= ? AND key < ? AND (ends IS NULL OR ends > ?) ORDER BY key"
 WRITE = (
     "INSERT INTO entries (key, value, ends) VALUES (?, ?, ?) "
@@ -88,19 +89,19 @@ class SqliteStore:
     def set_bytes(self, key: str, value: bytes) -> None:
         """Keep the bytes, without an end."""
         with self._file.writing() as connection:
-            connection.execute(WRITE, (to_bytes(key), value, None))
+            connection.execute(WRITE, _row(key, value))
 
     def set_many(self, values: Mapping[str, str]) -> None:
         """Keep all of them, in one transaction."""
         with self._file.writing() as connection:
-            connection.executemany(WRITE, [(to_bytes(k), to_bytes(v), None) for k, v in values.items()])
+            connection.executemany(WRITE, [_row(key, to_bytes(value)) for key, value in values.items()])
 
     def set_for(self, key: str, value: str, seconds: float) -> None:
         """Keep the value for so many seconds; what has ended since is removed from the file."""
         now = self._clock()
         with self._file.writing() as connection:
             connection.execute(FORGET, (now,))
-            connection.execute(WRITE, (to_bytes(key), to_bytes(value), now + seconds))
+            connection.execute(WRITE, _row(key, to_bytes(value), float(now + seconds)))
 
     def put_if_absent(self, key: str, value: str) -> bool:
         """Keep the value if the key is free; whether it was. Of many processes, one is told so."""
@@ -109,7 +110,7 @@ class SqliteStore:
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Keep the bytes if the key is free; whether it was. Of many processes, one is told so."""
         with self._file.writing() as connection:
-            claimed = connection.execute(CLAIM, (to_bytes(key), value, None, self._clock()))
+            claimed = connection.execute(CLAIM, (*_row(key, value), self._clock()))
             return claimed.rowcount == 1
 
     def delete(self, key: str) -> None:
@@ -152,5 +153,15 @@ class SqliteStore:
         self.close()
 
     def _read(self, connection: sqlite3.Connection, key: str) -> bytes | None:
-        row: tuple[bytes] | None = connection.execute(READ, (to_bytes(key), self._clock())).fetchone()
-        return None if row is None else row[0]
+        row: tuple[object, object] | None = connection.execute(READ, (to_bytes(key), self._clock())).fetchone()
+        if row is None:
+            return None
+        value = unsealed(row[0], to_bytes(key), row[1])
+        if value is None:
+            raise CorruptError(key, "its bytes were changed on the disk; restore the file from a copy")
+        return value
+
+
+def _row(key: str, value: bytes, ends: float | None = None) -> tuple[bytes, bytes, float | None]:
+    name = to_bytes(key)
+    return name, sealed(value, name, ends), ends

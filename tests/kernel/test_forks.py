@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from threading import Event, Thread, Timer
+
+import pytest
+
+from holdfast.kernel.forks import brief_lock, cached_property
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+
+
+def code_of(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_fork_waits_for_whoever_holds_a_lock_and_the_child_finds_it_free():
+    lock, held, over = brief_lock(), Event(), Event()
+
+    def hold() -> None:
+        with lock:
+            held.set()
+            over.wait()
+            over.clear()
+
+    holder = Thread(target=hold)
+    holder.start()
+    held.wait()
+    Timer(0.1, over.set).start()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if lock.acquire(blocking=False) and not over.is_set() else 1)
+    assert code_of(child) == 0
+    holder.join()
+    with lock:
+        pass
+
+
+def test_whoever_holds_a_lock_may_fork():
+    lock = brief_lock()
+    with lock:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+    assert code_of(child) == 0
+
+
+def test_a_child_makes_a_value_of_its_own_while_its_parent_makes_one():
+    begun, over = Event(), Event()
+
+    class Thing:
+        @cached_property
+        def value(self) -> int:
+            begun.set()
+            over.wait()
+            return 7
+
+    maker = Thread(target=lambda: Thing().value)
+    maker.start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        over.set()
+        os._exit(Thing().value - 7)
+    over.set()
+    maker.join()
+    assert code_of(child) == 0

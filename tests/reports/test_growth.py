@@ -1,0 +1,46 @@
+"""Pages of long conversations take work in proportion to their length; counted in calls, not in seconds."""
+
+from __future__ import annotations
+
+import sys
+
+import holdfast
+from holdfast.session import Session
+
+
+def said(number):
+    role = "assistant" if number % 2 else "user"
+    return {"role": role, "content": f"Message {number}: order {number * 7919} is late. It waits for a part."}
+
+
+def calls_of(work):
+    """How many functions are called."""
+    made = 0
+
+    def count(_frame, event, _argument):
+        nonlocal made
+        made += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+def test_the_page_of_a_result_of_four_times_the_messages_takes_four_times_the_work():
+    results = [holdfast.compress([*map(said, range(n))], 400, profile="fast") for n in (200, 800)]
+    holdfast.report(results[0], "html")  # loads what is loaded lazily
+    few, many = (calls_of(lambda result=result: holdfast.report(result, "html")) for result in results)
+    assert many < 4.6 * few
+
+
+def test_the_page_of_a_session_does_not_catch_up_with_what_was_never_tended():
+    made: list[int] = []
+    for number in (3_000, 9_000):
+        session = Session("t", budget=2_000)
+        session._upkeep.appended = lambda: None  # as when another process did nothing but append
+        session.append(*map(said, range(number)))
+        made.append(calls_of(lambda session=session: session.report("html")))
+    assert made[1] < 1.5 * made[0]

@@ -1,0 +1,158 @@
+"""What the disk changed is told from what was kept, and takes nothing with it."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from contextlib import closing
+from random import Random
+
+import pytest
+
+from holdfast.kernel.errors import HoldfastError, StoreError
+from holdfast.session import Session
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.sqlite.seal import sealed, unsealed
+
+SAID = [
+    {
+        "role": "assistant" if n % 2 else "user",
+        "content": f"Message {n}: order {n * 7919} is late. " + "It waits. " * 9,
+    }
+    for n in range(40)
+]
+EDITED = {"role": "user", "content": "Order 31676 has come."}
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file of one conversation, as it is when nobody has it open."""
+    with opened(tmp_path / "a.db") as session:
+        session.append(*SAID)
+        session.edit(4, EDITED)
+        session.fit()
+    return tmp_path / "a.db"
+
+
+def opened(file):
+    return Session("t", store=f"sqlite:///{file}", budget=900)
+
+
+def execute(file, statement, *values):
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        return connection.execute(statement, values).fetchall()
+
+
+def used(session):
+    """Everything that reads; what comes back of what was appended."""
+    restored = session.restore()
+    for query in (None, "order 7919"):
+        assert session.fit(query).messages
+    session.search("order 7919")
+    session.messages()
+    session.history()
+    session.stats()
+    session.report("html")
+    return restored
+
+
+@pytest.mark.parametrize("changed", [b"no JSON", b"\xff\xfe", b"", None, b"5", b"[]"])
+@pytest.mark.parametrize("place", [0, 7, 39])
+def test_a_line_that_was_changed_is_passed_over_and_named(file, changed, place):
+    body = changed if changed in (b"no JSON", b"\xff\xfe", b"", None) else sealed(changed, b"another place")
+    execute(file, "UPDATE lines SET body = ? WHERE number % 4294967296 = ? AND log = 1", body, place)
+    with opened(file) as session:
+        assert used(session) == [*SAID[:place], *SAID[place + 1 :]]
+        assert session.faults == (f"1 message damaged in the store, passed over: {place}; restore a copy",)
+        assert session.append({"role": "user", "content": "Go on."}) == [40]
+    with opened(file) as session:
+        assert len(session.restore()) == 40
+        with session.fork("copy") as copy:
+            assert copy.restore() == session.restore()
+            assert copy.messages()[4 if place > 4 else 3] == EDITED
+
+
+def test_an_edit_that_was_changed_leaves_the_message_as_it_was_said(file):
+    execute(file, "UPDATE lines SET body = x'00' WHERE log = 2 AND number % 4294967296 = 0")
+    execute(file, "DELETE FROM entries")
+    with opened(file) as session:
+        assert session.messages() == SAID == used(session)
+        assert session.faults[0] == "1 event damaged in the store, passed over: 0; restore a copy"
+
+
+def test_a_line_is_not_taken_for_another_one(file):
+    (body,), (other,) = execute(file, "SELECT body FROM lines WHERE log = 1 ORDER BY number LIMIT 2")
+    execute(file, "UPDATE lines SET body = ? WHERE body = ?", other, body)
+    with opened(file) as session:
+        assert session.restore() == SAID[1:]
+
+
+def test_a_state_that_was_changed_is_made_again(file):
+    for key, value in execute(file, "SELECT key, value FROM entries"):
+        execute(file, "UPDATE entries SET value = ? WHERE key = ?", value.replace(b"4", b"5"), key)
+    with SqliteStore(file) as store, pytest.raises(StoreError, match="its bytes were changed on the disk"):
+        store.get("session:t")
+    with opened(file) as session:
+        assert used(session) == SAID
+        assert session.messages()[4] == EDITED
+
+
+def test_of_random_damage_nothing_comes_back_changed_and_nothing_is_lost_without_a_word(file):
+    whole, random = file.read_bytes(), Random(19)
+    for number in range(40):
+        damaged = bytearray(whole)
+        length = random.choice((1, 64, 512, 4_096))
+        start = random.randrange(len(whole) - length)
+        damaged[start : start + length] = random.randbytes(length)
+        place = file.with_name(f"{number}.db")
+        place.write_bytes(damaged)
+        try:
+            with opened(place) as session:
+                restored = session.restore()
+                named = len(SAID) - len(restored)
+                assert [each for each in restored if each not in SAID] == []
+                assert not named or f"{named} message" in " ".join(session.faults)
+                used(session)
+        except HoldfastError:
+            pass  # one line that says what is wrong
+
+
+def test_a_file_of_the_version_before_opens_as_it_was(file):
+    for table, key in (("lines", "number"), ("entries", "key")):
+        for place, value in execute(file, f"SELECT {key}, {'body' if key == 'number' else 'value'} FROM {table}"):
+            column = "body" if key == "number" else "value"
+            execute(file, f"UPDATE {table} SET {column} = ? WHERE {key} = ?", value[8:], place)
+    execute(file, "PRAGMA user_version = 3")
+    with opened(file) as session:
+        assert used(session) == SAID
+        assert session.messages()[4] == EDITED
+        session.append({"role": "user", "content": "Go on."})
+    with opened(file) as session:
+        assert len(session.restore()) == 41
+        assert not session.faults
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
+@pytest.mark.parametrize("fate", ["deleted", "moved", "replaced"])
+def test_an_append_to_a_file_that_is_gone_fails(file, fate):
+    with opened(file) as session:
+        session.append({"role": "user", "content": "before"})
+        copy = file.read_bytes()
+        file.replace(file.with_name("b.db"))
+        if fate == "replaced":
+            file.write_bytes(copy)
+        elif fate == "deleted":
+            file.with_name("b.db").unlink()
+        with pytest.raises(
+            StoreError, match="moved or deleted since it was opened; nothing was written; put it back"
+        ):
+            session.append({"role": "user", "content": "lost"})
+        if fate == "moved":
+            file.with_name("b.db").replace(file)
+            assert session.append({"role": "user", "content": "after"}) == [41]
+
+
+def test_a_seal_holds_for_its_place_alone():
+    assert unsealed(sealed(b"value", 1), 1) == b"value"
+    assert unsealed(sealed(b"value", 1), 2) is None
+    assert unsealed(b"of old", 1) == b"of old"

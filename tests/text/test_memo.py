@@ -1,0 +1,39 @@
+"""What memos hold together is bounded in bytes, whatever the script."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from holdfast.text import memo as memos
+from holdfast.text.memo import Memo
+
+
+@pytest.mark.parametrize("character", ["a", "é", "世", "🎉"])
+def test_all_memos_together_hold_a_bounded_number_of_bytes(monkeypatch, character):
+    monkeypatch.setattr(memos, "MOST_BYTES", 2_000_000)
+    tracemalloc.start()
+    made = [Memo(str.encode, lambda text, found: len(text) + len(found)) for _ in range(3)]
+    for number in range(3_000):
+        text = f"{number} {character * 1_000}"
+        assert made[number % 3][text] == text.encode()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 2_500_000  # of 6 to 24 million that went through
+
+
+def test_what_is_in_use_stays(monkeypatch):
+    monkeypatch.setattr(memos, "MOST_BYTES", 100_000)
+    asked: list[str] = []
+    memo = Memo(lambda text: asked.append(text) or len(text), lambda text, _: len(text))
+    for number in range(1_000):
+        assert memo["in use"] == 6
+        memo[f"{number:1000}"]
+    assert asked.count("in use") == 1
+
+
+def test_what_is_larger_than_all_the_room_is_made_all_the_same(monkeypatch):
+    monkeypatch.setattr(memos, "MOST_BYTES", 1_000)
+    memo = Memo(len, lambda text, _: len(text))
+    assert [memo["x" * 5_000], memo["y"]] == [5_000, 1]
