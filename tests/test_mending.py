@@ -106,7 +106,8 @@ def check(messages, provider):
 
 
 def said(messages, provider):
-    """Everything that was said, with how often: white space and what only the model thought aside."""
+    """Everything that was said, with how often: white space, what only the model thought, and calls of the
+    vendor's own tools aside."""
     counted = Counter()
     for message in named(provider).read(messages).messages:
         for part in message.parts:
@@ -114,7 +115,7 @@ def said(messages, provider):
                 counted[type(part).__name__, part.text.rstrip()] += 1
             elif isinstance(part, ToolCall):
                 counted["ToolCall", part.name, part.arguments] += 1
-            elif isinstance(part, Media | Opaque):
+            elif isinstance(part, Media | Opaque) and "server_tool_use" not in repr(part):
                 counted[json.dumps(repr(part))] += 1
     return counted
 

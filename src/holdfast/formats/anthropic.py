@@ -2,7 +2,7 @@
 
 What this format does differently: the system prompt stands beside the messages; tool results are blocks of the
 user's next message, before its words; arguments of a call are an object; thinking is signed and must come back
-as it was. Calls to the vendor's own tools carry their results beside them and are left as they are.
+as it was. Calls to the vendor's own tools and their results are blocks of the assistant, and are left as they are.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from .rules.anthropic_exchanges import AnthropicExchanges, CallsEnd, ResultsInNe
 from .rules.call_ids import SpelledCallIds, UniqueCallIds
 from .rules.content import FinalTextTrimmed, NotEmpty
 from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
+from .rules.server_tools import ServerToolExchanges
 from .rules.thinking import ThinkingLeads, ThinkingSigned, ThinkingStays
 from .values import compact, is_list, is_object
 from .wire import ObjectWire
@@ -82,6 +83,7 @@ class Anthropic(ObjectWire):
         CallsEnd(),
         ThinkingLeads(),
         AnthropicExchanges(),
+        ServerToolExchanges(),
         ResultsInNextMessage(),
         ResultsLead(),
         UniqueCallIds(_id_path, everywhere=True),
