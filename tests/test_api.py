@@ -126,7 +126,10 @@ def test_a_breakdown_says_where_the_tokens_are():
 
 
 def test_the_result_says_how_far_its_counts_can_be_trusted():
-    assert holdfast.compress(agent_run(), 300, model="gpt-4o").accuracy.kind == "exact"
+    said = [{"role": "user", "content": words(500)}, {"role": "assistant", "content": words(9)}]
+    assert holdfast.compress(said, 300, model="gpt-4o").accuracy.kind == "exact"
+    assert holdfast.count(said, model="gpt-4o").accuracy.kind == "exact"
+    assert holdfast.compress(agent_run(), 300, model="gpt-4o").accuracy.kind == "approximate"
     assert holdfast.compress(agent_run(), 300).accuracy.kind == "approximate"
     assert holdfast.compress(agent_run(), 300, counter=len).accuracy.kind == "unknown"
 

@@ -157,7 +157,7 @@ def count(
         MessageTokens(message.role, size, _preview(message))
         for message, size in zip(transcript.messages, sizes, strict=True)
     )
-    return TokenBreakdown(sum(sizes) + overhead, overhead, rows, meter.counter.name, meter.counter.accuracy)
+    return TokenBreakdown(sum(sizes) + overhead, overhead, rows, meter.counter.name, meter.accuracy(transcript))
 
 
 def _preview(message: Message) -> str:

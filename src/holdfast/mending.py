@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from holdfast.formats import read
 from holdfast.kernel.apply import Applied, mend
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.integrity import Violation, violations
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.integrity import Rule, Violation, violations
+from holdfast.kernel.transcript import Format, Publishing, Transcript
 from holdfast.metering import Counter, meter_for
 from holdfast.outcome import wrapped
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
 
-_ROUNDS = 8  # mending one rule may break another; generated conversations never needed more than 3
+_ROUNDS = 3  # mending one rule may break another; generated conversations need 2
 
 
 def validate(messages: Any, provider: str | None = None) -> list[Violation]:
@@ -22,8 +22,8 @@ def validate(messages: Any, provider: str | None = None) -> list[Violation]:
 
     ``provider`` is a name of ``formats/``, by default the format that the messages show.
     """
-    _, _, transcript = read(messages, provider)
-    return violations(transcript.rules, transcript.messages)
+    payload, form, transcript = read(messages, provider)
+    return violations(_rules(payload, form, transcript), transcript.messages)
 
 
 def repair(
@@ -36,9 +36,11 @@ def repair(
     """
     payload, form, transcript = read(messages, provider)
     meter = meter_for(model, counter)
-    mended = list(_mended(transcript))
+    rules = _rules(payload, form, transcript)
+    mended = list(_mended(transcript, rules))
     after = mended[-1][1].transcript if mended else transcript
-    left = violations(after.rules, after.messages)
+    left = violations(rules, after.messages)
+    broken = {violation.rule for violation in left}
     before, now = meter.total(transcript), meter.total(after)
     key = form.key(payload)
     return CompressionResult(
@@ -47,22 +49,27 @@ def repair(
         usage=TokenUsage(now, now),
         strategy_name="repair",
         format=form.name,
-        steps=tuple(_step(rule, applied, meter) for rule, applied in mended),
+        steps=tuple(_step(rule, applied, meter, broken) for rule, applied in mended),
         status="compacted" if mended else "skipped",
         reason="cannot_be_mended" if left else "repaired" if mended else "valid",
         detail="; ".join(f"message {v.index}: {v.problem} ({v.rule})" for v in left),
-        accuracy=meter.counter.accuracy,
+        accuracy=meter.accuracy(after),
         counter=meter.counter.name,
         strategy={"strategy": "repair", "provider": form.name},
         key=key,
     )
 
 
-def _mended(transcript: Transcript) -> Iterator[tuple[str, Applied]]:
+def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule, ...]:
+    """What the vendor asks of a conversation, behind what it asks of each message."""
+    return (*(form.published(payload) if isinstance(form, Publishing) else ()), *transcript.rules)
+
+
+def _mended(transcript: Transcript, rules: Sequence[Rule]) -> Iterator[tuple[str, Applied]]:
     """Each rule that was mended, with what was done, until all hold or nothing helps."""
     for _ in range(_ROUNDS):
         unchanged = transcript
-        for rule in transcript.rules:
+        for rule in rules:
             if not any(rule.violations(transcript.messages)):
                 continue
             edits = rule.repair(transcript.messages)
@@ -74,13 +81,13 @@ def _mended(transcript: Transcript) -> Iterator[tuple[str, Applied]]:
             return
 
 
-def _step(rule: str, applied: Applied, meter: Meter) -> Step:
+def _step(rule: str, applied: Applied, meter: Meter, broken: Collection[str]) -> Step:
     return Step(
         name=rule,
         before=meter.total(applied.before),
         after=meter.total(applied.transcript),
         status="compacted",
-        reason="repaired",
+        reason="cannot_be_mended" if rule in broken else "repaired",
         edits=applied.edits,
         taken=applied.taken,
         messages=tuple([message.original for message in applied.transcript.messages]),

@@ -118,7 +118,7 @@ def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionRe
         detail=_detail(steps, tokens, left(now) if masking else "", met=met),
         degraded=any(step.status == "failed" for step in steps),
         smallest=None if met else tokens,
-        accuracy=job.allowance.meter.counter.accuracy,
+        accuracy=job.allowance.meter.accuracy(job.transcript),
         counter=job.allowance.meter.counter.name,
         strategy=described(job.compressor),
         key=key,

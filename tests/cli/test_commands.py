@@ -15,7 +15,7 @@ def test_count_shows_every_message_with_its_share_and_the_total(run, talk):
     assert rows[1].split()[:3] == ["0", "system", f"{counted.messages[0].tokens:,}"]
     assert rows[4].split()[3].endswith("%")
     assert f"{counted.total:,} tokens" in ran.out
-    assert "o200k_base: counted exactly" in ran.out
+    assert "o200k_base: approximate" in ran.out
     assert not any(row.endswith(" ") for row in rows)
 
 

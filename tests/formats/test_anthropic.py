@@ -68,7 +68,7 @@ class TestAnthropic(FormatContract):
             Media("image", "image/png", "iVBOR"),
             Media("document", source="https://x/y.pdf"),
             Text("words"),
-            Opaque('{"type":"document","source":{"type":"content","content":"c"}}'),
+            Opaque('{"type":"content","content":"c"}'),
             Opaque('{"type":"hologram","depth":1}'),
         )
         assert parts[1][:3] == (Reasoning("Look first.", True), Reasoning("AAAA", True), Text("Reading."))

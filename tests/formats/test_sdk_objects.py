@@ -97,7 +97,7 @@ def test_an_object_that_is_no_message_is_refused_by_its_own_name():
         ({"type": "human", "content": "hi"}, "this is a message of LangChain; convert the messages first, with"),
         (
             {"role": "user", "parts": [{"text": "hi"}]},
-            'has "parts", as Gemini\'s have, and no "content"; give what',
+            'has "parts" and no "content"; give what it says',
         ),
     ],
 )

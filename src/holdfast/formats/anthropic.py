@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.kernel.errors import FormatError
+from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
 
+from .asides import unread
 from .paths import Located, Path
 from .payloads import (
     body_of,
@@ -31,10 +33,11 @@ from .rules.anthropic_exchanges import AnthropicExchanges, CallsEnd, ResultsInNe
 from .rules.call_ids import SpelledCallIds, UniqueCallIds
 from .rules.content import FinalTextTrimmed, NotEmpty
 from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
+from .rules.published import AsPublished, CacheControls
 from .rules.server_tools import ServerToolExchanges
 from .rules.thinking import ThinkingLeads, ThinkingSigned, ThinkingStays
 from .values import compact, is_list, is_object
-from .wire import ObjectWire
+from .wire import SPOKEN, ObjectWire
 
 _OWN_BLOCKS = (
     "tool_use",
@@ -75,6 +78,7 @@ class Anthropic(ObjectWire):
 
     name = "anthropic"
     carriers = _FOREIGN_FIELDS
+    enveloped = ObjectWire.enveloped | {"system"}
     rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant"),
@@ -114,7 +118,15 @@ class Anthropic(ObjectWire):
         """The transcript of the payload; system prompt and tools of a body are its envelope."""
         body = body_of(payload)
         system = tuple(part for part, _ in _content(body, "system", "body", ()))
+        beside = "\n".join(_beside({"content": body.get("system")}, frozenset({"content"})))
+        system += (Opaque(beside),) if beside else ()
         return self.transcript(payload, system + schemas(body.get("tools") if tools is None else tools))
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """Fields, roles and limits, also of the system prompt; beta blocks count as known."""
+        body = body_of(payload)
+        system, tools = body.get("system"), body.get("tools")
+        return (AsPublished("anthropic", system), CacheControls("anthropic", system, tools))
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
         """The blocks in their order; a text alone is one block."""
@@ -123,6 +135,10 @@ class Anthropic(ObjectWire):
                 advice = "convert the messages first, with holdfast.formats.convert.to_anthropic"
                 raise FormatError("the Messages API has no such field", place=f"{place}.{field}", advice=advice)
         return _content(message, "content", place, ("content",))
+
+    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+        """Titles and contexts of documents, and whatever else stands beside what is read."""
+        return _beside(message, SPOKEN)
 
     def compose(self, role: Role, text: str) -> object:
         """A new message; the words of the system stand in a user message here."""
@@ -159,6 +175,15 @@ def _content(holder: Mapping[str, Any], field: str, place: str, path: Path) -> L
         yield reader(block, there, here) if reader else (unknown(block, there), here)
 
 
+def _beside(holder: Mapping[str, Any], taken: frozenset[str]) -> Iterator[str]:
+    """The texts beside what was read of a message or a block, and of the blocks within."""
+    yield from unread(holder, taken)
+    for block in _blocks(holder.get("content")) if "content" in taken else ():
+        kind = block.get("type")
+        if isinstance(kind, str) and kind in _TAKEN:
+            yield from _beside(block, _TAKEN[kind])
+
+
 def _text(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
     return Text(text_at(block, "text", place)), (*path, "text")
 
@@ -172,7 +197,7 @@ def _document(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, P
     if source.get("type") == "text":
         return Text(text_at(source, "data", f"{place}.source")), (*path, "source", "data")
     if source.get("type") == "content":
-        return Opaque(compact(block, place)), path
+        return Opaque(compact(source, place)), path
     return _media("document", source, f"{place}.source"), path
 
 
@@ -219,3 +244,14 @@ _READERS = {
     "tool_result": _tool_result,
 }
 """Types of blocks that are understood; any other is carried along."""
+
+_TAKEN = {
+    "text": frozenset({"text"}),
+    "image": frozenset[str](),  # what is shown of its source is no text
+    "document": frozenset({"source"}),
+    "thinking": frozenset({"thinking"}),
+    "redacted_thinking": frozenset({"data"}),
+    "tool_use": frozenset({"name", "input"}),
+    "tool_result": frozenset({"content"}),
+}
+"""What of them is read."""

@@ -6,13 +6,15 @@ own, right after the message that called; arguments of a call are JSON text; ``c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.messages import Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.kernel.integrity import Rule
+from holdfast.kernel.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
 
+from .asides import unread
 from .paths import Located, Path
 from .payloads import (
     ROLES,
@@ -28,16 +30,28 @@ from .payloads import (
     text_at,
     unknown,
 )
-from .rules.call_ids import UniqueCallIds
+from .rules.call_ids import ShortCallIds, UniqueCallIds
 from .rules.content import CallListNotEmpty, ContentGiven
 from .rules.openai_exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter
 from .rules.order import AtLeastOne, KnownRoles
+from .rules.published import AsPublished
+from .schemas import published
 from .values import compact, is_list, is_object
 from .wire import ObjectWire
 
 _CARRIERS = frozenset({"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"})
 _BESIDE_CALLS = _CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
+_READ = frozenset({"role", "content", "refusal", "tool_calls", "function_call"})
+_CALLED = frozenset({"name", "arguments"})
+_PARTS = {
+    "text": frozenset({"text"}),
+    "refusal": frozenset({"refusal"}),
+    "image_url": frozenset[str](),
+    "input_audio": frozenset[str](),
+    "file": frozenset[str](),
+}
+"""Types of parts that are understood, and what of them is read as text."""
 _OWN_FIELDS = _CARRIERS | {"tool_call_id", "annotations"}
 _OWN_ROLES = ("tool", "function", "developer")
 _OWN_BODY_FIELDS = frozenset(
@@ -74,6 +88,7 @@ class OpenAIChat(ObjectWire):
 
     name = "openai_chat"
     carriers = _CARRIERS
+    enveloped = ObjectWire.enveloped | {"functions"}
     rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant", "tool", "function"),
@@ -101,13 +116,16 @@ class OpenAIChat(ObjectWire):
         return not kinds_of(messages, "content").isdisjoint({list, tuple, type(None)})
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload; tools and the schema of the answer of a body are its envelope."""
+        """The transcript of the payload; tools and functions of a body are its envelope."""
         body = body_of(payload)
         envelope = schemas(body.get("tools") if tools is None else tools)
         envelope += schemas(body.get("functions"), "functions")
-        if body.get("response_format"):
-            envelope += (Opaque(compact(body["response_format"], "response_format")),)
         return self.transcript(payload, envelope)
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """Fields and limits of OpenAI's own API; other servers of this wire may take more."""
+        del payload
+        return (AsPublished(self.name), ShortCallIds(_id_path, published(self.name).limits["call_id"]))
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
         """Reasoning, content, refusal, sound and calls, in this order; of a tool message its result."""
@@ -130,6 +148,20 @@ class OpenAIChat(ObjectWire):
             yield ToolCall(FUNCTION_ID + name, name, arguments), ("function_call", "arguments")
         for k, call in objects_at(message, "tool_calls", place):
             yield _call(call, f"{place}.tool_calls[{k}]", ("tool_calls", k))
+
+    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+        """Names of speakers, and whatever else stands beside what is read."""
+        reasoning = next((field for field in _REASONING if message.get(field)), "")
+        yield from unread(message, _READ | {reasoning})
+        content = message.get("content")
+        for item in content if is_list(content) else ():
+            if item.get("type") in _PARTS:
+                yield from unread(item, _PARTS[item["type"]])
+        for call in message.get("tool_calls") or ():
+            kind, field = _kind(call)
+            yield from unread(call, frozenset({kind}))
+            yield from unread(call[kind], frozenset({"name", field}))
+        yield from unread(message.get("function_call"), _CALLED)
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """The parts of a result, or of calls beside a text: half of an agent's messages are these."""
@@ -178,10 +210,6 @@ def _result(message: Mapping[str, Any], place: str) -> ToolResult:
 def _content(message: Mapping[str, Any], place: str) -> Located:
     content = message.get("content")
     if content is None:
-        if message.get("parts"):  # as nothing it would be counted as nothing
-            advice = "give what each says as its content"
-            problem = 'the message has "parts", as Gemini\'s have, and no "content"'
-            raise FormatError(problem, place=place, advice=advice)
         return
     if isinstance(content, str):
         yield Text(content), ("content",)
@@ -220,9 +248,14 @@ def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
     call_id = text_at(call, "id", place)
     if not call_id:
         raise FormatError('the tool call has no "id"', place=place, advice="give the id that its result names")
-    kind, field = ("custom", "input") if call.get("type") == "custom" else ("function", "arguments")
+    kind, field = _kind(call)
     name, arguments = _function(object_at(call, kind, place), field, f"{place}.{kind}")
     return ToolCall(call_id, name, arguments), (*path, kind, field)
+
+
+def _kind(call: Mapping[str, Any]) -> tuple[str, str]:
+    """The fields in which the call has what it calls, and there its arguments."""
+    return ("custom", "input") if call.get("type") == "custom" else ("function", "arguments")
 
 
 def _function(call: Mapping[str, Any], field: str, place: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ ROLES: Mapping[str, Role] = {
     "human": "user",
     "assistant": "assistant",
     "ai": "assistant",
+    "model": "assistant",
     "tool": "tool",
     "function": "tool",
 }

@@ -1,7 +1,6 @@
 """Plain messages: a role and a text, and no vendor's rules.
 
-What this format does differently: every role is taken, nothing is refused, and fields beside ``role`` and
-``content`` are carried along uncounted.
+What this format does differently: every role is taken, and nothing is refused.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from holdfast.kernel.messages import Text
 from holdfast.kernel.transcript import Transcript
 
 from .paths import Located
-from .payloads import kinds_of, messages_of, objects_of, refuse, schemas
+from .payloads import body_of, kinds_of, messages_of, objects_of, refuse, schemas
 from .wire import ObjectWire
 
 
@@ -30,7 +29,7 @@ class Plain(ObjectWire):
 
     def read(self, payload: object, tools: object = None) -> Transcript:
         """The transcript of the payload."""
-        return self.transcript(payload, schemas(tools))
+        return self.transcript(payload, schemas(body_of(payload).get("tools") if tools is None else tools))
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
         """The one text."""

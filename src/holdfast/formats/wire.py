@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, cast
 
+from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import Message, Part, Role
+from holdfast.kernel.messages import Annotated, Message, Opaque, Part, Role
 from holdfast.kernel.transcript import Transcript
 
+from .asides import LABEL, said, unread
 from .paths import Located, rewritten
-from .payloads import MESSAGES, ROLES, messages_of, role_of
-from .values import is_object
+from .payloads import MESSAGES, ROLES, body_of, messages_of, role_of
+from .values import compact, is_object
+
+SPOKEN = frozenset({"role", "content"})
+_NAMES = frozenset({"role", "name"})
+_SCHEMAS = ("response_format", "output_config", "output_format")  # counted whole, however short their texts
 
 
-class ObjectWire(ABC):
+class ObjectWire(Annotated, ABC):
     """Reads and writes messages by the places of their parts.
 
     ``carriers`` are the fields beside ``content`` that carry parts: a message without them whose content is one
-    text is read no further. ``rules`` are those of every door of the wire.
+    text is read no further. ``enveloped`` are the fields of a body that ``read`` itself counts. ``rules`` are
+    those of every door of the wire.
     """
 
     name: str
     rules: tuple[Rule, ...] = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
+    enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
 
     @abstractmethod
     def located(self, message: Mapping[str, Any], place: str) -> Located:
         """The parts of a message in its own order, each with the place of its text; ``place`` is for errors."""
+
+    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+        """The texts in the message that are in no part."""
+        return unread(message, SPOKEN)
+
+    def aside(self, original: object) -> str:
+        """Those texts, each on a line. Raises FormatError for what is nested too deeply to be read."""
+        try:
+            return "".join([f"\n{text}" for text in self.beside(cast("Mapping[str, Any]", original))])
+        except RecursionError as fault:
+            advice = "give it less deeply nested"
+            raise FormatError("a message is nested too deeply, or holds itself", advice=advice) from fault
 
     def key(self, payload: object) -> str:
         """The field of a request body under which its messages stand; empty for a bare list."""
@@ -65,6 +85,7 @@ class ObjectWire(ABC):
     def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
         """The messages of the payload with this envelope, and the rules that hold at this door."""
         messages = self._messages(payload)
+        envelope += tuple(_settings(body_of(payload), self.enveloped))
         rules = tuple(rule for rule in self.rules if not rule.doors or self.name in rule.doors)
         return Transcript(messages, self, rules, envelope)
 
@@ -78,7 +99,8 @@ class ObjectWire(ABC):
                 role, content = role_of(original, f"{MESSAGES}[{i}]"), original.get("content")
             whole = type(content) is str and (plain(original) or not self._carries(original))
             if whole and role != "tool":
-                messages.append(Message(role, original, self, content))
+                alone = "" if len(original) == len(SPOKEN) else None
+                messages.append(Message(role, original, self, content, None, alone))
                 continue
             parts = usual(original)
             if parts is None:
@@ -91,4 +113,19 @@ class ObjectWire(ABC):
         return any(message.get(field) for field in self.carriers.intersection(message))
 
     def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
-        return tuple([part for part, _ in self.located(message, place)])
+        parts = tuple([part for part, _ in self.located(message, place)])
+        if not parts and message.get("content") is None:
+            for field, value in message.items():
+                if field not in _NAMES and any(said(value, field)):  # as nothing it would be counted as nothing
+                    advice = "give what it says as its content"
+                    raise FormatError(f'the message has "{field}" and no "content"', place=place, advice=advice)
+        return parts
+
+
+def _settings(body: Mapping[str, Any], counted: frozenset[str]) -> Iterator[Part]:
+    """Fields of a request that the model reads: the schema of its answer, and any with a text of some length."""
+    for field, value in body.items():
+        if field in counted or not value:
+            continue
+        if field in _SCHEMAS or any(len(text) > LABEL for text in said(value)):
+            yield Opaque(compact(value, field))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from .errors import ConfigError
-from .messages import Media, Message, Part, ToolCall, ToolResult
-from .ports import Tariff, TokenCounter
+from .messages import Media, Message, Part, Text, ToolCall, ToolResult
+from .ports import Accuracy, Tariff, TokenCounter
 from .transcript import Transcript
 
 Share = int | float
@@ -130,7 +130,8 @@ class Meter:
         if self.whole is not None:
             tokens = self.whole(message)
         else:
-            tokens = self.tariff.message + sum([self.part(part) for part in message.parts])
+            aside = self.text(message.aside) if message.aside else 0
+            tokens = self.tariff.message + aside + sum([self.part(part) for part in message.parts])
         message.measured = (self, tokens)
         return tokens
 
@@ -148,7 +149,7 @@ class Meter:
         quick = not self.tariff.result_id
         return [
             text(message.plain) + each
-            if message.plain is not None and (quick or message.role != "tool")
+            if message.plain is not None and (quick or message.role != "tool") and not message.aside
             else whole(message)
             for message in messages
         ]
@@ -166,9 +167,23 @@ class Meter:
         """Tokens beside the messages: the conversation itself, the system prompt and schemas of a body."""
         return self.tariff.conversation + sum(map(self.part, envelope))
 
+    def accuracy(self, transcript: Transcript) -> Accuracy:
+        """How far the count of the transcript can be trusted: exact is only what is said of texts alone."""
+        accuracy = self.counter.accuracy
+        if accuracy.kind != "exact" or (
+            all(isinstance(part, Text) for part in transcript.envelope)
+            and all(message.is_speech or _is_text(message) for message in transcript.messages)
+        ):
+            return accuracy
+        return Accuracy("approximate")
+
     def total(self, transcript: Transcript) -> int:
         """Tokens of the whole transcript."""
         return sum(self.sizes(transcript)) + self.overhead(transcript.envelope)
+
+
+def _is_text(message: Message) -> bool:
+    return all(isinstance(part, Text) for part in message.parts)
 
 
 @dataclass(frozen=True, slots=True)

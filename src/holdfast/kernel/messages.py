@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeVar, cast
+from typing import Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 Role = Literal["system", "user", "assistant", "tool"]
 """The four roles of every wire; ``developer`` reads as system, ``human`` as user, ``function`` as tool."""
@@ -109,17 +109,37 @@ class Wire(Protocol):
         ...
 
 
+@runtime_checkable
+class Annotated(Protocol):
+    """A wire on which text may stand beside the parts of a message: the name of a speaker, a title."""
+
+    def aside(self, original: object) -> str:
+        """What stands there and is counted; it is never edited."""
+        ...
+
+
 class Message:
     """One message: its role, the caller's object, and the wire that reads it. Never changed once made.
 
-    ``plain`` is the whole content where that is one text and the message carries nothing else that is counted
-    (a result's ``tool_call_id`` aside), else None. ``is_speech``: it is one text of a system, a user or an
-    assistant, without calls and results. ``measured`` is the meter that counted it last, and what it found.
+    ``plain`` is the whole content where that is one text and the message has no other part (a result's
+    ``tool_call_id`` aside), else None. ``is_speech``: it is one text of a system, a user or an assistant, without
+    calls and results. ``measured`` is the meter that counted it last, and what it found.
 
     Not a frozen dataclass: that would cost a quarter of the time of reading a conversation.
     """
 
-    __slots__ = ("_calls", "_parts", "_results", "is_speech", "measured", "original", "plain", "role", "wire")
+    __slots__ = (
+        "_aside",
+        "_calls",
+        "_parts",
+        "_results",
+        "is_speech",
+        "measured",
+        "original",
+        "plain",
+        "role",
+        "wire",
+    )
 
     def __init__(
         self,
@@ -128,6 +148,7 @@ class Message:
         wire: Wire,
         plain: str | None = None,
         parts: tuple[Part, ...] | None = None,
+        aside: str | None = None,
     ) -> None:
         self.role: Role = role
         self.original = original
@@ -136,6 +157,7 @@ class Message:
         self.is_speech = plain is not None and role != "tool"
         self.measured: tuple[object, int] | None = None
         self._parts = parts
+        self._aside = aside
         self._calls: tuple[ToolCall, ...] | None = None
         self._results: tuple[ToolResult, ...] | None = None
 
@@ -146,6 +168,15 @@ class Message:
         if parts is None:
             parts = self._parts = self.wire.parts(self.original)
         return parts
+
+    @property
+    def aside(self) -> str:
+        """What is counted beside the parts."""
+        aside = self._aside
+        if aside is None:
+            wire = self.wire
+            aside = self._aside = wire.aside(self.original) if isinstance(wire, Annotated) else ""
+        return aside
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

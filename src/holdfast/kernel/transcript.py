@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from holdfast.kernel.forks import cached_property
 
@@ -133,4 +133,13 @@ class Format(Wire, Protocol):
 
     def read(self, payload: object, tools: object = None) -> Transcript:
         """The transcript of the payload. Raises FormatError or InputError, naming the message and the field."""
+        ...
+
+
+@runtime_checkable
+class Publishing(Protocol):
+    """A format whose vendor publishes what single messages are made of, which no compression changes."""
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """The rules that follow from it, for a request with what stands beside its messages."""
         ...

@@ -52,6 +52,7 @@ class MessageFormula(TextFormula):
         """Tokens of the message with everything that it carries."""
         content = message.content_text
         tokens = self.absent if content is None else self.count(content)
+        tokens += self.count(message.aside) if message.aside else 0
         return tokens if message.plain is not None else tokens + sum(map(self._beside, message.parts))
 
     def _beside(self, part: Part) -> int:
@@ -72,7 +73,8 @@ class OverheadFormula(TextFormula):
 
     def count_message(self, message: Message) -> int:
         """Tokens of the message with everything that it carries."""
-        return self.tariff.message + sum(map(self._part, message.parts))
+        aside = self.count(message.aside) if message.aside else 0
+        return self.tariff.message + aside + sum(map(self._part, message.parts))
 
     def _part(self, part: Part) -> int:
         if isinstance(part, ToolCall):

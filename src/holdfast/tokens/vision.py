@@ -70,6 +70,8 @@ _OPENAI = Vision(tiles, unsized=765, page=2_000)  # 1,024 x 1,024 px; a page goe
 _MANY_PATCHES = partial(patches, factor=1.2, most=10_000)  # 1.2 is what reported usage comes to
 _SHARP_AREA = partial(area, edge=2576, most=4784)  # the Vision guide on Opus 4.7 and later
 _VISIONS: tuple[tuple[str, Vision], ...] = (
+    # a page's text, and the page as an image
+    (r"gpt-4o-mini", Vision(partial(tiles, base=2_833, tile=5_667), unsized=25_501, page=26_700)),
     (r"gpt-(?:4\.1|5)-mini", Vision(partial(patches, factor=1.62, most=1_536), unsized=1_659, page=2_500)),
     (r"gpt-(?:4\.1|5)-nano", Vision(partial(patches, factor=2.46, most=1_536), unsized=2_520, page=3_500)),
     (r"o4-mini", Vision(partial(patches, factor=1.72, most=1_536), unsized=1_762, page=2_500)),

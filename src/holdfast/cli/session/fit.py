@@ -101,13 +101,13 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
 
 def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
     """What ``--json`` prints, under the names that ``compress`` gives to the same things; no message text."""
-    usage, counter = TokenUsage(view.tokens, view.limit), session.meter.counter
+    usage, meter, wire = TokenUsage(view.tokens, view.limit), session.meter, session.wire(*view.messages)
     yield "reason", view.reason
     yield "budget_met", view.budget_met
     yield "smallest", view.smallest
     yield "format", session.wire().name
-    yield "counter", counter.name
-    yield "accuracy", asdict(counter.accuracy)
+    yield "counter", meter.counter.name
+    yield "accuracy", asdict(meter.accuracy(wire.read(view.messages)))
     yield "usage", asdict(usage) | {"within": usage.within, "utilization": usage.utilization}
     yield "messages", {"appended": session.appended, "in_view": len(view.messages), "since": view.since}
     yield "recalled", [{"position": each.position, "score": each.score, "why": each.why} for each in view.recalled]

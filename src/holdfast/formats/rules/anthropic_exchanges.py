@@ -48,22 +48,25 @@ class ResultsInNextMessage(Rule):
 
 
 class ResultsLead(Rule):
-    """In their message, tool results stand before everything else."""
+    """Tool results are the user's, and stand before everything else of their message."""
 
     name = "results_lead_their_message"
     alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """A result after another part."""
+        """A result after another part, or of the assistant."""
         for i, message in enumerate(messages):
-            if message.results and any(
+            if message.role == "assistant":
+                if _has_results(message):
+                    yield Violation(self.name, i, "a tool result stands in a message of the assistant")
+            elif message.results and any(
                 isinstance(part, ToolResult) and not isinstance(before, ToolResult)
                 for before, part in pairwise(message.parts)
             ):
                 yield Violation(self.name, i, "a tool result stands after other content of its message")
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The results move to the front."""
+        """The results move to the front, or to the message after their calls."""
         return edits_between(messages, list(_regrouped(messages)), self.name)
 
 
@@ -109,7 +112,7 @@ def _regrouped(messages: Sequence[Message]) -> Iterator[Message]:
             pending = []
             continue
         yield from _alone(message, pending)
-        yield message
+        yield from _without_results(message, i, pairs)
         pending = _results(messages, i, found.get(i, {}))
     if messages:
         yield from _alone(messages[-1], pending)
@@ -122,21 +125,43 @@ def _alone(beside: Message, pending: list[Block]) -> Iterator[Message]:
 
 def _joined(message: Message, i: int, pairs: Mapping[Place, Place], pending: list[Block]) -> Iterator[Message]:
     """The results that wait, and what this message says beside results that stand elsewhere now."""
-    orphans: list[Block] = []
-    rest: list[Block] = []
-    for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
-        if not isinstance(part, ToolResult):
-            rest.append(block)
-        elif (i, k) not in pairs:
-            orphans.append(block)
+    orphans, rest = _parted(message, i, pairs)
     if orphans:
         yield from _alone(message, pending)
-        calls = [_call_for(block["tool_use_id"]) for block in orphans]
-        yield made(message.wire, {"role": "assistant", "content": calls})
+        yield _calling(message, orphans)
         pending = orphans
     content = pending + rest
     if content or not message.parts:
         yield with_blocks(message, content)
+
+
+def _without_results(message: Message, i: int, pairs: Mapping[Place, Place]) -> Iterator[Message]:
+    """The assistant's message, behind results in it that have no call."""
+    if not _has_results(message):
+        yield message
+        return
+    orphans, rest = _parted(message, i, pairs)
+    if orphans:
+        yield _calling(message, orphans)
+        yield from _alone(message, orphans)
+    if rest:
+        yield with_blocks(message, rest)
+
+
+def _parted(message: Message, i: int, pairs: Mapping[Place, Place]) -> tuple[list[Block], list[Block]]:
+    """The results that have no call, and what is no result."""
+    found = list(enumerate(zip(message.parts, blocks(message), strict=True)))
+    orphans = [block for k, (part, block) in found if isinstance(part, ToolResult) and (i, k) not in pairs]
+    return orphans, [block for _, (part, block) in found if not isinstance(part, ToolResult)]
+
+
+def _has_results(message: Message) -> bool:
+    return message.plain is None and any(isinstance(part, ToolResult) for part in message.parts)
+
+
+def _calling(beside: Message, orphans: list[Block]) -> Message:
+    calls = [_call_for(block["tool_use_id"]) for block in orphans]
+    return made(beside.wire, {"role": "assistant", "content": calls})
 
 
 def _results(messages: Sequence[Message], i: int, answered: Mapping[Place, Place]) -> list[Block]:

@@ -61,6 +61,7 @@ class SpelledCallIds(Rule):
 
     name = "call_ids_spelled"
     alone = True
+    _problem = "characters beyond A-Z, 0-9, _, -"
 
     def __init__(self, id_path: IdPath) -> None:
         self._id_path = id_path
@@ -69,21 +70,38 @@ class SpelledCallIds(Rule):
         """A call with an id of other characters."""
         for i, message in enumerate(messages):
             for call in () if message.is_speech else message.calls:
-                if _FOREIGN.search(call.id):
-                    yield Violation(
-                        self.name, i, f"the tool call id {call.id!r} has characters beyond A-Z, 0-9, _, -"
-                    )
+                if self._spelled(call.id) != call.id:
+                    yield Violation(self.name, i, f"the tool call id {call.id!r} has {self._problem}")
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """Every other character becomes an underscore, in the call and in its result."""
         taken = {call.id: 1 for message in messages for call in message.calls}
         names = {
-            (i, k): _free(_FOREIGN.sub("_", call.id), taken)
+            (i, k): _free(self._spelled(call.id), taken)
             for i, message in enumerate(messages)
             for k, call in _calls(message)
-            if _FOREIGN.search(call.id)
+            if self._spelled(call.id) != call.id
         }
         return edits_between(messages, _renamed(messages, names, self._id_path), self.name)
+
+    def _spelled(self, call_id: str) -> str:
+        return _FOREIGN.sub("_", call_id)
+
+
+class ShortCallIds(SpelledCallIds):
+    """An id has so many characters at most; a longer one is cut, with room for a number where two become one."""
+
+    name = "call_ids_short"
+
+    def __init__(self, id_path: IdPath, most: int) -> None:
+        super().__init__(id_path)
+        self._most, self._problem = most, f"more than {most} characters"
+
+    def _spelled(self, call_id: str) -> str:
+        return call_id if len(call_id) <= self._most else call_id[: self._most - _NUMBER]
+
+
+_NUMBER = 6  # characters that tell one of many ids from another
 
 
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")

@@ -15,20 +15,26 @@ from .changes import edits_between
 
 
 class ThinkingSigned(Rule):
-    """Every thinking block has its signature."""
+    """Every thinking block has its signature, and is the assistant's."""
 
     name = "thinking_signed"
     alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Thinking without one."""
+        """Thinking without one, or of another."""
         for i, message in enumerate(messages):
-            if _thinks(message, signed=False):
+            if message.role != "assistant" and _thinks(message):
+                yield Violation(self.name, i, f"there is thinking in a message of the {message.role}")
+            elif _thinks_unsigned(message):
                 yield Violation(self.name, i, "its thinking has no signature")
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """Thinking that cannot be signed any more goes."""
-        now = [_without_thinking(m, unsigned_only=True) if _thinks(m, signed=False) else m for m in messages]
+        broken = {violation.index for violation in self.violations(messages)}
+        now = [
+            _without_thinking(message, unsigned_only=message.role == "assistant") if i in broken else message
+            for i, message in enumerate(messages)
+        ]
         return edits_between(messages, [message for message in now if message is not None], self.name)
 
 
@@ -101,14 +107,16 @@ def _led(message: Message) -> bool:
     return message.plain is None and bool(message.parts) and isinstance(message.parts[0], Reasoning)
 
 
-def _thinks(message: Message, *, signed: bool) -> bool:
-    return message.plain is None and any(
-        isinstance(part, Reasoning) and part.signed == signed for part in message.parts
-    )
+def _thinks(message: Message) -> bool:
+    return message.plain is None and any(isinstance(part, Reasoning) for part in message.parts)
+
+
+def _thinks_unsigned(message: Message) -> bool:
+    return _thinks(message) and any(isinstance(part, Reasoning) and not part.signed for part in message.parts)
 
 
 def _thinks_late(message: Message) -> bool:
-    return message.plain is None and not _led(message) and any(isinstance(p, Reasoning) for p in message.parts)
+    return message.role == "assistant" and not _led(message) and _thinks(message)
 
 
 def _without_thinking(message: Message, *, unsigned_only: bool = False) -> Message | None:

@@ -1,0 +1,43 @@
+"""Text in the fields of a message that are no parts: a count fails upwards, so all of it counts.
+
+Not counted are, reviewed one by one: what an image or a sound is made of, for which ``tokens.media`` counts; a
+signature, which the vendor checks and takes off; citations, of which Anthropic's guides say that their text,
+title and address are free; and the first 64 characters of a label, which no vendor's ids and kinds exceed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .values import is_list, is_object
+
+_MEDIA = frozenset({"data", "file_data", "image_url", "url"})
+_UNREAD = frozenset({"signature"})
+_SKIPPED = frozenset({"citations"})
+_LABELS = frozenset(
+    {"detail", "file_id", "format", "id", "media_type", "role", "tool_call_id", "tool_use_id", "ttl", "type"}
+)
+LABEL = 64
+
+
+def said(value: object, field: str = "") -> Iterator[str]:
+    """The texts in the value of this field, however deep."""
+    if isinstance(value, str):
+        text = value[LABEL:] if field in _LABELS else value
+        if text and field not in _MEDIA and field not in _UNREAD:
+            yield text
+    elif is_object(value):
+        for name, inner in value.items():
+            if name not in _SKIPPED:
+                yield from said(inner, name)
+    elif is_list(value):
+        for item in value:
+            yield from said(item, field)
+
+
+def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
+    """The texts in the fields of the object that no part was made of."""
+    if is_object(holder):
+        for field, value in holder.items():
+            if field not in taken and field not in _SKIPPED:
+                yield from said(value, field)

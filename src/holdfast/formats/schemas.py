@@ -1,0 +1,176 @@
+"""The little of JSON Schema that the vendors' types need: what is wrong with a value, and the least that mends it.
+
+``tools/wire_schemas.py`` writes the files that are read here from the vendors' own packages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from .payloads import named
+from .values import compact, is_list, is_object, parsed_object
+
+Schema = Mapping[str, Any]
+Problem = tuple[str, str]
+"""The place in the value, and what is wrong there."""
+
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "object": Mapping,
+    "array": (list, tuple),
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+}
+_EMPTY = "the text is empty"
+_ARTICLES = {"string": "text", "array": "a list", "object": "an object", "integer": "a whole number"}
+
+
+@cache
+def published(name: str) -> WireSchema:
+    """What is published of the messages of this wire."""
+    text = Path(__file__).with_name(f"published_{name}.json").read_text("utf-8")
+    return WireSchema(json.loads(text))
+
+
+class WireSchema:
+    """The schemas of one wire: ``roles`` has that of a message by its role, ``limits`` what no schema can say."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.roles: Mapping[str, Schema] = data["roles"]
+        self.limits: Mapping[str, int] = data["limits"]
+        self._definitions: Mapping[str, Schema] = data["definitions"]
+
+    def problems(self, value: object, schema: Schema, place: str) -> Iterator[Problem]:
+        """What the vendor refuses in the value; what is null reads as absent."""
+        branch, problem = self._branch(value, schema)
+        if problem:
+            yield place, problem
+        elif value not in branch.get("enum", [branch.get("const", value)]):
+            yield place, f"{value!r:.40} is none of {', '.join(branch.get('enum', [str(branch.get('const'))]))}"
+        elif isinstance(value, str):
+            yield from ((place, problem) for problem in _of_text(value, branch))
+        elif is_list(value):
+            most, least = branch.get("maxItems", len(value)), branch.get("minItems", 0)
+            if not least <= len(value) <= most:
+                yield place, "the list is empty" if not value else f"{len(value)} of them, and {most} are the most"
+            for k, item in enumerate(value):
+                yield from self.problems(item, branch.get("items", {}), f"{place}[{k}]")
+        elif is_object(value):
+            yield from self._of_object(value, branch, place)
+
+    def _of_object(self, value: Mapping[str, Any], branch: Schema, place: str) -> Iterator[Problem]:
+        fields = branch.get("properties", {})
+        for name in branch.get("required", ()):
+            if name not in value:
+                yield place, f'there is no "{name}"'
+        for name, inner in value.items():
+            if name in fields:
+                if inner is not None:
+                    yield from self.problems(inner, fields[name], f"{place}.{name}")
+            elif branch.get("additionalProperties") is False:
+                yield f"{place}.{name}", "there is no such field"
+        if "if" in branch and not any(self.problems(value, branch["if"], place)):
+            yield from self.problems(value, branch["then"], place)
+
+    def mended(self, value: Any, schema: Schema) -> Any:
+        """The value with the least changed that can be: what only a person can know stays wrong.
+
+        Fields that do not exist go, as do texts that are empty. A type that is missing is put in, objects and
+        their JSON are brought to the one that is wanted, and a part of a kind that nobody knows becomes its text.
+        """
+        branch, problem = self._branch(value, schema)
+        if problem:
+            return self._recast(value, schema)
+        if is_list(value):
+            if not value and branch.get("minItems") and self._accepts("string", schema):
+                return ""
+            schema = branch.get("items", {})
+            return [self.mended(item, schema) for item in value if not self._says_nothing(item, schema)]
+        if not is_object(value):
+            return value
+        fields = branch.get("properties", {})
+        kept = {
+            name: self.mended(inner, fields[name]) if name in fields and inner is not None else inner
+            for name, inner in value.items()
+            if name in fields or branch.get("additionalProperties") is not False
+        }
+        missing = [name for name in branch.get("required", ()) if name not in kept and "const" in fields[name]]
+        return {**{name: fields[name]["const"] for name in missing}, **kept}
+
+    def _says_nothing(self, item: object, schema: Schema) -> bool:
+        return (".text", _EMPTY) in self.problems(item, schema, "")
+
+    def _recast(self, value: Any, schema: Schema) -> Any:
+        if is_object(value) or is_list(value):
+            if self._accepts("string", schema):
+                return compact(value)
+            text = next((each for each in self._leaves(schema) if _type_of(each) == "text"), None)
+            if text is not None and is_object(value) and not self._is_known(value.get("type")):
+                told = value.get("text")
+                return {"type": "text", "text": told if isinstance(told, str) else compact(value)}
+        if not is_object(value) and self._accepts("object", schema):
+            return parsed_object(value if isinstance(value, str) else compact(value))
+        return value
+
+    def _branch(self, value: object, schema: Schema) -> tuple[Schema, str]:
+        """The one of the schema's choices that the value is meant as, or why there is none."""
+        leaves = list(self._leaves(schema))
+        fitting = [leaf for leaf in leaves if _is_of_kind(value, leaf)]
+        if not fitting:
+            wanted = {str(leaf.get("type")) for leaf in leaves} - {"null"}
+            kinds = [_ARTICLES.get(each, each) for each in wanted]
+            return {}, f"{named(value)}, where {' or '.join(sorted(kinds))} belongs"
+        if not is_object(value):
+            return fitting[0], ""
+        types = {_type_of(leaf): leaf for leaf in fitting if _type_of(leaf)}
+        if not types:
+            return fitting[0], ""
+        if (kind := value.get("type")) is not None:
+            found = types.get(kind) if isinstance(kind, str) else None
+            return (found, "") if found else ({}, f"{kind!r:.40} is none of the types {', '.join(sorted(types))}")
+        meant = [leaf for leaf in types.values() if set(leaf["required"]) - {"type"} <= set(value)]
+        return (meant[0], "") if len(meant) == 1 else ({}, f'there is no "type", such as {min(types)}')
+
+    def _leaves(self, schema: Schema) -> Iterator[Schema]:
+        if "$ref" in schema:
+            schema = self._definitions[schema["$ref"]]
+        if "anyOf" in schema:
+            for each in schema["anyOf"]:
+                yield from self._leaves(each)
+        else:
+            yield schema
+
+    def _accepts(self, kind: str, schema: Schema) -> bool:
+        return any(leaf.get("type") == kind for leaf in self._leaves(schema))
+
+    def _is_known(self, kind: object) -> bool:
+        return any(_type_of(each) == kind for each in self._definitions.values())
+
+
+def _type_of(leaf: Schema) -> str:
+    """The value of the field ``type`` by which objects of this kind are known; empty where they are not."""
+    return str(leaf.get("properties", {}).get("type", {}).get("const", ""))
+
+
+def _is_of_kind(value: object, leaf: Schema) -> bool:
+    kind = leaf.get("type")
+    if kind is None:
+        return True
+    if kind == "null":
+        return value is None
+    return isinstance(value, _KINDS[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def _of_text(value: str, leaf: Schema) -> Iterator[str]:
+    if "pattern" in leaf and not re.fullmatch(leaf["pattern"], value):
+        yield f"{value!r:.40} is not of the form {leaf['pattern']}"
+    if len(value) > leaf.get("maxLength", len(value)):
+        yield f"{len(value)} characters, and {leaf['maxLength']} are the most"
+    if len(value) < leaf.get("minLength", 0):
+        yield _EMPTY

@@ -1,0 +1,228 @@
+"""What the vendors publish about the messages of their APIs, written down as JSON Schema.
+
+    python -m tools.wire_schemas
+
+reads the typed dictionaries of the installed packages ``openai`` and ``anthropic`` (both are made from the
+vendors' own API definitions) and writes one file a wire beside ``src/holdfast/formats/published.py``, each with
+the date and the versions that it was made from. What those types do not say stands in this file, with its source.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Union, get_args
+
+from anthropic.types.beta import BetaContentBlock, BetaMessageParam
+from anthropic.types.beta.beta_content_block_param import BetaContentBlockParam
+from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageParam
+from pydantic import BaseModel, TypeAdapter
+
+Schema = dict[str, Any]
+
+FOLDER = Path(__file__).parents[1] / "src/holdfast/formats"
+_PROSE = ("title", "description", "default")
+
+OPENAI_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
+    (
+        "ChatCompletionAssistantMessageParam",
+        "tool_calls",
+        {"maxItems": 128},
+        "https://github.com/openai/openai-dotnet/issues/317",
+    ),
+    *(
+        (name, "name", {"pattern": "^[a-zA-Z0-9_-]{1,64}$"}, "openai.types.shared.FunctionDefinition.name")
+        for name in ("Function", "FunctionCall", "Custom", "ChatCompletionFunctionMessageParam")
+    ),
+    *(
+        (
+            f"ChatCompletion{role}MessageParam",
+            "name",
+            {"pattern": r"^[^\s<|\\/>]{1,64}$"},
+            "https://github.com/jekalmin/extended_openai_conversation/issues/251",
+        )
+        for role in ("System", "Developer", "User", "Assistant")
+    ),
+)
+"""Type, field, limit and where it is written."""
+
+CALL_ID = 40  # characters; https://github.com/agno-agi/agno/issues/5382
+OPENAI_TAKEN: tuple[tuple[str, str, str], ...] = (
+    (
+        "ChatCompletionToolMessageParam",
+        "name",
+        "https://cookbook.openai.com: How to call functions with chat models",
+    ),
+    ("ChatCompletionAssistantMessageParam", "reasoning_content", "read by this library, for servers of this wire"),
+    ("ChatCompletionAssistantMessageParam", "reasoning", "read by this library, for servers of this wire"),
+)
+"""Fields that are taken and stand in no published type."""
+
+ANTHROPIC_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
+    (
+        "BetaToolUseBlockParam",
+        "name",
+        {"pattern": "^[a-zA-Z0-9_-]{1,128}$"},
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools",
+    ),
+    (
+        "BetaTextBlockParam",
+        "text",
+        {"minLength": 1},
+        "https://github.com/anthropics/claude-code/issues/59812",
+    ),
+)
+ANTHROPIC_BOTH = frozenset({"text", "container_upload"})
+"""Blocks that users and the assistant may send; else the assistant has those that the vendor answers with."""
+ANTHROPIC_WRITTEN = frozenset(
+    {"text", "image", "document", "search_result", "thinking", "redacted_thinking", "tool_use", "tool_result"}
+)
+"""Blocks whose insides are looked at: of the others, which only the vendor makes, the fields alone."""
+CACHE_CONTROLS = 4  # https://github.com/tghamm/Anthropic.SDK/issues/50
+
+
+def openai_chat() -> Schema:
+    """The messages of Chat Completions, by role."""
+    definitions = _definitions(get_args(ChatCompletionMessageParam))
+    for name, field, limit, _ in OPENAI_LIMITS:
+        definitions[name]["properties"][field] |= limit
+    for name, field, _ in OPENAI_TAKEN:
+        definitions[name]["properties"][field] = {}
+    for field in ChatCompletionMessage.model_fields:  # an answer is sent back as it came
+        definitions["ChatCompletionAssistantMessageParam"]["properties"].setdefault(field, {})
+    roles: dict[str, Schema] = {}
+    for name, definition in definitions.items():
+        if name.endswith("MessageParam"):
+            roles[definition["properties"]["role"]["const"]] = {"$ref": name}
+            _least_one(definition["properties"]["content"])
+            definition["required"] = [field for field in definition["required"] if field != "content"]
+    return _file(
+        "openai", "openai.types.chat.ChatCompletionMessageParam", roles, definitions, {"call_id": CALL_ID}
+    )
+
+
+def anthropic() -> Schema:
+    """The messages of the Messages API, by role."""
+    answers = {_type_of(block) for block in get_args(get_args(BetaContentBlock)[0])}
+    blocks = [each for each in get_args(BetaContentBlockParam) if not _is_model(each)]
+    definitions = _definitions((*blocks, *get_args(BetaMessageParam)))
+    for name, field, limit, _ in ANTHROPIC_LIMITS:
+        definitions[name]["properties"][field] |= limit
+    kinds = {definitions[each.__name__]["properties"]["type"]["const"]: each.__name__ for each in blocks}
+    for kind, name in kinds.items():
+        if kind in ANTHROPIC_WRITTEN:
+            continue
+        properties = definitions[name]["properties"]  # what the vendor made is sent back as it came
+        definitions[name]["properties"] = {
+            field: schema if field in ("type", "id", "tool_use_id") else {} for field, schema in properties.items()
+        }
+    result = definitions["BetaToolResultBlockParam"]
+    text_alone: Schema = {"anyOf": [{"type": "string"}, _list_of(["BetaTextBlockParam"])]}
+    failed = {"properties": {"is_error": {"const": True}}, "required": ["is_error"]}
+    result |= {"if": failed, "then": {"properties": {"content": text_alone}}}
+    said = {kind for kind in kinds if kind in answers or kind in ANTHROPIC_BOTH}
+    asked = {kind for kind in kinds if kind not in answers or kind in ANTHROPIC_BOTH}
+    roles = {
+        "user": _message("user", (kinds[kind] for kind in asked)),
+        "assistant": _message("assistant", (kinds[kind] for kind in said)),
+    }
+    limits = {"cache_control": CACHE_CONTROLS}
+    return _file("anthropic", "anthropic.types.beta.BetaMessageParam", roles, definitions, limits)
+
+
+def _message(role: str, names: Iterable[str]) -> Schema:
+    content: Schema = {"anyOf": [{"type": "string"}, _list_of(sorted(names))]}
+    properties = {"role": {"const": role, "type": "string"}, "content": content}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": ["role"],
+        "additionalProperties": False,
+    }
+
+
+def _list_of(names: Iterable[str]) -> Schema:
+    return {"type": "array", "items": {"anyOf": [{"$ref": name} for name in names]}}
+
+
+def _least_one(content: Schema) -> None:
+    """Lists of parts have one at least: "Expected an array with minimum length 1, but got an empty array"."""
+    for branch in content.get("anyOf", ()):
+        if branch.get("type") == "array":
+            branch["minItems"] = 1
+
+
+def _type_of(block: type[BaseModel]) -> str:
+    return str(get_args(block.model_fields["type"].annotation)[0])
+
+
+def _is_model(each: object) -> bool:
+    return not (isinstance(each, type) and issubclass(each, dict))
+
+
+def _definitions(types: tuple[object, ...]) -> dict[str, Schema]:
+    """The types and all that they are made of, by name; an object has no fields beside those that are named."""
+    union = TypeAdapter(Union[types])  # noqa: UP007 - made of a list
+    found: dict[str, Schema] = union.json_schema(ref_template="{model}")["$defs"]
+    return {name: _bare(definition) for name, definition in found.items()}
+
+
+def _bare(value: Any, *, names: bool = False) -> Any:
+    """The schema without prose; ``names``: the keys are names of fields."""
+    if isinstance(value, list):
+        return [_bare(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {
+        key: _bare(each, names=key == "properties") for key, each in value.items() if names or key not in _PROSE
+    }
+    if "properties" in kept and not names:
+        kept.setdefault("additionalProperties", False)
+    return kept
+
+
+def _reached(names: Iterable[str], definitions: dict[str, Schema]) -> Iterator[str]:
+    waiting, seen = list(names), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            yield name
+            waiting += _references(definitions[name])
+
+
+def _references(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for each in value.values():
+            yield from _references(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _references(each)
+
+
+def _file(package: str, source: str, roles: Schema, definitions: dict[str, Schema], limits: Schema) -> Schema:
+    needed = sorted(_reached(_references(roles), definitions))
+    return {
+        "written": datetime.now(tz=UTC).date().isoformat(),
+        "from": f"{source} of {package} {version(package)}, by tools/wire_schemas.py",
+        "limits": limits,
+        "roles": dict(sorted(roles.items())),
+        "definitions": {name: definitions[name] for name in needed},
+    }
+
+
+def main() -> None:
+    """Write both files."""
+    for name, schema in (("openai_chat", openai_chat()), ("anthropic", anthropic())):
+        file = FOLDER / f"published_{name}.json"
+        file.write_text(json.dumps(schema, indent=1) + "\n", "utf-8")
+        print(f"{file.name}: {len(schema['definitions'])} types, {file.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
