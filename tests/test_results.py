@@ -128,6 +128,15 @@ def test_messages_that_json_cannot_hold_are_refused():
         holdfast.compress(messages, 50, counter="words").to_json()
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_numbers_that_json_has_not_are_refused_and_not_written(number):
+    done = holdfast.compress([{"role": "user", "content": "a", "score": number}], 100)
+    with pytest.raises(
+        InputError, match=r"cannot be written as JSON: .*; give messages made of .* finite numbers"
+    ):
+        done.to_json()
+
+
 @pytest.mark.parametrize("thing", [None, 5, [], {"messages": []}, "result.json"])
 def test_only_a_result_is_restored(thing):
     with pytest.raises(InputError, match=f"^{type(thing).__name__} is no result; give what compress returned"):

@@ -1,9 +1,21 @@
-"""``python -m holdfast``: the command line, where scripts of the environment are not on the path."""
+"""The command line from its first moment on, as ``holdfast`` and as ``python -m holdfast``."""
 
 from __future__ import annotations
 
 import sys
 
-from holdfast.cli import main
 
-sys.exit(main())
+def main() -> int:
+    """Run the command line; the exit code, also where a person interrupts while it is still being loaded."""
+    try:
+        from holdfast.cli import main as run
+        from holdfast.cli.streams import stand_in
+
+        stand_in()
+        return run()
+    except KeyboardInterrupt:
+        return 130  # as ``cli.complaint`` has it, which may not be there yet
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -169,9 +169,9 @@ class CompressionResult:
             "messages": bare(self.messages),
         }
         try:
-            return json.dumps(data, indent=indent)
+            return json.dumps(data, indent=indent, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as fault:
-            advice = "convert the messages to dictionaries first"
+            advice = "give messages made of dictionaries, lists, texts and finite numbers"
             raise InputError(f"a message cannot be written as JSON: {fault}", advice=advice) from fault
 
     @classmethod

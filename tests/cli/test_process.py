@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 COMMAND = [sys.executable, "-m", "holdfast"]
 
 
@@ -23,11 +25,56 @@ def test_a_conversation_goes_through_pipes_and_comes_back(folder: Path, talk):
     assert json.loads(back.stdout) == talk
 
 
-def test_a_reader_that_has_gone_is_no_fault(talk):
-    ran = subprocess.Popen([*COMMAND, "count", "chat.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+@pytest.mark.parametrize("arguments", [["count", "chat.json"], ["--help"]])
+def test_a_reader_that_has_gone_is_no_fault(talk, arguments):
+    ran = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     ran.stdout.close()
     assert (ran.stderr.read(), ran.wait()) == (b"", 141)
     ran.stderr.close()
+
+
+HELD = f"{sys.executable} -m holdfast"
+FULL = "holdfast: standard output: it cannot be written (No space left on device); name a file with room for it\n"
+CLOSED = "holdfast: standard output: it cannot be written (it is closed); name a file with room for it\n"
+MISSING = "holdfast: nope.json: there is no such file; check the path\n"
+NO_INPUT = "holdfast: standard input: it cannot be read (it is closed); name a file, or send one in by a pipe\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        ("count chat.json >/dev/full", 2, FULL),
+        ("count chat.json --json >/dev/full", 2, FULL),
+        ("validate chat.json >/dev/full", 2, FULL),
+        ("--help >/dev/full", 2, FULL),
+        ("--version >/dev/full", 2, FULL),
+        ("count chat.json >&-", 2, CLOSED),
+        ("session --help >&-", 2, CLOSED),
+        ("count - <&-", 2, NO_INPUT),
+        ("count chat.json <&- >/dev/null", 0, ""),
+        ("count chat.json 2>&- >/dev/null", 0, ""),
+        ("compress chat.json --budget 500 2>/dev/full >/dev/null", 0, ""),
+        ("compress chat.json --budget 500 2>&- >/dev/null", 0, ""),
+        ("count nope.json", 2, MISSING),
+        ("count nope.json 2>&-", 2, ""),
+        ("count nope.json 2>/dev/full", 2, ""),
+        ("--debug count nope.json 2>&-", 2, ""),
+        ("compress chat.json --budget 5 2>&- >&-", 1, ""),
+        ("compress chat.json --budget 500 -o out.json <&- >&- 2>&-", 0, ""),
+    ],
+)
+def test_streams_that_are_closed_or_full_are_no_fault_of_ours(talk, line, code, told):
+    ran = subprocess.run(["sh", "-c", f"{HELD} {line}"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (code, told)
+
+
+def test_an_interrupt_while_it_is_loaded_ends_it_quietly(folder: Path):
+    (folder / "click.py").write_text("raise KeyboardInterrupt")
+    path = os.pathsep.join([str(folder), *sys.path])
+    ran = subprocess.run(
+        [*COMMAND, "count", "chat.json"], capture_output=True, check=False, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
 
 
 def on_terminal(arguments: list[str], **environment: str) -> str:

@@ -10,12 +10,13 @@ from typing import cast
 import click
 
 from holdfast import __version__
-from holdfast.kernel.errors import BudgetError, HoldfastError
+from holdfast.kernel.errors import BudgetError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry
 
 from .complaint import BROKEN, INTERRUPTED, PIPE_CLOSED, UNMET, WRONG, complaint
 from .options import as_typed
-from .terminal import PipeClosed, tell
+from .streams import let_go
+from .terminal import tell
 
 COMMANDS = Registry(
     "command",
@@ -36,7 +37,7 @@ _EXIT_CODES = """\b
 Exit codes:
   0  done
   1  the budget cannot be met, or the conversation is not valid
-  2  the input or the arguments are wrong
+  2  the input or the arguments are wrong, or the output cannot be written
  70  a fault of Holdfast itself
 130  interrupted; 141 the reader of the output has gone
 """
@@ -81,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(app.main(given, prog_name="holdfast", standalone_mode=False) or 0)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except PipeClosed:
+    except SystemExit:  # how click ends where whoever read the output has gone
+        let_go(sys.stdout)
         return PIPE_CLOSED
     except Exception as fault:  # noqa: BLE001 - the outermost door: whatever it is, a person reads one line
         if debug:
@@ -91,6 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _told(fault: Exception) -> int:
     """Say what went wrong; the exit code that it amounts to."""
+    if isinstance(fault, OSError) and fault.filename is None:  # of files, errors of ours tell by now
+        let_go(sys.stdout)
+        problem = f"it cannot be written ({fault.strerror or fault})"
+        fault = InputError(problem, place="standard output", advice="name a file with room for it")
     if isinstance(fault, click.ClickException | HoldfastError):
         tell(f"holdfast: {complaint(fault)}")
         return UNMET if isinstance(fault, BudgetError) else WRONG

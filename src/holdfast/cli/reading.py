@@ -69,7 +69,11 @@ def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str
 
 def _read_bytes(file: str) -> bytes:
     if file == STDIN:
-        return sys.stdin.buffer.read()
+        try:
+            return sys.stdin.buffer.read()
+        except OSError as fault:
+            problem = f"it cannot be read ({fault.strerror or fault})"
+            raise InputError(problem, place=shown(file), advice="name a file, or send one in by a pipe") from fault
     try:
         return Path(file).read_bytes()
     except FileNotFoundError as fault:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -12,6 +11,8 @@ from typing import TextIO, cast
 from holdfast.kernel.registry import Registry
 from holdfast.reports.text import WIDTH
 from holdfast.reports.visible import visible
+
+from .streams import let_go
 
 SCREENS = Registry(
     "screen",
@@ -27,23 +28,14 @@ SCREENS = Registry(
 _LONG_WORK = 2_000_000  # characters of input: some seconds of counting
 
 
-class PipeClosed(Exception):  # noqa: N818 - nothing is wrong: the reader has seen enough
-    """Whoever read the output has gone."""
-
-
 def say(content: str | bytes) -> None:
-    """Write to standard output. Raises PipeClosed if nobody reads it any more."""
-    try:
-        if isinstance(content, bytes):
-            sys.stdout.flush()
-            sys.stdout.buffer.write(content)
-        else:
-            sys.stdout.write(_encodable(content, sys.stdout))
+    """Write to standard output. Raises OSError where that is closed or full, or nobody reads it any more."""
+    if isinstance(content, bytes):
         sys.stdout.flush()
-    except BrokenPipeError as fault:
-        # what is left in the buffer would be written, and fail again, when Python ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise PipeClosed from fault
+        sys.stdout.buffer.write(content)
+    else:
+        sys.stdout.write(_encodable(content, sys.stdout))
+    sys.stdout.flush()
 
 
 def pour(text: str) -> None:
@@ -60,7 +52,7 @@ def pour(text: str) -> None:
 def tell(line: str) -> None:
     """Write one line to standard error."""
     text = visible(line).replace("\n", "\\n")
-    sys.stderr.write(_encodable(f"{text}\n", sys.stderr))
+    _hint(f"{text}\n")
 
 
 def show(text: str) -> None:
@@ -75,7 +67,16 @@ def width() -> int:
 
 def mention(text: str) -> None:
     """Write a report to standard error, in colour on a terminal."""
-    sys.stderr.write(_encodable(_drawn(text, sys.stderr), sys.stderr))
+    _hint(_drawn(text, sys.stderr))
+
+
+def _hint(text: str) -> None:
+    """Write to standard error if somebody is there: how the run ends does not hang on it."""
+    try:
+        sys.stderr.write(_encodable(text, sys.stderr))
+        sys.stderr.flush()
+    except OSError:
+        let_go(sys.stderr)
 
 
 def _drawn(text: str, stream: TextIO) -> str:
