@@ -140,3 +140,48 @@ def test_whatever_is_broken_for_anthropic_is_mended_and_nothing_is_lost(messages
 @given(anthropic_conversations)
 def test_whatever_is_broken_for_bedrock_is_mended_and_nothing_is_lost(messages):
     check(messages, "bedrock")
+
+
+def test_all_white_space_at_the_end_goes_in_one_round():
+    blank = {"type": "text", "text": " "}
+    talk = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": [{"type": "text", "text": "b "}, blank]},
+    ]
+    result = repair([*talk, {"role": "assistant", "content": [blank, blank]}, *[talk[1]] * 2], "anthropic")
+    assert result.reason == "repaired"
+    assert validate(result.messages, "anthropic") == []
+
+
+def test_thinking_of_a_user_and_results_of_the_assistant_do_not_go_round_in_circles():
+    thinking = {"type": "thinking", "thinking": "t", "signature": "s"}
+    result = {"type": "tool_result", "tool_use_id": "a.", "content": "r"}
+    use = {"type": "tool_use", "id": "a.", "name": "n", "input": {}}
+    for provider in ("anthropic", "bedrock"):
+        for content in ([result, thinking], [thinking, result, use], [result, result, use]):
+            for role in ("user", "assistant"):
+                done = repair([{"role": role, "content": content}], provider)
+                assert {violation.rule for violation in validate(done.messages, provider)} <= {"as_published"}
+                assert len(done.messages) <= 7
+
+
+def test_a_function_without_a_name_is_refused_as_a_result_without_an_id_is():
+    with pytest.raises(FormatError, match='the tool result has no "name"; give that of the call that it answers'):
+        validate([{"role": "function", "content": "two lines"}])
+
+
+def test_a_step_that_left_its_rule_broken_is_not_called_repaired():
+    picture = {"type": "image", "source": {"type": "url", "url": "https://x/y.png"}}
+    talk = [{"role": "user", "content": "a", "more": 1}, {"role": "assistant", "content": [picture]}]
+    result = repair(talk, "anthropic")
+    assert [(step.name, step.reason) for step in result.steps] == [("as_published", "cannot_be_mended")]
+
+
+@pytest.mark.parametrize("junk", [[1], {"a": 1}, 5, True])
+def test_kinds_and_ids_that_are_no_text_are_named_and_break_nothing(junk):
+    for provider in ("openai", "anthropic"):
+        talk = [{"role": "user", "content": [{"type": junk, "image_url": {"url": "u"}}]}]
+        assert validate(talk, provider)
+        assert validate(repair(talk, provider).messages, provider) == []
+    call = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}, "tool_use_id": junk}
+    assert validate([{"role": "user", "content": "a"}, {"role": "assistant", "content": [call]}], "anthropic")

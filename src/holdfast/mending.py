@@ -52,12 +52,16 @@ def repair(
         steps=tuple(_step(rule, applied, meter, broken) for rule, applied in mended),
         status="compacted" if mended else "skipped",
         reason="cannot_be_mended" if left else "repaired" if mended else "valid",
-        detail="; ".join(f"message {v.index}: {v.problem} ({v.rule})" for v in left),
+        detail="; ".join(f"{_place(v)}{v.problem} ({v.rule})" for v in left),
         accuracy=meter.accuracy(after),
         counter=meter.counter.name,
         strategy={"strategy": "repair", "provider": form.name},
         key=key,
     )
+
+
+def _place(violation: Violation) -> str:
+    return "" if violation.index < 0 else f"message {violation.index}: "
 
 
 def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule, ...]:

@@ -149,3 +149,12 @@ def test_repair_writes_into_the_pipe_where_no_file_is_named(run, folder):
 
 def test_validate_writes_nothing_unasked(run, talk):
     assert run("validate", "chat.json", "-o", "x.json").complaint == "-o: nothing is written without --repair"
+
+
+def test_what_is_wrong_beside_the_messages_is_told_without_the_place_of_one(run, folder):
+    body = {"system": [{"type": "text", "text": ""}], "messages": [{"role": "user", "content": "hi"}]}
+    (folder / "body.json").write_text(json.dumps(body))
+    ran = run("validate", "body.json", "--provider", "anthropic")
+    told = "body.json: system[0].text: the text is empty (as_published)\n"
+    assert (ran.code, ran.out) == (1, f"{told}anthropic would refuse this conversation: 1 violation.\n")
+    assert run("validate", "body.json", "--provider", "anthropic", "--repair").code == 1

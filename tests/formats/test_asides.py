@@ -158,6 +158,21 @@ def test_exact_is_said_of_texts_alone(part, kind):
     assert count(talk, model="gpt-4o", format="openai", tools=schemas).accuracy.kind == "approximate"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"id": "a", "type": "function", "function": {"name": "read", "args": WORDS}},
+        {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}", "note": WORDS}},
+        {"id": "a", "note": WORDS, "function": {"name": "read", "arguments": "{}"}},
+        {"id": WORDS, "type": "function", "function": {"name": "read", "arguments": "{}"}},
+        {"id": "a", "type": "custom", "custom": {"name": "read", "input": "x", "note": WORDS}},
+    ],
+)
+def test_whatever_a_call_says_is_counted(call):
+    talk = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    assert count(talk).total > 900
+
+
 def test_the_role_of_geminis_model_is_the_assistants():
     talk = [{"role": "user", "content": "a"}, {"role": "model", "content": "b"}]
     assert [row.role for row in holdfast.count(talk).messages] == ["user", "assistant"]

@@ -88,7 +88,8 @@ def _write(
 def _verdict(provider: str, document: Document, left: Sequence[Violation]) -> Iterator[str]:
     """A line for each violation with the place of its message, and one that counts them."""
     for violation in left:
-        yield f"{document.name}: messages[{violation.index}]: {violation.problem} ({violation.rule})"
+        place = "" if violation.index < 0 else f"messages[{violation.index}]: "
+        yield f"{document.name}: {place}{violation.problem} ({violation.rule})"
     if left:
         yield f"{provider} would refuse this conversation: {amount(len(left), 'violation')}."
     else:

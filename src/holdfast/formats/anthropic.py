@@ -178,8 +178,11 @@ def _content(holder: Mapping[str, Any], field: str, place: str, path: Path) -> L
 def _beside(holder: Mapping[str, Any], taken: frozenset[str]) -> Iterator[str]:
     """The texts beside what was read of a message or a block, and of the blocks within."""
     yield from unread(holder, taken)
-    for block in _blocks(holder.get("content")) if "content" in taken else ():
+    content = holder.get("content") if "content" in taken else ()
+    for block in content if is_list(content) else ():
         kind = block.get("type")
+        if kind == "text" and len(block) == len(_TEXT) and "text" in block:  # most are no more than that
+            continue
         if isinstance(kind, str) and kind in _TAKEN:
             yield from _beside(block, _TAKEN[kind])
 
@@ -245,8 +248,9 @@ _READERS = {
 }
 """Types of blocks that are understood; any other is carried along."""
 
+_TEXT = frozenset({"type", "text"})
 _TAKEN = {
-    "text": frozenset({"text"}),
+    "text": _TEXT,
     "image": frozenset[str](),  # what is shown of its source is no text
     "document": frozenset({"source"}),
     "thinking": frozenset({"thinking"}),

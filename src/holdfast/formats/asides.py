@@ -39,5 +39,7 @@ def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
     """The texts in the fields of the object that no part was made of."""
     if is_object(holder):
         for field, value in holder.items():
-            if field not in taken and field not in _SKIPPED:
+            if field in taken or field in _SKIPPED:
+                continue
+            if not (field in _LABELS and type(value) is str and len(value) <= LABEL):  # most are such
                 yield from said(value, field)

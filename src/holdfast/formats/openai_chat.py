@@ -14,7 +14,7 @@ from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
 
-from .asides import unread
+from .asides import LABEL, unread
 from .paths import Located, Path
 from .payloads import (
     ROLES,
@@ -42,7 +42,9 @@ from .wire import ObjectWire
 _CARRIERS = frozenset({"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"})
 _BESIDE_CALLS = _CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
-_READ = frozenset({"role", "content", "refusal", "tool_calls", "function_call"})
+_READ = frozenset({"role", "content", "refusal", "tool_calls", "function_call", *_REASONING})
+_CALL = frozenset({"id", "type", "function"})
+_KINDS = {"function": frozenset({"function"}), "custom": frozenset({"custom"})}
 _CALLED = frozenset({"name", "arguments"})
 _PARTS = {
     "text": frozenset({"text"}),
@@ -151,17 +153,22 @@ class OpenAIChat(ObjectWire):
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Names of speakers, and whatever else stands beside what is read."""
-        reasoning = next((field for field in _REASONING if message.get(field)), "")
-        yield from unread(message, _READ | {reasoning})
+        yield from unread(message, _READ)
+        if message.get("reasoning") and message.get("reasoning_content"):
+            yield message["reasoning"]  # only one of them is a part
         content = message.get("content")
         for item in content if is_list(content) else ():
-            if item.get("type") in _PARTS:
-                yield from unread(item, _PARTS[item["type"]])
+            kind = item.get("type")
+            if isinstance(kind, str) and kind in _PARTS:
+                yield from unread(item, _PARTS[kind])
         for call in message.get("tool_calls") or ():
             kind, field = _kind(call)
-            yield from unread(call, frozenset({kind}))
-            yield from unread(call[kind], frozenset({"name", field}))
-        yield from unread(message.get("function_call"), _CALLED)
+            called = call[kind]
+            if call.keys() != _CALL or called.keys() != _CALLED or len(call["id"]) > LABEL:  # few are
+                yield from unread(call, _KINDS[kind])
+                yield from unread(called, frozenset({"name", field}))
+        if message.get("function_call"):
+            yield from unread(message["function_call"], _CALLED)
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """The parts of a result, or of calls beside a text: half of an agent's messages are these."""
@@ -196,15 +203,14 @@ def _function_schemas(tools: object) -> bool:
 
 
 def _result(message: Mapping[str, Any], place: str) -> ToolResult:
-    if message["role"] == "function":
-        call_id = FUNCTION_ID + text_at(message, "name", place)
-    else:
-        call_id = text_at(message, "tool_call_id", place)
-        if not call_id:
-            advice = "give the id of the call that it answers, or format='plain'"
-            raise FormatError('the tool result has no "tool_call_id"', place=place, advice=advice)
+    old = message["role"] == "function"
+    field = "name" if old else "tool_call_id"
+    call_id = text_at(message, field, place)
+    if not call_id:
+        advice = "give that of the call that it answers, or format='plain'"
+        raise FormatError(f'the tool result has no "{field}"', place=place, advice=advice)
     text, media = joined(part for part, _ in _content(message, place))
-    return ToolResult(call_id, text, media)
+    return ToolResult(FUNCTION_ID + call_id if old else call_id, text, media)
 
 
 def _content(message: Mapping[str, Any], place: str) -> Located:

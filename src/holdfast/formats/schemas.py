@@ -48,6 +48,8 @@ class WireSchema:
 
     def problems(self, value: object, schema: Schema, place: str) -> Iterator[Problem]:
         """What the vendor refuses in the value; what is null reads as absent."""
+        if not schema:
+            return
         branch, problem = self._branch(value, schema)
         if problem:
             yield place, problem
@@ -84,6 +86,8 @@ class WireSchema:
         Fields that do not exist go, as do texts that are empty. A type that is missing is put in, objects and
         their JSON are brought to the one that is wanted, and a part of a kind that nobody knows becomes its text.
         """
+        if not schema:
+            return value
         branch, problem = self._branch(value, schema)
         if problem:
             return self._recast(value, schema)

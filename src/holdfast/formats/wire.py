@@ -44,8 +44,11 @@ class ObjectWire(Annotated, ABC):
 
     def aside(self, original: object) -> str:
         """Those texts, each on a line. Raises FormatError for what is nested too deeply to be read."""
+        message = cast("Mapping[str, Any]", original)
+        if len(message) == len(SPOKEN) and type(message.get("content")) is str:
+            return ""
         try:
-            return "".join([f"\n{text}" for text in self.beside(cast("Mapping[str, Any]", original))])
+            return "".join([f"\n{text}" for text in self.beside(message)])
         except RecursionError as fault:
             advice = "give it less deeply nested"
             raise FormatError("a message is nested too deeply, or holds itself", advice=advice) from fault

@@ -16,7 +16,7 @@ from .messages import Message
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that is broken: by which message, and in what way."""
+    """A rule that is broken: by which message, -1 for what stands beside them, and in what way."""
 
     rule: str
     index: int

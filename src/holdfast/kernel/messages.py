@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -118,6 +119,11 @@ class Annotated(Protocol):
         ...
 
 
+@cache
+def _is_annotated(wire: type) -> bool:
+    return issubclass(wire, Annotated)
+
+
 class Message:
     """One message: its role, the caller's object, and the wire that reads it. Never changed once made.
 
@@ -175,7 +181,8 @@ class Message:
         aside = self._aside
         if aside is None:
             wire = self.wire
-            aside = self._aside = wire.aside(self.original) if isinstance(wire, Annotated) else ""
+            aside = cast("Annotated", wire).aside(self.original) if _is_annotated(type(wire)) else ""
+            self._aside = aside
         return aside
 
     @property

@@ -87,18 +87,10 @@ class FinalTextTrimmed(Rule):
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """The white space goes, and with it what says nothing else."""
-        if not messages or not _trails(messages[-1]):
-            return ()
-        last = messages[-1]
-        if last.plain is not None:
-            text = last.plain.rstrip()
-            trimmed = [made(last.wire, {**original(last), "content": text})] if text else []
-        else:
-            *others, final = blocks(last)
-            text = final["text"].rstrip()
-            now = [*others, {**final, "text": text}] if text else others
-            trimmed = [with_blocks(last, now)] if now else []
-        return edits_between(messages, [*messages[:-1], *trimmed], self.name)
+        after = list(messages)
+        while after and _trails(after[-1]):
+            after += _trimmed(after.pop())
+        return edits_between(messages, after, self.name)
 
 
 def _says_nothing(message: Message) -> bool:
@@ -138,6 +130,17 @@ def _spoken(message: Message) -> Message | None:
         if not isinstance(part, Text) or part.text.strip()
     ]
     return with_blocks(message, now) if now else None
+
+
+def _trimmed(last: Message) -> list[Message]:
+    """The message without the white space at its end; none where it says nothing else."""
+    if last.plain is not None:
+        text = last.plain.rstrip()
+        return [made(last.wire, {**original(last), "content": text})] if text else []
+    *others, final = blocks(last)
+    text = final["text"].rstrip()
+    now = [*others, {**final, "text": text}] if text else others
+    return [with_blocks(last, now)] if now else []
 
 
 def _trails(message: Message) -> bool:

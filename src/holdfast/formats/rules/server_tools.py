@@ -9,7 +9,7 @@ from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message, Opaque
 from holdfast.kernel.transcript import speaks
 
-from .blocks import Block, blocks, with_blocks
+from .blocks import blocks, with_blocks
 from .changes import edits_between
 from .pairing import Place
 
@@ -58,16 +58,15 @@ def _pairs(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], dict[Pla
     for i, message in enumerate(messages):
         if speaks(message):
             overdue.update(waiting.values())
-        for k, block in _own(message):
-            if "tool_use_id" not in block:
-                if block["id"] in waiting:
-                    broken[waiting[block["id"]]] = _unanswered(block["id"])
-                waiting[block["id"]] = i, k
-            elif call := waiting.pop(block["tool_use_id"], None):
+        for k, name, is_result in _own(message):
+            if not is_result:
+                if name in waiting:
+                    broken[waiting[name]] = _unanswered(name)
+                waiting[name] = i, k
+            elif call := waiting.pop(name, None):
                 pairs.append((call[0], i))
             else:
-                problem = f"the server tool result {block['tool_use_id']!r} has no call before it"
-                broken[i, k] = problem
+                broken[i, k] = f"the server tool result {name!r} has no call before it"
     broken |= {place: _unanswered(name) for name, place in waiting.items() if place in overdue}
     return pairs, broken
 
@@ -76,11 +75,14 @@ def _unanswered(name: str) -> str:
     return f"the server tool call {name!r} has no result"
 
 
-def _own(message: Message) -> Iterator[tuple[int, Block]]:
+def _own(message: Message) -> Iterator[tuple[int, str, bool]]:
     """The calls and results of the vendor's own tools: blocks of the assistant's with the ids of such."""
     if message.plain is not None or message.role != "assistant":
         return
     for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
-        call_id = block.get("tool_use_id") or ("input" in block and block.get("id"))
-        if isinstance(part, Opaque) and isinstance(call_id, str):
-            yield k, block
+        if isinstance(part, Opaque):
+            call_id, answered = block.get("id"), block.get("tool_use_id")
+            if isinstance(answered, str):
+                yield k, answered, True
+            elif "input" in block and isinstance(call_id, str):
+                yield k, call_id, False
