@@ -5,6 +5,9 @@
 reads the typed dictionaries of the installed packages ``openai`` and ``anthropic`` (both are made from the
 vendors' own API definitions) and writes one file a wire beside ``src/holdfast/formats/published.py``, each with
 the date and the versions that it was made from. What those types do not say stands in this file, with its source.
+
+Written is only what is read: a field may always be null, a constant has no type beside it, and an object has no
+fields beside those that its type names.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from pydantic import BaseModel, TypeAdapter
 Schema = dict[str, Any]
 
 FOLDER = Path(__file__).parents[1] / "src/holdfast/formats"
-_PROSE = ("title", "description", "default")
+_PROSE = {"title", "description", "default", "additionalProperties"}
 
 OPENAI_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
     (
@@ -81,6 +84,8 @@ ANTHROPIC_WRITTEN = frozenset(
     {"text", "image", "document", "search_result", "thinking", "redacted_thinking", "tool_use", "tool_result"}
 )
 """Blocks whose insides are looked at: of the others, which only the vendor makes, the fields alone."""
+ANTHROPIC_FREE = frozenset({"caller", "citations"})
+"""Fields whose values the vendor makes: they are sent back as they came."""
 CACHE_CONTROLS = 4  # https://github.com/tghamm/Anthropic.SDK/issues/50
 
 
@@ -112,13 +117,12 @@ def anthropic() -> Schema:
     for name, field, limit, _ in ANTHROPIC_LIMITS:
         definitions[name]["properties"][field] |= limit
     kinds = {definitions[each.__name__]["properties"]["type"]["const"]: each.__name__ for each in blocks}
-    for kind, name in kinds.items():
-        if kind in ANTHROPIC_WRITTEN:
-            continue
-        properties = definitions[name]["properties"]  # what the vendor made is sent back as it came
-        definitions[name]["properties"] = {
-            field: schema if field in ("type", "id", "tool_use_id") else {} for field, schema in properties.items()
-        }
+    for definition in definitions.values():
+        kind = definition.get("properties", {}).get("type", {}).get("const")
+        made = kind not in ANTHROPIC_WRITTEN and (kind in kinds or kind == "browser_state")
+        for field in definition.get("properties", {}):
+            if field in ANTHROPIC_FREE or (made and field not in ("type", "id", "tool_use_id")):
+                definition["properties"][field] = {}
     result = definitions["BetaToolResultBlockParam"]
     text_alone: Schema = {"anyOf": [{"type": "string"}, _list_of(["BetaTextBlockParam"])]}
     failed = {"properties": {"is_error": {"const": True}}, "required": ["is_error"]}
@@ -135,12 +139,11 @@ def anthropic() -> Schema:
 
 def _message(role: str, names: Iterable[str]) -> Schema:
     content: Schema = {"anyOf": [{"type": "string"}, _list_of(sorted(names))]}
-    properties = {"role": {"const": role, "type": "string"}, "content": content}
+    properties = {"role": {"const": role}, "content": content}
     return {
         "type": "object",
         "properties": properties,
         "required": ["role"],
-        "additionalProperties": False,
     }
 
 
@@ -164,24 +167,25 @@ def _is_model(each: object) -> bool:
 
 
 def _definitions(types: tuple[object, ...]) -> dict[str, Schema]:
-    """The types and all that they are made of, by name; an object has no fields beside those that are named."""
+    """The types and all that they are made of, by name."""
     union = TypeAdapter(Union[types])  # noqa: UP007 - made of a list
     found: dict[str, Schema] = union.json_schema(ref_template="{model}")["$defs"]
     return {name: _bare(definition) for name, definition in found.items()}
 
 
 def _bare(value: Any, *, names: bool = False) -> Any:
-    """The schema without prose; ``names``: the keys are names of fields."""
+    """The schema without prose and what is always so; ``names``: the keys are names of fields."""
     if isinstance(value, list):
         return [_bare(each) for each in value]
     if not isinstance(value, dict):
         return value
-    kept = {
-        key: _bare(each, names=key == "properties") for key, each in value.items() if names or key not in _PROSE
-    }
-    if "properties" in kept and not names:
-        kept.setdefault("additionalProperties", False)
-    return kept
+    if not names and "anyOf" in value:
+        branches = [each for each in value["anyOf"] if each != {"type": "null"}]
+        if len(branches) == 1:
+            return _bare(branches[0])
+        value = {**value, "anyOf": branches}
+    idle = {*_PROSE, "type"} if {"const", "enum"} & value.keys() else _PROSE
+    return {key: _bare(each, names=key == "properties") for key, each in value.items() if names or key not in idle}
 
 
 def _reached(names: Iterable[str], definitions: dict[str, Schema]) -> Iterator[str]:
@@ -216,11 +220,22 @@ def _file(package: str, source: str, roles: Schema, definitions: dict[str, Schem
     }
 
 
+def _line(key: str, value: object) -> str:
+    return f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}"
+
+
+def _text(schema: Schema) -> str:
+    """JSON with a line for each type."""
+    types = ",\n".join(_line(name, each) for name, each in schema["definitions"].items())
+    rest = ",\n".join(_line(key, value) for key, value in schema.items() if key != "definitions")
+    return f'{{\n{rest},\n"definitions": {{\n{types}\n}}\n}}\n'
+
+
 def main() -> None:
     """Write both files."""
     for name, schema in (("openai_chat", openai_chat()), ("anthropic", anthropic())):
         file = FOLDER / f"published_{name}.json"
-        file.write_text(json.dumps(schema, indent=1) + "\n", "utf-8")
+        file.write_text(_text(schema), "utf-8")
         print(f"{file.name}: {len(schema['definitions'])} types, {file.stat().st_size:,} bytes")
 
 

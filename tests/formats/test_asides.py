@@ -89,7 +89,7 @@ CASES = list(filled())
 
 
 def test_the_published_types_have_many_places_for_text():
-    assert len(CASES) > 100
+    assert len(CASES) > 90
 
 
 @pytest.mark.parametrize(("wire", "message", "path"), CASES)

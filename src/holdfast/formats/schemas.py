@@ -75,7 +75,7 @@ class WireSchema:
             if name in fields:
                 if inner is not None:
                     yield from self.problems(inner, fields[name], f"{place}.{name}")
-            elif branch.get("additionalProperties") is False:
+            elif _is_closed(branch):
                 yield f"{place}.{name}", "there is no such field"
         if "if" in branch and not any(self.problems(value, branch["if"], place)):
             yield from self.problems(value, branch["then"], place)
@@ -102,7 +102,7 @@ class WireSchema:
         kept = {
             name: self.mended(inner, fields[name]) if name in fields and inner is not None else inner
             for name, inner in value.items()
-            if name in fields or branch.get("additionalProperties") is not False
+            if name in fields or not _is_closed(branch)
         }
         missing = [name for name in branch.get("required", ()) if name not in kept and "const" in fields[name]]
         return {**{name: fields[name]["const"] for name in missing}, **kept}
@@ -127,8 +127,7 @@ class WireSchema:
         leaves = list(self._leaves(schema))
         fitting = [leaf for leaf in leaves if _is_of_kind(value, leaf)]
         if not fitting:
-            wanted = {str(leaf.get("type")) for leaf in leaves} - {"null"}
-            kinds = [_ARTICLES.get(each, each) for each in wanted]
+            kinds = {_ARTICLES.get(str(leaf["type"]), str(leaf["type"])) for leaf in leaves}
             return {}, f"{named(value)}, where {' or '.join(sorted(kinds))} belongs"
         if not is_object(value):
             return fitting[0], ""
@@ -162,12 +161,15 @@ def _type_of(leaf: Schema) -> str:
     return str(leaf.get("properties", {}).get("type", {}).get("const", ""))
 
 
+def _is_closed(leaf: Schema) -> bool:
+    """An object whose fields are named has no others; where a condition looks at some, others may be there."""
+    return "properties" in leaf and "type" in leaf
+
+
 def _is_of_kind(value: object, leaf: Schema) -> bool:
     kind = leaf.get("type")
     if kind is None:
         return True
-    if kind == "null":
-        return value is None
     return isinstance(value, _KINDS[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
