@@ -166,7 +166,9 @@ def test_thinking_of_a_user_and_results_of_the_assistant_do_not_go_round_in_circ
 
 
 def test_a_function_without_a_name_is_refused_as_a_result_without_an_id_is():
-    with pytest.raises(FormatError, match='the tool result has no "name"; give that of the call that it answers'):
+    with pytest.raises(
+        FormatError, match='the tool result has no "name"; give the name of the call that it answers'
+    ):
         validate([{"role": "function", "content": "two lines"}])
 
 

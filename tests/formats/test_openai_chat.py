@@ -112,7 +112,7 @@ CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{
 @pytest.mark.parametrize(
     ("message", "error"),
     [
-        ({"role": "tool", "content": "x"}, r'messages\[0\]: the tool result has no "tool_call_id"; give that'),
+        ({"role": "tool", "content": "x"}, r'messages\[0\]: the tool result has no "tool_call_id"; give the id'),
         (
             {"role": "tool", "tool_call_id": "", "content": "x"},
             r'messages\[0\]: the tool result has no "tool_call_id"',

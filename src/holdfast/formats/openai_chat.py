@@ -207,7 +207,7 @@ def _result(message: Mapping[str, Any], place: str) -> ToolResult:
     field = "name" if old else "tool_call_id"
     call_id = text_at(message, field, place)
     if not call_id:
-        advice = "give that of the call that it answers, or format='plain'"
+        advice = f"give the {'name' if old else 'id'} of the call that it answers, or format='plain'"
         raise FormatError(f'the tool result has no "{field}"', place=place, advice=advice)
     text, media = joined(part for part, _ in _content(message, place))
     return ToolResult(FUNCTION_ID + call_id if old else call_id, text, media)
