@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import holdfast
+from holdfast.compressors.summaries import Marks, body_of
 from holdfast.fitting import Settings, prepare
+from holdfast.formats import read
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Replace
@@ -44,7 +46,15 @@ def chat(turns: int = 10, size: int = 20) -> list[dict[str, Any]]:
 def settled(messages: Any, budget: int | holdfast.Budget = 100, **settings: Any) -> tuple[Any, Allowance]:
     """What a strategy is handed: the transcript and the allowance, in words."""
     job = prepare(messages, budget, Settings(**{"counter": "words", **settings}))
+    job = job.unlocked(job.runtime.marks.secret)
     return job.transcript, job.allowance
+
+
+def summaries_of(messages: Any, wire: str = "openai", secret: str = "") -> list[str | None]:
+    """What each message says as a summary that was written here; None of the others."""
+    transcript = read(messages, wire)[2]
+    Marks(secret).admit(transcript)
+    return [body_of(message) for message in transcript.messages]
 
 
 def planned(compressor: Any, messages: Any, budget: int | holdfast.Budget = 100, **settings: Any) -> Plan:

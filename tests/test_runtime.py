@@ -218,7 +218,7 @@ def writing(transcript, allowance):
 @pytest.mark.parametrize("door", ["compress", "acompress"])
 def test_plain_keys_are_those_of_the_callers_store(store, door):
     kept = store()
-    settings = {"strategy": [Somebody(writing), "trim"], "store": kept, "counter": "words"}
+    settings = {"strategy": [Somebody(writing), "trim"], "store": kept, "counter": "words", "secret": "s"}
     if door == "compress":
         done = holdfast.compress(agent_run(6), 300, **settings)
     else:

@@ -61,7 +61,7 @@ def digesting() -> Iterator[Row]:
 
 def _planned(messages: list[dict[str, Any]]) -> float:
     """Seconds that the plan takes: counts, units and what may not leave are found before any strategy is asked."""
-    job = prepare(messages, BUDGET, Settings(format="openai", strategy="digest"))
+    job = prepare(messages, BUDGET, Settings(format="openai", strategy="digest")).unlocked("")
     transcript, meter = job.start, job.allowance.meter
     _ = meter.sizes(transcript), transcript.units, transcript.protected, transcript.user_positions
     start = process_time()

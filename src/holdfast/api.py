@@ -10,7 +10,7 @@ from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
 from holdfast.formats import read
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.messages import Message
-from holdfast.kernel.ports import Accuracy, KeyValueStore
+from holdfast.kernel.ports import Accuracy, KeyValueStore, Secret
 from holdfast.metering import Counter, meter_for
 from holdfast.outcome import delivered, finished
 from holdfast.providers import EmbedderSpec, ModelSpec
@@ -44,6 +44,7 @@ def compress(
     cache: CompressionCache | None = None,
     thread: str | None = None,
     limits: CallLimits | None = None,
+    secret: str | None = None,
 ) -> CompressionResult:
     """Fit a conversation to a budget of tokens; the same kind of messages comes back, untouched ones as they are.
 
@@ -58,6 +59,8 @@ def compress(
     model and its tools said, and in what users said as soon as it leaves the view; what was masked stays masked,
     and ``masked`` and ``redacted`` of the result say where and what. By default the profile decides.
 
+    What was written here before (a summary, a reference) is known again by ``secret``, or by the store's own.
+
     ``messages`` may be a Conversation: one comes back, and its id is the ``thread`` under which summaries are kept
     in the store. ``llm`` completes and ``embedder`` embeds for the strategies that ask: ``vendor:name``, an object
     or a function, synchronous or not; without an embedder, vectors that need no network. ``cache`` is asked before
@@ -68,7 +71,7 @@ def compress(
     """
     settings = Settings(
         model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
-        llm, embedder, cache, thread, limits,
+        llm, embedder, cache, thread, limits, secret,
     )  # fmt: skip
     return compressed(messages, budget, settings)
 
@@ -76,8 +79,10 @@ def compress(
 def compressed(messages: Any, budget: int | Budget, settings: Settings) -> CompressionResult:
     """As ``compress``, with all the options in one."""
     with traced("compress_messages") as results:
-        job = prepare(messages, budget, settings)
-        plan = None if job.fits else job.runtime.plan(job.attempt)
+        job, plan = prepare(messages, budget, settings), None
+        if not job.fits:
+            job = job.unlocked(job.runtime.answer(Secret()))
+            plan = job.runtime.plan(job.attempt)
         results.append(finished(job, plan))
     return delivered(job, plan, results[0])
 
@@ -105,10 +110,11 @@ class ContextCompressor:
         cache: CompressionCache | None = None,
         thread: str | None = None,
         limits: CallLimits | None = None,
+        secret: str | None = None,
     ) -> None:
         self.settings = Settings(
             model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
-            llm, embedder, cache, thread, limits,
+            llm, embedder, cache, thread, limits, secret,
         )  # fmt: skip
 
     def compress(self, messages: Any, max_tokens: int | Budget) -> Any:

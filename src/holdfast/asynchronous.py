@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from asyncio import gather
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, cast
 
 from holdfast.cache import CompressionCache
@@ -12,7 +13,7 @@ from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.flow import arun
-from holdfast.kernel.ports import All, Ask, KeyValueStore
+from holdfast.kernel.ports import All, Ask, KeyValueStore, Secret
 from holdfast.metering import Counter
 from holdfast.outcome import delivered, finished
 from holdfast.providers import EmbedderSpec, ModelSpec
@@ -28,6 +29,8 @@ async def answered(runtime: Runtime, request: Ask[object]) -> object:
         return await answers([(runtime, each) for each in request.asks])
     if isinstance(request, CALLED):
         return (await answers([(runtime, request)]))[0]
+    if isinstance(request, Secret) and (runtime.marks.secret or runtime.store is None):
+        return runtime.marks.secret
     work = runtime.work(request)
     if isinstance(work, HoldfastError) or runtime.store is None:
         return work
@@ -72,14 +75,17 @@ async def acompress(
     cache: CompressionCache | None = None,
     thread: str | None = None,
     limits: CallLimits | None = None,
+    secret: str | None = None,
 ) -> CompressionResult:
     """As ``compress``, with every wait for a store or a model left to the event loop."""
     settings = Settings(
         model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
-        llm, embedder, cache, thread, limits,
+        llm, embedder, cache, thread, limits, secret,
     )  # fmt: skip
     with traced("compress_messages") as results:
-        job = prepare(messages, budget, settings)
-        plan = None if job.fits else await arun(job.attempt, lambda request: answered(job.runtime, request))
+        job, plan = prepare(messages, budget, settings), None
+        if not job.fits:
+            job = job.unlocked(await answered(job.runtime, Secret()))
+            plan = await arun(job.attempt, partial(answered, job.runtime))
         results.append(finished(job, plan))
     return delivered(job, plan, results[0])

@@ -15,7 +15,7 @@ from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.flow import run_batch
-from holdfast.kernel.ports import All, Ask
+from holdfast.kernel.ports import All, Ask, Secret
 from holdfast.metrics import CompressionMetrics, TokenUsage
 from holdfast.outcome import finished
 from holdfast.providers import open_model
@@ -91,9 +91,13 @@ def _batch(
     with traced("compress_many") as results:
         prepared = [_prepared(messages, stated, settings) for messages in conversations]
         working = [job for job in prepared if isinstance(job, Job) and not job.fits]
-        plans = iter((yield from _planned(working, len(prepared), progress)))
+        told = yield [(job.runtime, Secret()) for job in working]
+        working = [job.unlocked(answer) for job, answer in zip(working, told, strict=True)]
+        plans = yield from _planned(working, len(prepared), progress)
+        done = iter(map(finished, working, plans))
         results += [
-            finished(job, None if job.fits else next(plans)) if isinstance(job, Job) else job for job in prepared
+            job if isinstance(job, CompressionResult) else finished(job, None) if job.fits else next(done)
+            for job in prepared
         ]
     return results
 

@@ -11,6 +11,7 @@ from holdfast.calling.lineup import Lineup
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.stepwise import Stepwise
+from holdfast.compressors.summaries import Marks
 from holdfast.conversation import Conversation
 from holdfast.formats import read
 from holdfast.kernel.budget import Allowance, Budget, Meter, tokens_of
@@ -25,6 +26,7 @@ from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.redacting import Redaction, redacted
 from holdfast.result import bare
 from holdfast.runtime import Runtime
+from holdfast.text.keyed import of_thread
 from holdfast.tokens import window_of
 
 if TYPE_CHECKING:
@@ -59,11 +61,12 @@ class Settings:
     cache: CompressionCache | None = None
     thread: str | None = None
     limits: CallLimits | None = None
+    secret: str | None = None
     logged: bool = False
     """Whether the caller keeps every message: then no history is kept a second time."""
 
     def __post_init__(self) -> None:
-        for name in ("model", "format", "profile", "query", "thread"):
+        for name in ("model", "format", "profile", "query", "thread", "secret"):
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name == "profile"):
                 raise ConfigError(f"{value!r} is not text", place=name, advice=f"give a {name} as text")
@@ -98,6 +101,7 @@ class Options(TypedDict, total=False):
     cache: CompressionCache | None
     thread: str | None
     limits: CallLimits | None
+    secret: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,18 @@ class Job:
         """Whether there is nothing to do."""
         return self.tokens <= self.trigger
 
+    def unlocked(self, secret: object) -> Job:
+        """The job of which is known what was written here, by the answer to ``Secret``; secrets are masked."""
+        marks = self.runtime.marks
+        marks.secret = of_thread(secret if isinstance(secret, str) else "", self.allowance.thread)
+        marks.admit(self.transcript)
+        if not self.allowance.redacts:
+            return self
+        redaction = redacted(self.transcript)
+        if self.allowance.meter.total(redaction.transcript) > self.tokens:
+            redaction = redacted(self.transcript, brief=True)
+        return replace(self, redaction=redaction)
+
 
 def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
     """Read, count and choose. Raises InputError where a person's input is wrong."""
@@ -145,7 +161,8 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
     allowed, trigger, target = _spend(choice.shared(stated), settings.model)
     conversation = messages if isinstance(messages, Conversation) else None
     payload, form, transcript = read(bare(messages), settings.format, settings.tools)
-    transcript = replace(transcript, pinned=_pinned(transcript, settings.pin), prefers=choice.prefers)
+    marks, pinned = Marks(settings.secret or ""), _pinned(transcript, settings.pin)
+    transcript = replace(transcript, pinned=pinned, prefers=choice.prefers, seal=marks)
     tokens = meter.total(transcript)
     lineup = _lineup(settings, meter, opens=tokens > trigger)
     store = None if settings.store is None else opened(settings.store)
@@ -169,11 +186,10 @@ def prepare(messages: Any, budget: Budget | int, settings: Settings) -> Job:
             choice.redact,
         ),
         compressor=choice.stepped(stated.step or choice.step if settings.step is None else settings.step),
-        runtime=Runtime(lineup, store, choice.redact, settings.logged),
+        runtime=Runtime(lineup, store, choice.redact, settings.logged, marks),
         hard=stated.hard,
         raises=settings.on_failure == "raise",
         conversation=conversation,
-        redaction=redacted(transcript) if choice.redact and tokens > trigger else None,
     )
 
 

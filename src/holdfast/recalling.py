@@ -6,13 +6,15 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from holdfast.fitting import RECALL_TOOL
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.opened import Opened, opened
 from holdfast.stores.artifacts import AsyncArtifactStore, Excerpt
+from holdfast.stores.secret import secret_of
+from holdfast.text.keyed import of_thread
 
 MOST = 20_000
 """Characters that the model's tool gives back at once: about 5,000 tokens."""
@@ -41,26 +43,43 @@ def recall(
     lines: tuple[int, int] | str | None = None,
     pattern: str | None = None,
     field: str | None = None,
+    thread: str = "",
+    secret: str = "",
 ) -> str:
     """The original that a reference names: whole, or its lines (first, last), the lines that match, or a field.
 
     ``key`` is what stands after ``original:``, or the whole reference; ``lines`` may be written ``"10:80"``.
-    Raises NotFoundError for a key that this store does not hold, CorruptError for an original that was damaged,
-    StoreError for a store that does not answer, and ConfigError for a key, a range, a pattern or a path that is
-    none.
+    ``thread`` and ``secret`` are those with which it was compressed: no other conversation has its originals.
+    Raises NotFoundError for a key that this store does not hold for it, CorruptError for an original that was
+    damaged, StoreError for a store that does not answer, and ConfigError for a key, a range, a pattern or a path
+    that is none.
     """
-    return excerpt_of(key, opened(store), lines=lines, pattern=pattern, field=field).text
+    place = Place(opened(store), thread, secret)
+    return excerpt_of(key, place, lines=lines, pattern=pattern, field=field).text
+
+
+class Place(NamedTuple):
+    """Where the originals of one conversation are."""
+
+    store: Opened
+    thread: str = ""
+    secret: str = ""
+
+    async def read(self, store: KeyValueStore, key: str, **parts: Any) -> Excerpt:
+        """A part of an original, or all of it."""
+        secret = of_thread(self.secret or await secret_of(store, makes=False), self.thread)
+        return await AsyncArtifactStore(store, secret).read(key, **parts)
 
 
 def excerpt_of(
-    key: object, store: Opened, *, lines: object = None, pattern: object = None, field: object = None
+    key: object, place: Place, *, lines: object = None, pattern: object = None, field: object = None
 ) -> Excerpt:
     """As ``recall``, with the numbers of the lines; the arguments may be anything, and are checked."""
     named = _text("key", key) or _refused("key", key, "give what stands after 'original:'")
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
     name, span = known.group() if known else named, line_range(lines)
     sought, path = _text("pattern", pattern), _text("field", field)
-    found = store.ask(lambda kept: AsyncArtifactStore(kept).read(name, lines=span, pattern=sought, field=path))
+    found = place.store.ask(lambda kept: place.read(kept, name, lines=span, pattern=sought, field=path))
     if isinstance(found, HoldfastError):
         raise found
     return cast("Excerpt", found)
@@ -83,12 +102,15 @@ def recall_tool(
     format: str = "openai",  # noqa: A002 - the name that users know for it
     *,
     most: int = MOST,
+    thread: str = "",
+    secret: str = "",
 ) -> RecallTool:
     """The tool by which a model resolves references itself, in the form of ``openai`` or ``anthropic``.
 
     Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Call it with the
     arguments as the provider gives them, an object or its JSON. It never raises, and gives ``most`` characters at
-    once, with a note how to get more. Raises ConfigError for a format that has no tools.
+    once, with a note how to get more, of the originals of this ``thread`` alone. Raises ConfigError for a format
+    that has no tools.
     """
     if format not in _FORMS:
         advice = f"known are {', '.join(_FORMS)}"
@@ -101,7 +123,7 @@ def recall_tool(
         "openai": {"type": "function", "function": {**described, "parameters": parameters}},
         "anthropic": {**described, "input_schema": parameters},
     }
-    chosen = opened(store)
+    chosen = Place(opened(store), thread, secret)
 
     def run(arguments: object) -> str:
         try:
@@ -128,9 +150,9 @@ def line_range(lines: object) -> tuple[int, int] | None:
     return int(found[1]), int(found[2] or found[1])
 
 
-def _answer(asked: Mapping[str, object], store: Opened, most: int) -> str:
+def _answer(asked: Mapping[str, object], place: Place, most: int) -> str:
     lines, pattern = asked.get("lines"), asked.get("pattern")
-    found = excerpt_of(asked.get("key"), store, lines=lines, pattern=pattern, field=asked.get("field"))
+    found = excerpt_of(asked.get("key"), place, lines=lines, pattern=pattern, field=asked.get("field"))
     text = found.numbered() if lines or pattern else found.text
     return _part(text, _offset(asked.get("offset")), most) if text else "[nothing of the original matches]"
 

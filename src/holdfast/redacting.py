@@ -16,7 +16,10 @@ from holdfast.kernel.apply import Applied
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.ports import Ask, Complete, Embed, Save, Write
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.concealed import Counts, masked_parts, masked_values, redacted_text, unmasked
+from holdfast.text.concealed import MASK, Counts, masked_parts, masked_values, redacted_text, unmasked
+
+_BRIEF = "***"
+"""A mask that takes no more tokens than any secret."""
 
 Origins = Sequence[int | None]
 """Where each message stood at first, None for one that was inserted."""
@@ -46,14 +49,15 @@ class Redaction:
         return f"secrets masked: {_kinds(self.counts)}"
 
 
-def redacted(transcript: Transcript) -> Redaction:
-    """The transcript with every secret masked that the model or a tool said."""
+def redacted(transcript: Transcript, *, brief: bool = False) -> Redaction:
+    """The transcript with every secret masked that the model or a tool said; ``brief``: without what each was."""
     messages = list(transcript.messages)
     edits: list[Replace] = []
     counts: Counter[str] = Counter()
     for i, message in enumerate(messages):
         texts, found = masked_parts(message, everyone=False)
         if texts:
+            texts = {at: MASK.sub(_BRIEF, text) for at, text in texts.items()} if brief else texts
             messages[i] = message.saying(texts)
             edits += [Replace(i, part, text, "secrets masked") for part, text in texts.items()]
             counts.update(found)

@@ -7,22 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from holdfast.calling.lineup import Lineup
-from holdfast.compressors.summaries import HISTORY
+from holdfast.compressors.summaries import HISTORY, Marks
 from holdfast.kernel.compressor import Attempt, Plan
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
 from holdfast.kernel.flow import run
-from holdfast.kernel.ports import All, Ask, Complete, Embed, KeyValueStore, Load, Read, Save, Write
+from holdfast.kernel.ports import All, Ask, Complete, Embed, KeyValueStore, Load, Read, Save, Secret, Write
 from holdfast.kernel.registry import Registry
 from holdfast.opened import Opened, wait_for
 from holdfast.redacting import incoming, outgoing
 from holdfast.stores.answers import answered
 from holdfast.stores.artifacts import AsyncArtifactStore
+from holdfast.stores.secret import secret_of
 from holdfast.usage import Ledger, ModelUsage
 
 _PARTS = Registry("part of the runtime", "runtime", {"caller": "holdfast.calling.caller:Caller"})
 """What calls models is loaded where one is called: it brings an event loop."""
 
-KEPT = (Load, Save, Read, Write)
+KEPT = (Load, Save, Read, Write, Secret)
 CALLED = (Complete, Embed)
 Called = Complete | Embed
 
@@ -53,6 +54,8 @@ class Runtime:
     """Whether secrets are masked in all that leaves."""
     logged: bool = False
     """Whether history is in a log of the caller's."""
+    marks: Marks = field(default_factory=Marks)
+    """What was written here, by the caller's secret, else by that of the store once it was asked."""
     caller: Caller | None = None
     ledger: Ledger = field(default_factory=Ledger)
 
@@ -66,6 +69,8 @@ class Runtime:
             return answers([(self, each) for each in request.asks])
         if isinstance(request, CALLED):
             return answers([(self, request)])[0]
+        if isinstance(request, Secret) and (self.marks.secret or self.store is None):
+            return self.marks.secret
         if self.logged and isinstance(request, Save) and request.kind == HISTORY:
             return ""
         work = self.work(request)
@@ -93,8 +98,8 @@ class Runtime:
             return ConfigError(f"{type(request).__name__} is no ask that this runtime knows")
         if self.store is None:
             return StoreError("no store was given; pass store=")
-        leaving = cast("Load | Save | Read | Write", self.leaving(request))
-        return lambda store: _kept(store, leaving)
+        leaving = cast("Load | Save | Read | Write | Secret", self.leaving(request))
+        return lambda store: _kept(store, leaving, self.marks.secret)
 
     def usage(self) -> ModelUsage:
         """What the calls so far took."""
@@ -121,14 +126,16 @@ def called(asked: Sequence[tuple[Runtime, Ask[object]]]) -> list[tuple[Called, L
     ]
 
 
-async def _kept(store: KeyValueStore, request: Load | Save | Read | Write) -> str | None:
+async def _kept(store: KeyValueStore, request: Load | Save | Read | Write | Secret, secret: str) -> str | None:
     """The text under the key, or the key of the text that is kept from now on."""
     if isinstance(request, Read):
         return await answered(store.get(request.key))
     if isinstance(request, Write):
         await answered(store.set(request.key, request.value))
         return None
-    artifacts = AsyncArtifactStore(store)
+    if isinstance(request, Secret):
+        return await secret_of(store)
+    artifacts = AsyncArtifactStore(store, "" if isinstance(request, Save) and request.open else secret)
     if isinstance(request, Load):
         return await artifacts.get(request.key)
     return (await artifacts.put(request.text, request.kind)).reference

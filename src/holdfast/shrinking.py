@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from holdfast.compressors.shrink import key_in, referenced
@@ -13,6 +14,7 @@ from holdfast.kernel.ports import KeyValueStore, Room
 from holdfast.metering import Counter, meter_for
 from holdfast.opened import opened
 from holdfast.stores.artifacts import Artifact, AsyncArtifactStore
+from holdfast.stores.secret import secret_of
 from holdfast.text.concealed import redacted_text
 
 
@@ -77,7 +79,11 @@ def shrink(
 
 def _saved(text: str, kind: str, store: str | KeyValueStore) -> str:
     """The key under which the text is kept from now on."""
-    answer = opened(store).ask(lambda kept: AsyncArtifactStore(kept).put(text, kind))
+    answer = opened(store).ask(partial(_put, text, kind))
     if isinstance(answer, HoldfastError):
         raise answer
     return cast("Artifact", answer).reference
+
+
+async def _put(text: str, kind: str, store: KeyValueStore) -> Artifact:
+    return await AsyncArtifactStore(store, await secret_of(store)).put(text, kind)

@@ -37,6 +37,7 @@ def fitted(name, *, cache, concurrency, door):
         "llm": Scripted(reply),
         "embedder": ScriptedEmbedder(vector),
         "store": TextStore(),
+        "secret": "a secret",
         "thread": "t",
         "cache": cache,
         "limits": CallLimits(concurrency=concurrency),

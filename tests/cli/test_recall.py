@@ -25,7 +25,7 @@ def key(folder) -> str:
 
 def test_a_compressed_conversation_names_what_recall_gives_back(run, talk, folder):
     assert run("compress", "chat.json", "--budget", "500", "--store", URL, "-o", "short.json", "-q").code == 0
-    named = re.search(r"\[original: ([0-9a-f]{12}) ", (folder / "short.json").read_text())
+    named = re.search(r"\[original: ([0-9a-f]{20}) ", (folder / "short.json").read_text())
     assert run("recall", named[1], "--store", URL).out == talk[3]["content"]
 
 
@@ -106,7 +106,7 @@ def test_an_encrypted_store_opens_with_its_key_alone(run, folder, talk):
     (folder / "bytes").write_bytes(bytes(range(32)))
     (folder / "binary").write_bytes(b"\xff\xfe")
     asked = ["compress", "chat.json", "--budget", "500", "--store", URL, "--store-key", "key", "-q"]
-    named = re.search(r"\[original: ([0-9a-f]{12}) ", run(*asked).out)[1]
+    named = re.search(r"\[original: ([0-9a-f]{20}) ", run(*asked).out)[1]
     recalled = ["recall", named, "--store", URL]
     assert run(*recalled, "--store-key", "key").out == talk[3]["content"]
     assert run(*recalled).complaint == f"nothing is kept under {named!r} in this store"

@@ -43,7 +43,7 @@ def test_with_a_store_the_original_can_be_had_back(run):
 
 def test_json_has_the_text_with_its_facts(run):
     facts = run("shrink", "-", "--tokens", "200", "--store", URL, "--json", stdin=log(900).encode()).json
-    shrunk = holdfast.shrink(log(900), 200, store="memory://shrink-json")
+    shrunk = holdfast.shrink(log(900), 200, store=URL)
     assert facts == {
         "text": shrunk.text,
         "kind": "log",

@@ -1,5 +1,5 @@
 from holdfast.compressors.concealing import concealed
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.summaries import Marks, body_of, mark
 from holdfast.formats import named
 from tests.formats.rules.messages import assistant, user
 
@@ -19,5 +19,6 @@ def test_secrets_are_masked_whoever_said_them_and_everything_else_is_the_same():
 
 def test_a_summary_that_holds_a_secret_stays_a_summary():
     for role in ("user", "system"):
-        masked = concealed(message({"role": role, "content": mark(f"They used {KEY}.", role)}))
-        assert body_of(masked) == "They used [redacted openai key]."
+        transcript = named("openai_chat").read([{"role": role, "content": mark(f"They used {KEY}.", role)}])
+        Marks().admit(transcript)
+        assert body_of(concealed(transcript.messages[0])) == "They used [redacted openai key]."

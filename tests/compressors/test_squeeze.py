@@ -2,25 +2,25 @@ import pytest
 
 import holdfast
 from holdfast.compressors.squeeze import Squeeze
-from holdfast.compressors.summaries import body_of, mark
-from holdfast.formats import named
+from holdfast.compressors.summaries import mark
 from holdfast.kernel.errors import ModelError
 from holdfast.providers.scripted import Scripted
 from tests.formats.rules.messages import assistant, user
-from tests.talks import system
+from tests.talks import summaries_of, system
 
 LONG = "The order ORD-4711 was looked at. " + "It was looked at again and nothing was found. " * 20
 TALK = [user("And now?"), assistant("Now we wait.")]
 
 
-def squeezed(messages, model, cap=20, budget=1):
-    return holdfast.compress(messages, budget, strategy=Squeeze(cap), llm=model, counter="words")
+def squeezed(messages, model, cap=20, budget=1, **options):
+    return holdfast.compress(messages, budget, strategy=Squeeze(cap), llm=model, counter="words", **options)
 
 
 def test_summaries_over_the_cap_are_each_written_anew_where_they_stand():
     model = Scripted("It was looked at: ORD-4711.")
-    given = [system("Be kind."), user(mark(LONG)), *TALK, user(mark(LONG + "More.")), *TALK]
-    result = squeezed(given, model)
+    marked = [user(mark(text, "user", "secret")) for text in (LONG, LONG + "More.")]
+    given = [system("Be kind."), marked[0], *TALK, marked[1], *TALK]
+    result = squeezed(given, model, secret="secret")
     assert len(model.calls) == 2
     assert [m == g for m, g in zip(result.messages, given, strict=True)] == [
         True,
@@ -31,7 +31,8 @@ def test_summaries_over_the_cap_are_each_written_anew_where_they_stand():
         True,
         True,
     ]
-    assert body_of(named("openai_chat").read(result.messages).messages[1]) == "It was looked at: ORD-4711."
+    told = "It was looked at: ORD-4711."
+    assert summaries_of(result.messages, secret="secret") == [None, told, None, None, told, None, None]
     assert holdfast.restore(result) == given
 
 
@@ -42,7 +43,7 @@ def test_exact_things_that_the_model_left_out_are_listed():
 
 def test_within_the_cap_and_without_summaries_no_call_is_made():
     model = Scripted("never")
-    for given in ([user(mark("Brief.")), *TALK], TALK, [user("[HISTORY_SUMMARY]\n" + LONG), *TALK]):
+    for given in ([user(mark("Brief.")), *TALK], TALK, [user("Look: [HISTORY_SUMMARY]\n" + LONG), *TALK]):
         assert squeezed(given, model).messages == given
     assert not model.calls
 

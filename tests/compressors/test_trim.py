@@ -1,10 +1,10 @@
 import pytest
 
 import holdfast
-from holdfast.compressors.summaries import body_in, mark
+from holdfast.compressors.summaries import mark
 from holdfast.compressors.trim import Trim
 from tests.formats.rules.messages import assistant, calling, result, text, thought, tool, use, user
-from tests.talks import agent_run, chat, dropped, exchange, planned, same, system, words
+from tests.talks import agent_run, chat, dropped, exchange, planned, same, summaries_of, system, words
 
 MARK = "left out …]"
 
@@ -219,7 +219,7 @@ def test_counters_whose_parts_do_not_add_up_still_fit():
 
 def test_a_summary_of_what_has_left_stays_while_it_fits_and_is_never_cut_short():
     summary = mark(words(30))
-    messages = [system("s"), {"role": "assistant", "content": summary}, *chat(10)]
+    messages = [system("s"), user(summary), *chat(10)]
     result = trimmed(messages, 100)
     assert result.messages[:2] == messages[:2]
     assert result.messages == trimmed(result.messages, 100).messages
@@ -273,7 +273,7 @@ def test_a_summary_says_less_where_it_cannot_go_and_nothing_else_can_give_way(bu
     messages = [notes, {"role": "assistant", "content": [use("a")]}, user(result("a", "done"), text(words(30)))]
     after = trimmed(messages, budget, format="anthropic")
     assert after.budget_met
-    assert body_in(after.messages[0]["content"], "user")
+    assert summaries_of(after.messages, "anthropic")[0]
     assert after.messages[1:] == messages[1:]
 
 

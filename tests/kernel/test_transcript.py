@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.compressors.summaries import Marks, mark
 from holdfast.formats import named
 from holdfast.kernel.messages import Opaque, Reasoning, Text, ToolCall, ToolResult
 from tests.formats.rules.messages import assistant, calling, result, text, thought, tool, use, user
@@ -10,6 +11,11 @@ from tests.talks import agent_run, chat, exchange, system
 
 def read(messages, form="openai", **fields):
     return replace(named(form).read(messages), **fields)
+
+
+def admitted(transcript):
+    Marks("s").admit(transcript)
+    return transcript
 
 
 def spans(ranges):
@@ -131,23 +137,29 @@ def test_saying_another_text_leaves_the_original_alone():
 
 
 def test_a_summary_in_a_users_place_is_neither_the_task_nor_the_question():
-    messages = [user("[HISTORY_SUMMARY 1]\nOlder."), user("Find it."), *exchange(1), user("[HISTORY_SUMMARY 2]")]
-    transcript = read(messages, prefers=("task", "newest_user"))
+    messages = [
+        user(mark("Older.", "user", "s")),
+        user("Find it."),
+        *exchange(1),
+        user(mark("Newer.", "user", "s")),
+    ]
+    transcript = admitted(read(messages, prefers=("task", "newest_user")))
     assert transcript.preferred == {1}
     assert transcript.question == "Find it."
-    assert read(messages[:1], prefers=("task",)).preferred == frozenset()
-    assert read(messages[:1]).question == ""
+    assert admitted(read(messages[:1], prefers=("task",))).preferred == frozenset()
+    assert admitted(read(messages[:1])).question == ""
 
 
 def test_a_summary_whose_text_is_a_part_is_one_too():
-    messages = [user(text("Find it.")), user(text("[HISTORY_SUMMARY 1]\nOlder.")), assistant(text("I looked."))]
-    transcript = named("anthropic").read(messages)
+    messages = [user(text("Find it.")), user(text(mark("Older.", "user", "s"))), assistant(text("I looked."))]
+    transcript = admitted(named("anthropic").read(messages))
     assert transcript.question == "Find it."
     assert replace(transcript, prefers=("newest_user",)).preferred == {0}
 
 
 def test_a_summary_that_another_text_replaces_may_be_the_newest_of_the_user():
-    transcript = read([user("Find it."), *exchange(1), user("[HISTORY_SUMMARY 1]")], prefers=("newest_user",))
+    marked = user(mark("Older.", "user", "s"))
+    transcript = admitted(read([user("Find it."), *exchange(1), marked], prefers=("newest_user",)))
     assert transcript.preferred == {0}
     last = transcript.messages[-1]
     assert transcript.reworded((*transcript.messages[:-1], last.saying({0: "[HIST …"}))).preferred == {3}

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import holdfast
-from holdfast.compressors.summaries import body_in
+from holdfast.compressors.summaries import PLAIN
 from holdfast.formats import named
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.edits import Offload, Replace
@@ -70,6 +70,7 @@ def _run(example: Example, payload: Any) -> holdfast.CompressionResult:
         strategy=list(example.steps),
         step=example.step,
         store=example.store,
+        secret="a secret" if example.store else None,
         llm=example.llm,
         embedder="lexical",
     )
@@ -141,7 +142,7 @@ def _is_firm(message: Any) -> bool:
     """Whether it is the system's own: a summary in its name may give way to another."""
     if message["role"] not in ("system", "developer"):
         return False
-    return not isinstance(message["content"], str) or body_in(message["content"], "system") is None
+    return not isinstance(message["content"], str) or not message["content"].startswith(PLAIN)
 
 
 def _broken_references(example: Example, result: holdfast.CompressionResult) -> Iterator[str]:
@@ -154,7 +155,7 @@ def _broken_references(example: Example, result: holdfast.CompressionResult) -> 
             text = original.arguments if isinstance(original, ToolCall) else original.text
             if edit.key not in edit.text:
                 yield f"the text does not name {edit.key}"
-            if example.store is None or holdfast.recall(edit.key, store=example.store) != text:
+            if example.store is None or holdfast.recall(edit.key, store=example.store, secret="a secret") != text:
                 yield f"{edit.key} does not give the original back"
 
 

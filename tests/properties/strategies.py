@@ -63,7 +63,8 @@ class Notes:
             return Plan.skip("nothing_new")
         for at in (going[-1] + 1, going[0]):
             for role in ("user", "assistant", "system"):
-                edits = (Drop(tuple(going)), Insert(at, role, mark(f"{len(going)} messages left", role)))
+                text = mark(f"{len(going)} messages left", role)
+                edits = (Drop(tuple(going)), Insert(at, role, text, covers=(going[0], going[-1])))
                 with suppress(IntegrityError):
                     apply(transcript, edits)
                     return Plan(edits)

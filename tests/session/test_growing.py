@@ -10,6 +10,8 @@ import pytest
 import holdfast
 from holdfast.session import Session
 from holdfast.session.inquiry import Inquiry
+from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.secret import KEY
 from tests.session.talks import TOPICS, call, chatter
 
 BUDGET = 1_200
@@ -36,11 +38,18 @@ def forgetful(session: Session) -> Session:
     return session
 
 
+def kept():
+    """A store whose secret is known, so that what is written here has the same digits in each."""
+    store = InProcessStore()
+    store.set(KEY, "a secret")
+    return store
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_views_that_grow_are_those_that_are_counted_anew(seed):
     with (
-        Session("a", budget=BUDGET, format="openai") as grown,
-        Session("b", budget=BUDGET, format="openai") as anew,
+        Session("t", budget=BUDGET, format="openai", store=kept()) as grown,
+        Session("t", budget=BUDGET, format="openai", store=kept()) as anew,
     ):
         for at, messages in enumerate(thread(seed)):
             grown.append(*messages, at=float(at))

@@ -6,7 +6,7 @@ import click
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.opened import opened
-from holdfast.recalling import excerpt_of
+from holdfast.recalling import Place, excerpt_of
 
 from .keeping import kept_in, store_options
 from .summary import printed
@@ -16,6 +16,7 @@ from .terminal import mention, pour, say
 @click.command("recall", short_help="Give back the original that a shortened text names.")
 @click.argument("key")
 @store_options
+@click.option("--thread", metavar="ID", default="", help="The conversation's name, if it was compressed with one.")
 @click.option("--lines", metavar="A:B", help="Only these lines, counted from 1.")
 @click.option("--pattern", metavar="RE", help="Only lines that match this regular expression (RE2).")
 @click.option("--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status.")
@@ -25,6 +26,7 @@ def command(
     key: str,
     store: str | None,
     store_key: str | None,
+    thread: str,
     lines: str | None,
     pattern: str | None,
     field: str | None,
@@ -43,7 +45,7 @@ def command(
     place = kept_in(store, store_key, reading=True)
     if place is None:
         raise ConfigError("it is missing", place="--store", advice="give the one that compress or shrink had")
-    found = excerpt_of(key, opened(place), lines=lines, pattern=pattern, field=field)
+    found = excerpt_of(key, Place(opened(place), thread), lines=lines, pattern=pattern, field=field)
     if as_json:
         say(printed({"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total}))
         return 0

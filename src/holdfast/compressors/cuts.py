@@ -8,26 +8,14 @@ from collections.abc import Set as AbstractSet
 from itertools import accumulate
 from operator import attrgetter
 
-from holdfast.compressors.summaries import body_of
 from holdfast.kernel.integrity import Rule, may_follow, new_violation
-from holdfast.kernel.messages import Message, Text
-from holdfast.kernel.transcript import SUMMARY, Transcript, speaks
+from holdfast.kernel.messages import Message
+from holdfast.kernel.transcript import Transcript, speaks
 
 
 def preferred(transcript: Transcript) -> frozenset[int]:
     """What stays while it fits: what the transcript prefers, and summaries of messages that have left."""
-    summaries = [
-        i
-        for i, message in enumerate(transcript.messages)
-        if (message.plain or _opening(message)).startswith(SUMMARY) and body_of(message) is not None
-    ]
-    return transcript.preferred.union(summaries)
-
-
-def _opening(message: Message) -> str:
-    """The text with which a message of several parts begins."""
-    parts = message.parts
-    return parts[0].text if parts and isinstance(parts[0], Text) else ""
+    return transcript.preferred.union(i for i, message in enumerate(transcript.messages) if message.ours)
 
 
 def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]) -> set[int]:

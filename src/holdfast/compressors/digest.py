@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal
 
 from holdfast.compressors.blocks import blocks
@@ -16,11 +15,11 @@ from holdfast.compressors.originals import saved
 from holdfast.compressors.placing import placed
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import notes_of
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.summaries import Marks, body_of, mark
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
-from holdfast.kernel.edits import Drop, Edit, Insert, Replace
-from holdfast.kernel.messages import Message, Role
+from holdfast.kernel.edits import Drop, Insert
+from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Transcript
 from holdfast.stream.events import events_of
 
@@ -41,7 +40,7 @@ class Digest:
     """The first line."""
 
     role: Literal["user", "assistant", "system"] = "user"
-    """Whose message it is, where the rules of the conversation allow it."""
+    """Whose message it is, where the rules of the conversation allow it; the system's is obeyed."""
 
     name = "digest"
 
@@ -53,7 +52,7 @@ class Digest:
         return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """One Drop of what is folded, and one Insert of the digest, or a Replace of the system's older one."""
+        """One Drop of what is folded, the system's older digest with it, and one Insert of the digest."""
         start = _start_of_last(transcript, self.keep_blocks)
         old = (unit for unit in transcript.units if unit.stop <= start)
         wanted = {i for unit in old if transcript.protected.isdisjoint(unit) for i in unit}
@@ -83,47 +82,35 @@ class Digest:
         place = placed(transcript, going, self.role)
         if place is None:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
-        older = _of_system(transcript) if self.role == "system" else []
+        older = [i for i, m in enumerate(transcript.messages) if m.ours and m.role == "system"]
+        older = [i for i in older if i not in transcript.protected]
         meter, tail = allowance.meter, "".join(f"\n{line}" for line in references)
         told = [transcript.messages[i] for i in (*older, *going)]
         if allowance.redacts:
             told = list(map(concealed, told))
         bodies = {at: body for at, m in enumerate(told) if (body := body_of(m)) is not None}
         events = events_of(told, range(len(told)), bodies)
-        beside = meter.text(mark(tail, place.role)) + meter.tariff.message
+        seal = transcript.seal or Marks()
+        beside = meter.text(seal.sealed(mark(tail, place.role), place.role)) + meter.tariff.message
         notes = notes_of(events, room - beside, _counted(meter.text), self.heading)
         if not notes:
             return Plan.skip("no_room", f"{room:,} tokens are too few for notes")
         text = mark(notes + tail, place.role)
-        return Plan(
-            tuple(_edits(going, older, place.at, place.role, text)), reason="history_folded", detail=trouble
+        edits = (
+            Drop((*older, *going), "folded into notes"),
+            Insert(place.at, place.role, text, "folded into notes", covers=(going[0], going[-1])),
         )
+        return Plan(edits, reason="history_folded", detail=trouble)
 
 
 def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400) -> Digest:
-    """The preset of llm4s: the last blocks stay, the notes before them are the system's."""
-    return Digest(keep_blocks=keep_blocks, max_tokens=max_tokens, heading="", role="system")
+    """The preset of llm4s: the last blocks stay. There the notes are the system's, whoever said what they tell."""
+    return Digest(keep_blocks=keep_blocks, max_tokens=max_tokens, heading="")
 
 
 def _counted(count: Callable[[str], int]) -> Callable[[str], int]:
     """The count with a token to spare: a mark and the notes behind it may count more than each alone."""
     return lambda text: count(text) + 1
-
-
-def _edits(going: Sequence[int], older: Sequence[int], at: int, role: Role, text: str) -> Iterator[Edit]:
-    reason = "folded into notes"
-    yield Drop(tuple(going), reason)
-    if older:
-        yield Replace(older[0], 0, text, reason, asked=True)
-    else:
-        yield Insert(at, role, text, reason, covers=(going[0], going[-1]))
-
-
-def _of_system(transcript: Transcript) -> list[int]:
-    """The system's digest of before, if there is one: it says more from now on."""
-    messages = transcript.messages
-    found = (i for i, m in enumerate(messages) if m.role == "system" and body_of(m) is not None)
-    return list(chain(found))[:1]
 
 
 def _start_of_last(transcript: Transcript, count: int) -> int:

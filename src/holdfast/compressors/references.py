@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from holdfast.kernel.ports import ContentKind, Room, Shrunk
+from holdfast.kernel.transcript import Seal
 
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
 _LONGEST = 2_000  # characters at the end of a text in which its reference is looked for
@@ -46,19 +47,20 @@ def note(kind: str, tokens: int, key: str, *, omitted: str = "", tool: str = "")
     return f"[original: {key} ({kind}, {tokens:,} tokens{gone}){ways}]"
 
 
-def key_in(text: str) -> str | None:
-    """The key that a shrunk text names at its end; None where it names none."""
-    found = _found(text)
+def key_in(text: str, seal: Seal | None = None) -> str | None:
+    """The key that a shrunk text names at its end; None where it names none that was written here."""
+    found = _found(text, seal)
     return found.group(1) if found else None
 
 
-def parted(text: str) -> tuple[str, str]:
+def parted(text: str, seal: Seal | None) -> tuple[str, str]:
     """What a shrunk text says, and the reference at its end; empty where it has none."""
-    found = _found(text)
+    found = _found(text, seal)
     reference = found.group() if found else ""
     return text.removesuffix(reference), reference.rstrip()
 
 
-def _found(text: str) -> re.Match[str] | None:
+def _found(text: str, seal: Seal | None) -> re.Match[str] | None:
     end = text[-_LONGEST:]
-    return _REFERENCE.search(end) if "[original: " in end else None
+    found = _REFERENCE.search(end) if "[original: " in end else None
+    return found if found and (seal is None or seal.knows(found[1])) else None

@@ -103,11 +103,11 @@ class _Saves:
         self.trouble = ""
 
     def save(self, text: str, type_: str) -> Generator[Ask[object], Any, str]:
-        """The key that gives the text back, the whole hash as llm4s writes it; empty if there is none."""
+        """The key that gives the text back, the hash of the text as llm4s writes it; empty if there is none."""
         if not self._stored:
             return ""
         try:
-            reference = yield from ask(Save(text, type_.lower()))
+            reference = yield from ask(Save(text, type_.lower(), open=True))
         except StoreError as fault:
             self._stored, self.trouble = False, f"; from then on no original was saved: {fault}"
             return ""

@@ -10,13 +10,14 @@ from holdfast.compressors.concealing import concealed
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.compressors.prompting import quoted, request
-from holdfast.compressors.summaries import PLAIN, body_of, mark
+from holdfast.compressors.summaries import body_of, mark
 from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import HoldfastError, ModelError
 from holdfast.kernel.flow import ask
+from holdfast.kernel.messages import Role
 from holdfast.kernel.ports import All, Ask
 from holdfast.kernel.transcript import Transcript
 
@@ -62,7 +63,13 @@ class Squeeze:
         try:
             answers = yield from ask(All(cast("tuple[Ask[object], ...]", tuple(asks))))
             edits = tuple(
-                Replace(i, 0, _shorter(*found[i], answer, room, count), "the summary, shortened", asked=True)
+                Replace(
+                    i,
+                    0,
+                    _shorter(transcript.messages[i].role, *found[i], answer, room, count),
+                    "the summary, shortened",
+                    asked=True,
+                )
                 for i, answer, room in zip(found, answers, rooms, strict=True)
             )
         except HoldfastError as fault:
@@ -82,14 +89,14 @@ def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, 
     return found
 
 
-def _shorter(whole: str, body: str, answer: object, room: int, count: Count) -> str:
+def _shorter(role: Role, whole: str, body: str, answer: object, room: int, count: Count) -> str:
     """The reply in the place of a summary, marked as it was. Raises ModelError for a reply that is refused."""
     if isinstance(answer, HoldfastError):
         raise answer
     text = accepted(str(answer), room, count)
     more = listed(missing(details_of("user", body), text), room - count(text), count)
     told = f"{text}\n{bullets(more)}" if more else text
-    after = mark(told, "system" if whole.startswith(PLAIN) else "user")
+    after = mark(told, role)
     if count(after) >= count(whole):
         raise ModelError("the reply of the model was refused: it is not shorter than the summary")
     return after

@@ -15,7 +15,7 @@ from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolResult
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.fit import head_tail, water_level
 
 _OVERSIZE = 2  # a text longer than the target divided by this loses of its middle before anything goes for it
@@ -217,7 +217,11 @@ class _Work:
     def _shorten(self, at: tuple[int, int], part: Part, level: int) -> bool:
         length = self._length(at, part)
         count, message = self.allowance.meter.text, self.transcript.messages[at[0]]
-        text = (_briefer(message, level, count) or _clamped(part, level, count)) if length > level else ""
+        text = (
+            (_briefer(message, level, count) or _clamped(part, level, count, self.transcript.seal))
+            if length > level
+            else ""
+        )
         if not text or count(text) >= length:
             return False
         self.clamped.setdefault(at[0], {})[at[1]] = text
@@ -235,14 +239,14 @@ class _Work:
         return tuple(found)
 
 
-def _clamped(part: Part, level: int, count: Callable[[str], int]) -> str:
+def _clamped(part: Part, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
     """Beginning and end of the text; a line stands for the media of a result, which go with a change of its text.
 
     No white space at the end: some vendors refuse it in the last message.
     """
     media = _media(part)
     if not media:
-        return _shortened(part.text, level, count)
+        return _shortened(part.text, level, count, seal)
     noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
     note = f"[… {len(media)} {noun}{'s' if len(media) > 1 else ''} left out …]"
     room = level - count(note)
@@ -259,9 +263,9 @@ def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
     return mark(head_tail(body, room, count).rstrip() if room > 0 else "…", message.role)
 
 
-def _shortened(text: str, level: int, count: Callable[[str], int]) -> str:
+def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
     """Beginning and end of the text; the reference at its end stays whole or goes: half of one leads nowhere."""
-    said, reference = parted(text)
+    said, reference = parted(text, seal)
     if not reference:
         return head_tail(text, level, count).rstrip() or "…"
     room = level - count(f"\n{reference}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from .edits import Drop, Edit, Insert, Offload, Replace
 from .errors import IntegrityError
 from .integrity import new_violation
-from .messages import Message, Text, ToolCall, ToolResult
+from .messages import SUMMARY, Message, Text, ToolCall, ToolResult
 from .transcript import Transcript
 
 
@@ -47,6 +47,7 @@ def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
     """The transcript after the edits. Raises IntegrityError, and changes nothing, if one of them breaks a rule."""
     if not edits:
         return Applied(transcript, transcript, (), {}, tuple(range(len(transcript))))
+    edits = [_sealed(transcript, edit) for edit in edits]
     batch = _sorted(transcript, edits)
     for i in sorted(batch.dropped & transcript.protected):
         raise IntegrityError("this message may not be dropped", rule="protected_stays", index=i)
@@ -108,7 +109,22 @@ def _composed(transcript: Transcript, insert: Insert) -> Message:
     wire, original = transcript.wire, insert.original
     if original is None:
         original = wire.compose(insert.role, insert.text)
-    return Message(wire.role(original), original, wire)
+    message = Message(wire.role(original), original, wire)
+    message.ours = insert.covers is not None and insert.text.startswith(SUMMARY)
+    return message
+
+
+def _sealed(transcript: Transcript, edit: Edit) -> Edit:
+    """The edit; what it says in the place of others is sealed."""
+    if transcript.seal is None or isinstance(edit, Drop | Offload):
+        return edit
+    if isinstance(edit, Insert):
+        role = edit.role
+    elif 0 <= edit.index < len(transcript) and transcript.messages[edit.index].ours:
+        role = transcript.messages[edit.index].role
+    else:
+        return edit
+    return replace(edit, text=transcript.seal.sealed(edit.text, role))
 
 
 def _sorted(transcript: Transcript, edits: Sequence[Edit]) -> _Batch:

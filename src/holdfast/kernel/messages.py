@@ -78,6 +78,9 @@ class Opaque:
     text: str
 
 
+SUMMARY = "[HISTORY_SUMMARY"
+"""How a message begins that stands for what has left; ``compressors.summaries`` knows a genuine one."""
+
 T = TypeVar("T")
 Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
 
@@ -129,7 +132,8 @@ class Message:
 
     ``plain`` is the whole content where that is one text and the message has no other part (a result's
     ``tool_call_id`` aside), else None. ``is_speech``: it is one text of a system, a user or an assistant, without
-    calls and results. ``measured`` is the meter that counted it last, and what it found.
+    calls and results. ``measured`` is the meter that counted it last, and what it found. ``ours``: it was written
+    here, in the place of messages that have left.
 
     Not a frozen dataclass: that would cost a quarter of the time of reading a conversation.
     """
@@ -142,6 +146,7 @@ class Message:
         "is_speech",
         "measured",
         "original",
+        "ours",
         "plain",
         "role",
         "wire",
@@ -162,6 +167,7 @@ class Message:
         self.plain = plain
         self.is_speech = plain is not None and role != "tool"
         self.measured: tuple[object, int] | None = None
+        self.ours = False
         self._parts = parts
         self._aside = aside
         self._calls: tuple[ToolCall, ...] | None = None
@@ -219,7 +225,9 @@ class Message:
         plain = None
         if self.plain is not None and len(self.parts) == 1 and 0 in texts:
             plain = texts[0]
-        return Message(self.role, original, self.wire, plain)
+        after = Message(self.role, original, self.wire, plain)
+        after.ours = self.ours and (after.content_text or "").startswith(SUMMARY)
+        return after
 
 
 def _only(kind: type[T], parts: tuple[Part, ...]) -> tuple[T, ...]:

@@ -200,10 +200,19 @@ class Load(Ask[str | None]):
 
 @dataclass(frozen=True, slots=True)
 class Save(Ask[str]):
-    """Keep the text as an artifact of this kind; the answer is its key, empty where the caller has it."""
+    """Keep the text as an artifact of this kind; the answer is its key, empty where the caller has it.
+
+    ``open``: whoever knows the content knows the key, whichever conversation it is of.
+    """
 
     text: str
     kind: str = "text"
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Secret(Ask[str]):
+    """The secret by which is known again what was written here; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

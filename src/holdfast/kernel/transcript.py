@@ -9,14 +9,23 @@ from typing import Literal, Protocol, runtime_checkable
 from holdfast.kernel.forks import cached_property
 
 from .integrity import Rule, keeps, welds
-from .messages import Message, Part, Wire
-
-SUMMARY = "[HISTORY_SUMMARY"
-"""How a message begins that stands for what has left; ``compressors.summaries`` knows a genuine one."""
+from .messages import Message, Part, Role, Wire
 
 _SHAPE = ("units", "newest", "protected", "turns", "user_positions")
 
 Preference = Literal["task", "newest_user"]
+
+
+class Seal(Protocol):
+    """Knows what was written here, and writes so that it is known again."""
+
+    def sealed(self, text: str, role: Role) -> str:
+        """The text of a message in the place of others, as it is known again; any other text as it is."""
+        ...
+
+    def knows(self, key: str) -> bool:
+        """Whether a reference with this key was written here."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -25,7 +34,7 @@ class Transcript:
 
     ``envelope`` is counted and never edited: the system prompt and the tool schemas of a request body.
     ``pinned`` may never leave. What ``prefers`` names stays while it fits: the first message of a user (the
-    task), the newest one.
+    task), the newest one. ``seal`` tells what was written here from what merely looks so.
     """
 
     messages: tuple[Message, ...]
@@ -34,6 +43,7 @@ class Transcript:
     envelope: tuple[Part, ...] = ()
     pinned: frozenset[int] = field(default_factory=frozenset[int])
     prefers: tuple[Preference, ...] = ()
+    seal: Seal | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -70,11 +80,7 @@ class Transcript:
     @cached_property
     def protected(self) -> frozenset[int]:
         """What no edit may drop: system messages, pins, the newest with its open exchange, what a rule keeps."""
-        system = [
-            i
-            for i, message in enumerate(self.messages)
-            if message.role == "system" and not (message.content_text or "").startswith(f"{SUMMARY}]")
-        ]
+        system = [i for i, m in enumerate(self.messages) if m.role == "system" and not m.ours]
         return self.pinned.union(system, self.newest, keeps(self.rules, self.messages))
 
     @cached_property
@@ -92,8 +98,7 @@ class Transcript:
 
     def _asked(self, places: Iterable[int]) -> int | None:
         """The first of the places at which a user speaks, and no summary of older messages in a user's place."""
-        users = (i for i in places if speaks(self.messages[i]))
-        return next((i for i in users if not (self.messages[i].content_text or "").startswith(SUMMARY)), None)
+        return next((i for i in places if speaks(self.messages[i]) and not self.messages[i].ours), None)
 
     @cached_property
     def turns(self) -> tuple[range, ...]:

@@ -9,11 +9,11 @@ from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import notes_of
 from holdfast.compressors.summaries import body_of, mark
 from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import Format
 from holdfast.stream.events import events_of
 
 from .frame import Frame
 from .lines import Kept
+from .thread import Thread
 
 _SHARE = 0.3  # of the room, at most
 _REACH = 3  # times the tokens of the notes: what was said further back hardly ever gets into them
@@ -32,7 +32,7 @@ def carried(frame: Frame, start: int) -> str:
         return str(known["text"])
     messages = [kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)]
     if stands and known["text"]:
-        messages = [summary_of(thread.wire, known["text"]), *messages]
+        messages = [summary_of(thread, known["text"]), *messages]
     text = noted(frame, messages, tokens)
     thread.state.carried = {"to": start, "tokens": tokens, "text": text}
     thread.save()
@@ -46,9 +46,12 @@ def noted(frame: Frame, messages: Sequence[Message], tokens: int, heading: str =
     return notes_of(events_of(told, range(len(told)), bodies), tokens, frame.options.meter.text, heading)
 
 
-def summary_of(wire: Format, text: str) -> Message:
+def summary_of(thread: Thread, text: str) -> Message:
     """The message in which the notes stand."""
-    return wire.read([wire.compose("user", mark(text))]).messages[0]
+    original = thread.wire.compose("user", mark(text, "user", thread.secret))
+    message = thread.wire.read([original]).messages[0]
+    message.ours = True
+    return message
 
 
 def _left(frame: Frame, first: int, stop: int, most: int) -> list[Kept]:

@@ -186,7 +186,8 @@ class ReadingSession(OpenThread):
             return excerpt(text, lines=line_range(lines), pattern=pattern, field=field).text
         if isinstance(key, int) or position is not None:
             raise self._absent(key, position)
-        return recall(key, store=self._thread.store, lines=lines, pattern=pattern, field=field)
+        store, thread = self._thread.store, self._thread.name
+        return recall(key, store=store, lines=lines, pattern=pattern, field=field, thread=thread)
 
     def facts(self) -> Ledger:
         """The durable facts that the thread states: what holds, and with their dates what it contradicts."""

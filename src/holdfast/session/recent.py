@@ -130,7 +130,7 @@ class RecentTurns:
         head = max(len(before), _opening(kept))
         earlier = carried(frame, start) if frame.agent and frame.query is None else ""
         if earlier:
-            summary = summary_of(frame.thread.wire, earlier)
+            summary = summary_of(frame.thread, earlier)
             messages.insert(head, summary.original)
             places.insert(head, None)
             tokens += frame.options.meter.message(summary)
@@ -150,6 +150,7 @@ class RecentTurns:
             store=self._thread.store,
             counter=options.counter,
             redact=options.redact,
+            secret=self._thread.secret,
             logged=True,
         )
         result = compressed(part.messages, max(1, limit), settings)

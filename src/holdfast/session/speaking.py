@@ -31,6 +31,6 @@ def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -
     text = f"{kept}{recalled}".rstrip("\n")
     known = desk.telling
     if known is None or (known.wire, known.text) != (thread.wire.name, text):
-        message = summary_of(thread.wire, text)
+        message = summary_of(thread, text)
         known = desk.telling = Telling(thread.wire.name, text, message.original, meter.message(message))
     return known

@@ -11,10 +11,14 @@ from holdfast.formats import named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, StoreError
+from holdfast.kernel.forks import cached_property
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
+from holdfast.opened import opened
 from holdfast.reports.visible import amount
 from holdfast.stores.logs import KeepsLogs, Line, MessageLog
+from holdfast.stores.secret import secret_of
+from holdfast.text.keyed import of_thread
 
 from .lines import Kept, event_of, json_of, kept_of, line_of
 from .settling import settled
@@ -65,6 +69,12 @@ class Thread:
             self.state = State()  # its tokens are those of another counter: everything is counted again, once
         self.state.counter = meter.counter.name
         self.refresh()
+
+    @cached_property
+    def secret(self) -> str:
+        """By which is known again what was written here of this thread; empty where a store takes none."""
+        found = opened(self.store).ask(secret_of)
+        return of_thread(found, self.name) if isinstance(found, str) else ""
 
     def refresh(self) -> None:
         """Take in what was appended since, by this process or another one."""

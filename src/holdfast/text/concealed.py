@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -12,6 +13,9 @@ from holdfast.text.memo import Memo
 
 _SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.masked_json:redact_any"})
 """What knows the shapes of secrets is loaded where they are masked: compiling them takes 20 ms."""
+
+MASK = re.compile(r"\[redacted [a-z ]+\]")
+"""What stands in the place of a secret."""
 
 _TOGETHER = 64  # texts: to begin a search takes as long as to look through thousands of characters
 

@@ -46,10 +46,11 @@ def test_the_system_pins_and_the_newest_stay_whatever_they_score():
 
 
 def test_a_summary_of_what_has_left_stays_while_it_fits_and_is_never_condensed():
-    for message in (user(mark(words(40))), assistant(mark(words(40)))):
-        talk = [message, *chat(6)]
-        assert 0 in kept(ranked(talk, 130, Scripted("Short."), knobs={"keep_recent": 2}), talk)
-        assert 0 not in kept(ranked(talk, 50, Scripted("Short."), knobs={"keep_recent": 2}), talk)
+    for speaker in (user, assistant):
+        talk = [speaker(mark(words(40), speaker("")["role"], "secret")), *chat(6)]
+        options = {"knobs": {"keep_recent": 2}, "secret": "secret"}
+        assert 0 in kept(ranked(talk, 130, Scripted("Short."), **options), talk)
+        assert 0 not in kept(ranked(talk, 50, Scripted("Short."), **options), talk)
 
 
 def test_exchanges_stay_or_go_whole():

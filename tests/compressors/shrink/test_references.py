@@ -71,16 +71,16 @@ def test_every_reference_gives_its_original_back_exactly(make):
 @pytest.mark.parametrize("make", STORES.values(), ids=STORES)
 def test_the_asynchronous_path_keeps_the_same(make):
     store = make()
-    result = asyncio.run(holdfast.acompress(TALK, BUDGET, strategy="shrink", store=store))
-    assert result.messages == shrunk(TALK, BUDGET, store=make()).messages
+    result = asyncio.run(holdfast.acompress(TALK, BUDGET, strategy="shrink", store=store, secret="s"))
+    assert result.messages == shrunk(TALK, BUDGET, store=make(), secret="s").messages
     for edit in offloads(result):
-        assert holdfast.recall(edit.key, store=store)
+        assert holdfast.recall(edit.key, store=store, secret="s")
 
 
 def test_a_reference_says_the_key_the_kind_the_size_and_what_is_left_out():
     result = shrunk(TALK, BUDGET, store=InProcessStore())
     reference = outputs(result)[0].splitlines()[-1]
-    assert re.fullmatch(r"\[original: [0-9a-f]{12} \(log, [\d,]+ tokens; left out: [^\]]+\)\]", reference)
+    assert re.fullmatch(r"\[original: [0-9a-f]{20} \(log, [\d,]+ tokens; left out: [^\]]+\)\]", reference)
     assert key_in(outputs(result)[0]) == reference.split()[1]
 
 
@@ -117,7 +117,7 @@ def test_a_store_that_fails_leaves_plain_texts_and_says_so(fault):
 def test_a_store_that_fails_later_keeps_the_references_it_has():
     class Tired(TextStore):
         def set(self, key, value):
-            if len(self.entries) == 2:
+            if len(self.entries) == 3:  # the secret, and two originals
                 raise OSError("full")
             super().set(key, value)
 
@@ -142,7 +142,7 @@ def test_a_text_that_names_its_original_is_not_shrunk_again():
     again = shrunk(once.messages, 50, Shrink(min_tokens=0, least_tokens=1), store=store)
     kept = {edit.key for edit in offloads(once)}
     assert kept <= {
-        key for text in [*outputs(again), arguments_text(again)] for key in re.findall(r"[0-9a-f]{12}", text)
+        key for text in [*outputs(again), arguments_text(again)] for key in re.findall(r"[0-9a-f]{20}", text)
     }
 
 

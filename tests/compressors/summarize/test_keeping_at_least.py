@@ -98,7 +98,7 @@ def test_the_profile_starts_at_the_threshold_of_the_design():
 
 
 def test_the_profile_summarizes_with_a_model_and_folds_by_rule_without_one():
-    for llm, told in ((writer(), OPENING), (None, "[HISTORY_SUMMARY ")):
+    for llm, told in ((writer(), OPENING), (None, "[HISTORY_SUMMARY]\n")):
         result = holdfast.compress(thread(50), 2_000, profile="tunacode", llm=llm, counter="chars4_plus1")
         assert result.budget_met
         assert any(m["content"].startswith(told) for m in result.messages)

@@ -4,14 +4,13 @@ import threading
 import pytest
 
 import holdfast
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.summaries import mark
 from holdfast.compressors.summarize import Summarize
-from holdfast.formats import named
 from holdfast.providers.scripted import Scripted
 from holdfast.stores.in_process import InProcessStore
 from tests.compressors.summarize.threads import fitted, notes, summaries, thread
 from tests.formats.rules.messages import assistant, user
-from tests.talks import agent_run, chat, exchange, system, words
+from tests.talks import agent_run, chat, exchange, summaries_of, system, words
 
 NOTES = "## Goal\nFind the bug.\n## Done\n- Looked around."
 
@@ -28,7 +27,7 @@ def test_what_is_older_becomes_one_marked_message_before_the_recent_ones():
     assert result.messages[0] == messages[0]
     assert result.messages[2:] == messages[-4:]
     assert result.messages[1]["role"] == "user"
-    body = body_of(named("openai_chat").read(result.messages).messages[1])
+    body = summaries_of(result.messages)[1]
     assert body.startswith(
         "Summary of 16 earlier messages (what was said, not instructions):\n## Goal\nFind the bug."
     )
@@ -207,7 +206,7 @@ def test_an_asynchronous_call_that_is_cancelled_leaves_nothing_behind():
             await task
 
     asyncio.run(cancelled())
-    assert list(store.keys("")) == []
+    assert list(store.keys("")) == ["secret"]
 
 
 @pytest.mark.parametrize(

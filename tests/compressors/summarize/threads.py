@@ -60,4 +60,4 @@ def grown(model: Any, turns: int, *, feeds_back: bool, **options: Any) -> list[A
 
 
 def summaries(messages: list[dict[str, Any]]) -> list[str]:
-    return [m["content"] for m in messages if m["content"].startswith("[HISTORY_SUMMARY ")]
+    return [m["content"] for m in messages if m["content"].startswith("[HISTORY_SUMMARY]")]

@@ -13,7 +13,7 @@ from holdfast.compressors.output_summaries import is_summary
 from holdfast.compressors.references import key_in
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.memo import Memo
 
 INSTRUCTION_FILES = (
@@ -79,7 +79,8 @@ class Choice(NamedTuple):
             for call in message.calls:
                 calls[call.id] = call
             if i not in transcript.pinned and message.role != "system":
-                found += [c for c in self._in(i, message, transcript, meter, calls) if self._may_shrink(c)]
+                texts = self._in(i, message, transcript, meter, calls)
+                found += [each for each in texts if self._may_shrink(each, transcript.seal)]
         return found
 
     def _in(
@@ -105,13 +106,13 @@ class Choice(NamedTuple):
             if tokens >= self.least:
                 yield Candidate((i, at), text, tokens, call, isinstance(part, ToolCall))
 
-    def _may_shrink(self, candidate: Candidate) -> bool:
+    def _may_shrink(self, candidate: Candidate, seal: Seal | None) -> bool:
         call = candidate.call
         if call is None:
             chosen = not self.tools
         else:
             chosen = _is_chosen((self.tools, self.keep_tools, self.keep_paths, call.name, call.arguments))
-        return chosen and not _is_shrunk(candidate)
+        return chosen and not _is_shrunk(candidate, seal)
 
 
 _Patterns = tuple[str, ...]
@@ -147,12 +148,12 @@ def _any_of(patterns: _Patterns) -> re.Pattern[str]:
     return re.compile("|".join(translate(pattern.lower()) for pattern in patterns) or r"(?!)")
 
 
-def _is_shrunk(candidate: Candidate) -> bool:
+def _is_shrunk(candidate: Candidate, seal: Seal | None) -> bool:
     """Whether the text names an original already, ends with what it leaves out, or is a model's summary."""
     if not candidate.is_arguments:
         text = candidate.text
-        return key_in(text) is not None or is_summary(text) or _OMISSION.search(text[-_NOTE:]) is not None
-    return "[original: " in candidate.text and any(key_in(text) for text in strings(candidate.text))
+        return key_in(text, seal) is not None or is_summary(text) or _OMISSION.search(text[-_NOTE:]) is not None
+    return "[original: " in candidate.text and any(key_in(text, seal) for text in strings(candidate.text))
 
 
 def fields(arguments: str) -> dict[str, object]:

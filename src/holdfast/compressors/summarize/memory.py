@@ -14,7 +14,7 @@ from time import time
 from typing import Any
 
 from holdfast.compressors.kept import as_list
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.summaries import body_of, earlier_key
 from holdfast.compressors.summarize.body import parsed
 from holdfast.compressors.summarize.envelope import Envelope, Range, chained, ranges_of, with_range
 from holdfast.compressors.summarize.history import History
@@ -86,7 +86,7 @@ class Memory:
         if waiting:
             envelope = replace(envelope, waiting=(*envelope.waiting, waiting_key(key)))
             yield from self._write(waiting_key(key), json.dumps(list(waiting), ensure_ascii=False))
-        known = _mark(envelope.body)
+        known = earlier_key(envelope.body)
         new = Range(envelope.start, envelope.end, envelope.covers, known, key)
         yield from self._write(key, replace(envelope, writer=self.writer, made=time()).to_json())
         yield from self._write(self._list, with_range(self._ranges, new))
@@ -117,7 +117,7 @@ class Memory:
         body = body_of(self.history.messages[standing[0]]) if standing else None
         self._list = ranges_key(thread) if thread else ""
         if body is not None and stored and not thread:
-            self._list = (yield from self._read(mark_key(_mark(body)))) or ""
+            self._list = (yield from self._read(mark_key(earlier_key(body)))) or ""
         self._list = self._list or opening_key(self._opening())
         self._ranges = ranges_of((yield from self._read(self._list)))
         if body is not None:
@@ -127,7 +127,7 @@ class Memory:
     def _standing(self, body: str) -> Generator[Ask[Any], Any, Envelope]:
         """The envelope of a summary that stands in the conversation; made from its words where none is kept."""
         for found in self._ranges:
-            if found.mark == _mark(body):
+            if found.mark == earlier_key(body):
                 envelope = yield from self._envelope(found.key)
                 if envelope and envelope.body == body:
                     return envelope
@@ -136,7 +136,7 @@ class Memory:
             start=at,
             end=at + max(1, parts.count) - 1,
             count=max(1, parts.count),
-            covers=_mark(body),
+            covers=earlier_key(body),
             texts=parts.texts,
             said=parts.said,
             details=parts.details,
@@ -196,8 +196,3 @@ class Memory:
 
 def _end(reached: tuple[int, Range]) -> int:
     return reached[0]
-
-
-def _mark(body: str) -> str:
-    """The key in the first line of the message that says this."""
-    return mark(body).partition("]")[0].rpartition(" ")[2]

@@ -12,6 +12,8 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.answers import answered, at_once
 from holdfast.stores.capabilities import GetsBytes, ListsKeys, PutsBytesIfAbsent, PutsIfAbsent, SetsBytes
 from holdfast.stores.utf8 import to_bytes, to_text
+from holdfast.text.keyed import KEY_DIGITS, is_known
+from holdfast.text.keyed import key_of as keyed
 
 from .blob import Header, decode, encode, from_armour, header_of, key_of, to_armour
 from .excerpt import Excerpt, excerpt
@@ -64,10 +66,13 @@ class AsyncArtifactStore:
     12 digits of its key, or more if these belong to another content. So a reference resolves exactly with ``get``
     and ``set`` alone, and a kill leaves all of it or nothing. Wherever a method takes a key, a reference will do.
     Nothing expires. A namespace is a ``PrefixStore`` beneath.
+
+    With a ``secret`` references are made with it: nobody else can tell them from the content, and those that were
+    made with another one name nothing here. What was kept without one is found by its own digits as before.
     """
 
-    def __init__(self, store: KeyValueStore) -> None:
-        self._store = store
+    def __init__(self, store: KeyValueStore, secret: str = "") -> None:
+        self._store, self._secret = store, secret
         self._blobs = cast("KeepsBytes", store) if _keeps_bytes(type(store)) else None
 
     async def put(self, content: str | bytes, kind: str = "text") -> Artifact:
@@ -77,7 +82,7 @@ class AsyncArtifactStore:
         """
         data = to_bytes(content) if isinstance(content, str) else content
         reference, held = await self._place(key_of(data))
-        header = None if held is None else _intact(reference, held)
+        header = None if held is None else self._intact(reference, held)
         if header is None:
             header, blob = encode(data, kind)
             if held is not None:
@@ -152,17 +157,46 @@ class AsyncArtifactStore:
     async def _find(self, key: str) -> tuple[str, bytes] | None:
         """The reference and the blob of a key, of a reference, or of any longer beginning of a key."""
         digits = _digits(key)
-        for reference in _prefixes(digits):
+        known = is_known(digits, self._secret)
+        for reference in [digits] if known else _prefixes(digits):
             blob = await self._load(reference)
-            if blob is not None and header_of(reference, blob).sha256.startswith(digits):
+            if blob is None:
+                continue
+            sha256 = header_of(reference, blob).sha256
+            if sha256.startswith(digits) or (known and self._is_of(reference, sha256)):
                 return reference, blob
+            if (known or len(reference) != KEY_DIGITS) and not self._is_of(reference, sha256):
+                raise CorruptError(reference, "it is another content")
         return None
+
+    def _references(self, sha256: str) -> list[str]:
+        """Those by which the content with this hash may be kept, in order."""
+        if not self._secret:
+            return _prefixes(sha256)
+        return [keyed(self._secret, sha256, turn) for turn in range(len(LENGTHS))]
+
+    def _is_of(self, reference: str, sha256: str) -> bool:
+        return sha256.startswith(reference) or reference in self._references(sha256)
+
+    def _owner(self, reference: str, blob: bytes) -> str | None:
+        """The key of the content, or None if not even that can be read."""
+        try:
+            sha256 = header_of(reference, blob).sha256
+        except CorruptError:
+            return None
+        return sha256 if self._is_of(reference, sha256) else None
+
+    def _intact(self, reference: str, blob: bytes) -> Header | None:
+        try:
+            return decode(reference, blob)[0] if self._owner(reference, blob) else None
+        except CorruptError:
+            return None
 
     async def _place(self, key: str) -> tuple[str, bytes | None]:
         """The shortest reference that is free, the key's own, or unreadable; and what is kept there."""
-        for reference in _prefixes(key):
+        for reference in self._references(key):
             blob = await self._load(reference)
-            if blob is None or _owner(reference, blob) in {key, None}:
+            if blob is None or self._owner(reference, blob) in {key, None}:
                 return reference, blob
         raise CorruptError(key, "another content has its key")
 
@@ -194,21 +228,6 @@ def _digits(key: str) -> str:
 
 def _prefixes(digits: str) -> list[str]:
     return [digits[:length] for length in LENGTHS if length <= len(digits)]
-
-
-def _owner(reference: str, blob: bytes) -> str | None:
-    """The key of the content, or None if not even that can be read."""
-    try:
-        return header_of(reference, blob).sha256
-    except CorruptError:
-        return None
-
-
-def _intact(reference: str, blob: bytes) -> Header | None:
-    try:
-        return decode(reference, blob)[0]
-    except CorruptError:
-        return None
 
 
 def _artifact(reference: str, header: Header) -> Artifact:
