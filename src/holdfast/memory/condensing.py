@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from holdfast.content import recognise
+from holdfast.kernel.forks import cached_property
 from holdfast.kernel.ports import Ask, Room
 from holdfast.text.fit import choose
 from holdfast.text.memo import Memo
@@ -85,7 +86,8 @@ def _form(key: tuple[str, int, Count]) -> str:
         return head + kind.shrink(output, Room(max(1, int(size / aimed) - count(head)), count)).text
     pieces = told(text, aimed, count)
     short, named, most = clauses(pieces), named_in(text), room_for(size, level)
-    whole = short if level == HEAVY else pieces
+    brief = _Said(short)
+    whole = brief if level == HEAVY else _Said(pieces)
     names = count(with_names("", named))
     for room in (int(size / aimed), most):
         form = _filled(whole, named, room, count) if names <= room else ""
@@ -94,7 +96,7 @@ def _form(key: tuple[str, int, Count]) -> str:
     made = ""
     for share in _LISTED if names <= _MANY * most else _TABLED:
         rooms = (most - int(share * most), most)
-        tries = (_filled(said, {}, room, count) for room in rooms for said in (whole, short))
+        tries = (_filled(said, {}, room, count) for room in rooms for said in (whole, brief))
         form = next(filter(None, tries), "")
         made = completed(form, named, most, count)
         if sum(name in made for name in named) >= KEPT[level] * len(named):
@@ -111,10 +113,27 @@ def room_for(size: int, level: int) -> int:
     return max(int(size / FACTORS[level][1]), min(_SMALL, size - 1))
 
 
-def _filled(pieces: Sequence[Piece], named: Mapping[str, str], room: int, count: Count) -> str:
+@dataclass(frozen=True)
+class _Said:
+    """Pieces, and their numbers in the order of what they tell."""
+
+    pieces: Sequence[Piece]
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        return [text for _, text in self.pieces]
+
+    @cached_property
+    def ranked(self) -> Sequence[int]:
+        if len(self.texts) < 2:
+            return range(len(self.texts))
+        weights = list(map(readable, self.texts))
+        return order(self.texts, _NO_QUESTION, most=_MOST_SENTENCES, weights=weights)
+
+
+def _filled(said: _Said, named: Mapping[str, str], room: int, count: Count) -> str:
     """As many pieces as fit beside the names that they do not hold; empty if not even one does."""
-    said = [text for _, text in pieces]
-    ranked = order(said, _NO_QUESTION, most=_MOST_SENTENCES, weights=list(map(readable, said)))
+    pieces = said.pieces
 
     def alone(kept: Sequence[int]) -> str:
         return rendered([pieces[place] for place in kept])
@@ -122,5 +141,5 @@ def _filled(pieces: Sequence[Piece], named: Mapping[str, str], room: int, count:
     def beside(kept: Sequence[int]) -> str:
         return with_names(alone(kept), named)
 
-    chosen = choose(ranked, list(map(len, said)), beside, room, count)
+    chosen = choose(said.ranked, list(map(len, said.texts)), beside, room, count)
     return alone(chosen.pieces) if chosen else ""

@@ -23,6 +23,7 @@ _AROUND = 4  # sentences on each side whose words are compared at a possible shi
 _LEAST_SHARE = 0.25  # of the length a piece may have: topics do not shift more often
 _LINE_LOSS = 2  # a cut within moves to the end of a line unless that costs more than one part in so many
 _LONGEST_WORD = 200  # characters in which the end of a word is looked for
+_LONG_TOKEN = 8  # characters: texts with longer tokens on the whole are rare, and are cut into shorter parts
 _WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
 """What words end with; the second where there is no space."""
 
@@ -128,13 +129,17 @@ def _likeness(bags: Sequence[Counter[str]], at: int) -> float:
 
 
 def _no_longer(text: str, most: int, count: Callable[[str], int]) -> list[str]:
+    """The text in parts of at most so many tokens; of what is left, only the beginning is ever looked at."""
     parts: list[str] = []
-    while count(text) > most:
-        head = clip(text, most, count) or text[:1]
-        head = head[: _joint(text, len(head))]
+    at, reach = 0, _LONG_TOKEN * most + _LONGEST_WORD
+    while at < len(text):
+        rest = text[at : at + reach]
+        head = clip(rest, most, count) or rest[:1]
+        if at + len(head) < len(text):
+            head = head[: _joint(rest, len(head))]
         parts.append(head)
-        text = text[len(head) :]
-    return [*parts, text] if text else parts
+        at += len(head)
+    return parts
 
 
 def _joint(text: str, size: int) -> int:
