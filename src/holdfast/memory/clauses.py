@@ -36,7 +36,9 @@ _JOINT = re.compile(
 _BRIEF = 20  # characters of a sentence that may be of one word, which says nothing without what it answers
 _EXACT = re.compile(r"\d|(?<=\w )[A-Z]|[A-Z]{2}")
 _OPENER = re.compile(r"^(?:and|but|so)\s", re.IGNORECASE)
-_SPOKEN = re.compile(r"(?:^|[^\W\d_]+,? )(?:[^\W\d_]+,? ){2}[^\W\d_]+[.?!:,](?:\s|$)")
+_SPOKEN = re.compile(  # only from where a word begins, and never back into one: a long word is read once
+    r"(?:^|(?<![^\W\d_])[^\W\d_]++,? )(?:[^\W\d_]++,? ){2}[^\W\d_]++[.?!:,](?:\s|$)"
+)
 _ENDS = 600  # characters of an output in which somebody may say something of it
 _EDGES = " ,;:–—-"
 _WORD = re.compile(r"[^\W\d_]{2,}")
