@@ -7,7 +7,9 @@ EXAMPLES ?= 10000
 SHARDS ?= 50
 BUDGET ?= 8000
 
-.PHONY: demo test lint types contracts bare tests conformance test-deep bench quality size clean
+SECONDS ?= 600
+
+.PHONY: demo test lint types contracts bare tests conformance test-deep fuzz bench quality size clean
 
 demo: $(VENV)/.installed ## fit a recorded conversation to a budget and show what became of each message
 	@$(BIN)/python examples/demo.py --budget $(BUDGET)
@@ -51,6 +53,9 @@ conformance: $(VENV)/.dev ## HOLDFAST_CASES=FILE make conformance
 
 test-deep: $(VENV)/.dev ## a million generated conversations, in shards of 20,000 that can run apart: SHARD=7
 	$(BIN)/python -m tests.properties $(if $(SHARD),--shard $(SHARD),--shards $(SHARDS))
+
+fuzz: $(VENV)/.dev ## random conversations against an independent checker; SECONDS=3600 SEED=7; prints the smallest case
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 bench: .venv-peers/.installed ## DATA=FILE, else the recorded examples strung together; peers in an environment of their own
 	.venv-peers/bin/python -m benchmarks.speed $(if $(DATA),--data $(DATA))

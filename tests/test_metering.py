@@ -1,5 +1,8 @@
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
+import holdfast
 from holdfast.metering import count_memo
 from tests.talks import METER
 
@@ -75,3 +78,13 @@ def test_a_long_text_of_lines_that_nobody_has_counted_is_counted_in_one():
     text = "".join(f"line {number} of an output that comes for the first time\n" for number in range(100))
     assert count_memo(counter)(text) == len(text)
     assert counter.asked == [text]
+
+
+def test_a_counter_that_fails_is_named_in_one_line():
+    def failing(text):
+        raise ZeroDivisionError("no\ntokens")
+
+    for call in (lambda m: holdfast.count(m, counter=failing), lambda m: holdfast.compress(m, 5, counter=failing)):
+        with pytest.raises(holdfast.ConfigError, match=r"failing failed: ZeroDivisionError: no tokens") as told:
+            call([{"role": "user", "content": "Hello."}])
+        assert "\n" not in str(told.value)

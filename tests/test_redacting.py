@@ -351,3 +351,12 @@ def test_a_report_masks_always_and_a_result_that_fits_says_that_nothing_was_mask
     if budget == 8_000:
         assert secret in str(result.messages)
         assert "stays as it is: no secret is masked" in holdfast.report(result)
+
+
+@pytest.mark.parametrize("secret", ["password=hunter2", "sk-a1B2c3D4e5F6g7H8i9J0k1L2", "card 4111 1111 1111 1111"])
+def test_masks_alone_do_not_make_a_conversation_larger(secret):
+    messages = [user("hi"), assistant(f"The {secret}."), user("ok?")]
+    whole = holdfast.count(messages).total
+    result = holdfast.compress(messages, whole - 1, redact=True, pin=[0, 1, 2])
+    assert result.metrics.tokens_after <= whole
+    assert secret[-6:] not in str(result.messages)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Protocol, cast, runtime_checkable
 
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.text.memo import Memo
 from holdfast.tokens import COUNTERS, MediaCounter, counter_for
@@ -83,7 +83,14 @@ class _Checked:
         self.name, self.accuracy, self._count = counter.name, counter.accuracy, counter.count
 
     def count(self, text: str) -> int:
-        tokens = cast("object", self._count(text))
+        try:
+            tokens = cast("object", self._count(text))
+        except HoldfastError:
+            raise
+        except Exception as fault:
+            advice = "a counter gives an int of 0 or more for any text"
+            told = " ".join(f"{type(fault).__name__}: {fault}".split())
+            raise ConfigError(f"{self.name} failed: {told}", place="counter", advice=advice) from fault
         if not isinstance(tokens, int) or tokens < 0:
             advice = "a counter gives an int of 0 or more for any text"
             raise ConfigError(f"{self.name} gave {tokens!r:.40}", place="counter", advice=advice)

@@ -61,7 +61,7 @@ async def in_thread(call: Callable[[], T]) -> T:
     def work() -> None:
         try:
             told.set_result(context.run(call))
-        except StopIteration as fault:  # a future takes any other
+        except (StopIteration, GeneratorExit) as fault:  # those a future does not hand on as they are
             told.set_exception(RuntimeError(repr(fault)))
         except BaseException as fault:  # noqa: BLE001 - raised again where the call is waited for
             told.set_exception(fault)

@@ -168,3 +168,13 @@ def test_the_log_says_that_a_model_failed(caplog):
         holdfast.compress(history(), 200, **settings(llm=lambda prompt: 1 / 0))
     (record,) = caplog.records
     assert (record.levelno, record.holdfast["model_failures"]) == (logging.WARNING, 1)
+
+
+@pytest.mark.parametrize("fault", [GeneratorExit(), StopIteration(), RecursionError()])
+def test_what_a_model_raises_to_end_a_generator_ends_no_compression(fault):
+    def model(prompt):
+        raise fault
+
+    result = holdfast.compress(history(), 200, **settings(llm=model))
+    healthy(result, history())
+    assert result.degraded

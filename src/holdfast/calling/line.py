@@ -77,7 +77,7 @@ class Line:
             if task is not None and task.cancelling():
                 raise
             return ModelError(f"{who} gave up: {_told(fault)}")
-        except Exception as fault:  # noqa: BLE001 - models are anyone's; what they raise must not end a compression
+        except (Exception, GeneratorExit) as fault:  # noqa: BLE001 - models are anyone's; what they raise must not end a compression
             return ModelError(f"{who} failed: {_told(fault)}")
 
     def _pause(self, answer: object, attempts: int, until: float) -> float | None:

@@ -1,0 +1,1 @@
+"""Random conversations, well formed and not, against an independent reading of what vendors take."""

@@ -1,0 +1,71 @@
+"""The fuzzer in short: it finds nothing here, finds what is planted, and its checker refuses what vendors do."""
+
+import pytest
+
+import holdfast
+from tests.fuzz.__main__ import fuzz
+from tests.fuzz.checker import refused
+
+CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+USE = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+RESULT = {"type": "tool_result", "tool_use_id": "a", "content": "x"}
+
+
+def user(content):
+    return {"role": "user", "content": content}
+
+
+def assistant(content, **fields):
+    return {"role": "assistant", "content": content, **fields}
+
+
+def test_a_short_run_finds_nothing():
+    counts, finding = fuzz(11, seconds=120, most=60)
+    assert finding is None, f"{finding.name}: {finding.told}"
+    assert counts.total() == 60
+    assert counts["broken"] > 10 < counts["sound"]
+
+
+def test_what_is_planted_is_found_and_made_small(monkeypatch):
+    genuine = holdfast.restore
+
+    def forgetful(result):
+        return [m for m in genuine(result) if not (m["role"] == "user" and "2" in str(m["content"]))]
+
+    monkeypatch.setattr(holdfast, "restore", forgetful)
+    _, finding = fuzz(3, seconds=15)
+    assert finding is not None
+    assert finding.told == "restore gives something else"
+    assert len(finding.messages) < 4
+    assert len(str(finding.messages)) < 500
+
+
+@pytest.mark.parametrize(
+    ("wire", "messages"),
+    [
+        ("openai", [user("x"), {"role": "tool", "tool_call_id": "a", "content": "x"}]),
+        ("openai", [user("x"), assistant(None, tool_calls=[CALL]), user("y")]),
+        ("openai", [user("x"), assistant(None, tool_calls=[CALL])]),
+        ("openai", [user("x"), assistant("")]),
+        ("openai", [user(5)]),
+        ("openai", [{"role": "stranger", "content": "x"}]),
+        ("anthropic", [assistant("x")]),
+        ("anthropic", [user("x"), assistant([USE]), user("y")]),
+        ("anthropic", [user("x"), assistant([USE])]),
+        ("anthropic", [user("x"), assistant([USE]), user([{"type": "text", "text": "y"}, RESULT])]),
+        ("anthropic", [user("x"), assistant(" y ")]),
+        ("anthropic", [user([RESULT])]),
+        ("anthropic", [user("")]),
+        ("anthropic", [user([{"type": "text"}])]),
+    ],
+)
+def test_the_checker_refuses_what_vendors_do(wire, messages):
+    assert refused(wire, messages)
+
+
+def test_the_checker_takes_what_vendors_do():
+    assert not refused(
+        "openai",
+        [user("x"), assistant(None, tool_calls=[CALL]), {"role": "tool", "tool_call_id": "a", "content": ""}],
+    )
+    assert not refused("anthropic", [user("x"), assistant([USE]), user([RESULT]), assistant("y")])
