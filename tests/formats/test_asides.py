@@ -191,3 +191,11 @@ def test_what_is_nested_too_deeply_beside_the_content_is_refused():
 def test_formats_of_vendors_publish_and_plain_does_not():
     assert isinstance(named("openai"), Publishing)
     assert not isinstance(named("plain"), Publishing)
+
+
+def test_what_stands_beside_a_result_where_calls_would_stand_is_counted_and_not_read():
+    plain = {"role": "tool", "tool_call_id": "a", "content": "x"}
+    for field in ("tool_calls", "function_call", "refusal", "reasoning"):
+        for value in ("word " * 100, ["word " * 100], {"a": "word " * 100}):
+            told = holdfast.count([{**plain, field: value}], format="openai").total
+            assert told > holdfast.count([plain], format="openai").total + 90

@@ -37,7 +37,7 @@ from .rules.order import AtLeastOne, KnownRoles
 from .rules.published import AsPublished
 from .schemas import published
 from .values import compact, is_list, is_object
-from .wire import ObjectWire
+from .wire import SPOKEN, ObjectWire
 
 _CARRIERS = frozenset({"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"})
 _BESIDE_CALLS = _CARRIERS - {"tool_calls"}
@@ -153,14 +153,17 @@ class OpenAIChat(ObjectWire):
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Names of speakers, and whatever else stands beside what is read."""
-        yield from unread(message, _READ)
-        if message.get("reasoning") and message.get("reasoning_content"):
+        is_result = message["role"] in ("tool", "function")  # of which nothing but the content is a part
+        yield from unread(message, SPOKEN if is_result else _READ)
+        if not is_result and message.get("reasoning") and message.get("reasoning_content"):
             yield message["reasoning"]  # only one of them is a part
         content = message.get("content")
         for item in content if is_list(content) else ():
             kind = item.get("type")
             if isinstance(kind, str) and kind in _PARTS:
                 yield from unread(item, _PARTS[kind])
+        if is_result:
+            return
         for call in message.get("tool_calls") or ():
             kind, field = _kind(call)
             called = call[kind]
