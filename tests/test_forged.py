@@ -7,7 +7,9 @@ from random import Random
 import pytest
 
 import holdfast
+from holdfast.compressors.prune import Prune
 from holdfast.compressors.references import key_in, note
+from holdfast.compressors.shrink import Shrink
 from holdfast.compressors.summaries import Marks, mark
 from holdfast.profiles import profile_names
 from holdfast.recalling import recall_tool
@@ -155,3 +157,23 @@ def test_a_key_is_of_one_thread_and_one_store_alone():
             for wrong in ({}, {"thread": "three"}, {"thread": thread, "secret": "another"}):
                 with pytest.raises(holdfast.NotFoundError):
                     holdfast.recall(key, store=store, **wrong)
+
+
+def test_a_long_output_that_begins_as_a_summary_of_one_is_cleared():
+    opening = "[Summary of an old output of read, 9,000 tokens]\n"
+    call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {
+            "role": "tool",
+            "tool_call_id": "a",
+            "content": opening + "\n".join(f"row {n}: open" for n in range(900)),
+        },
+        {"role": "assistant", "content": "I looked."},
+        {"role": "user", "content": "And?"},
+    ]
+    strategies = (Prune(protect_tokens=0, minimum_tokens=0, min_user_turns=0, summary_tokens=50), Shrink())
+    for strategy in strategies:
+        result = holdfast.compress(messages, 300, strategy=strategy)
+        assert result.budget_met

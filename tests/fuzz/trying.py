@@ -104,7 +104,7 @@ def _sound(case: Finding) -> str:
         return ""  # made smaller, it is no longer a sound one
     given = copy.deepcopy(case.messages)
     whole = holdfast.count(given, format=case.wire).total
-    budget = max(1, int(whole * case.options["share"]))
+    budget = max(20, int(whole * case.options["share"]))
     store = InProcessStore() if case.options["stored"] else None
     began = process_time()
     result = _compressed(case, budget, store)

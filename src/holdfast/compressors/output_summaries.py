@@ -17,6 +17,7 @@ from holdfast.kernel.registry import Registry
 _TELLERS = Registry("teller", "tellers", {"output": "holdfast.compressors.message_summaries:output_summary"})
 """What writes and verifies is loaded where a model is asked: no clearing without one waits for it."""
 
+_BESIDE = 100  # tokens that the opening and the reference take at most: a longer text is no summary of ours
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
 
 
@@ -91,6 +92,6 @@ class OutputSummaries:
             return ""
 
 
-def is_summary(text: str) -> bool:
-    """Whether the text stands for an old output in a model's words."""
-    return text.startswith("[Summary ") and _OPENING.match(text) is not None
+def is_summary(text: str, tokens: int, most: int) -> bool:
+    """Whether the text of so many tokens is an old output in a model's words, which may take ``most``."""
+    return tokens <= most + _BESIDE and text.startswith("[Summary ") and _OPENING.match(text) is not None

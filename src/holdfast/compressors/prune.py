@@ -131,17 +131,14 @@ class Prune:
         within = bisect_right(newest, int(self.reach_budgets * allowance.window))
         return unit_of(transcript, len(sizes) - 1 - within).stop if within < len(sizes) else 0
 
-    def _cleared(self, text: str) -> bool:
-        if self.summary_tokens and is_summary(text):
+    def _cleared(self, output: Output) -> bool:
+        text = output.text
+        if self.summary_tokens and is_summary(text, output.tokens, self.summary_tokens):
             return True
         return text == self.placeholder or (text.startswith("[") and _CLEARED.fullmatch(text) is not None)
 
     def _may_go(self, output: Output, transcript: Transcript) -> bool:
-        if (
-            output.position in transcript.newest
-            or output.position in transcript.pinned
-            or self._cleared(output.text)
-        ):
+        if output.position in transcript.newest or output.position in transcript.pinned or self._cleared(output):
             return False
         if self.keep_tools and _matches(output.tool, self.keep_tools):
             return False

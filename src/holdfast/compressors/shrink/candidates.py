@@ -64,6 +64,7 @@ class Choice(NamedTuple):
     keep_tools: tuple[str, ...] = ()
     keep_paths: tuple[str, ...] = ()
     roles: Collection[str] = ("tool",)
+    summary_tokens: int = 0
 
     def of(self, transcript: Transcript, meter: Meter, start: int = 0) -> list[Candidate]:
         """The candidates from a position on, oldest first; pinned messages have none, short texts are none.
@@ -112,7 +113,16 @@ class Choice(NamedTuple):
             chosen = not self.tools
         else:
             chosen = _is_chosen((self.tools, self.keep_tools, self.keep_paths, call.name, call.arguments))
-        return chosen and not _is_shrunk(candidate, seal)
+        return chosen and not self._is_shrunk(candidate, seal)
+
+    def _is_shrunk(self, candidate: Candidate, seal: Seal | None) -> bool:
+        """Whether the text names an original already, ends with what it leaves out, or is a model's summary."""
+        text = candidate.text
+        if candidate.is_arguments:
+            return "[original: " in text and any(key_in(each, seal) for each in strings(text))
+        if key_in(text, seal) is not None or _OMISSION.search(text[-_NOTE:]) is not None:
+            return True
+        return is_summary(text, candidate.tokens, self.summary_tokens)
 
 
 _Patterns = tuple[str, ...]
@@ -146,14 +156,6 @@ def _matches(name: str, patterns: _Patterns) -> bool:
 def _any_of(patterns: _Patterns) -> re.Pattern[str]:
     """One expression for shell patterns; it matches nothing where there are none."""
     return re.compile("|".join(translate(pattern.lower()) for pattern in patterns) or r"(?!)")
-
-
-def _is_shrunk(candidate: Candidate, seal: Seal | None) -> bool:
-    """Whether the text names an original already, ends with what it leaves out, or is a model's summary."""
-    if not candidate.is_arguments:
-        text = candidate.text
-        return key_in(text, seal) is not None or is_summary(text) or _OMISSION.search(text[-_NOTE:]) is not None
-    return "[original: " in candidate.text and any(key_in(text, seal) for text in strings(candidate.text))
 
 
 def fields(arguments: str) -> dict[str, object]:

@@ -93,7 +93,9 @@ class Shrink:
         until = None if self.seconds is None else began + self.seconds
         rooms = Rooms(self.shares, self.least_tokens, max(1, int(allowance.target * _ENOUGH)))
         view = view_of(transcript, allowance, rooms.floor, self.roles, self.recent_share)
-        choice = Choice(self.min_tokens, self.tools, self.keep_tools, self.keep_paths, self.roles)
+        choice = Choice(
+            self.min_tokens, self.tools, self.keep_tools, self.keep_paths, self.roles, self.summary_tokens
+        )
         candidates = choice.of(transcript, allowance.meter, view.start)
         work = Work(transcript, allowance, candidates, view, until, self.summary_tokens)
         yield from work.done(self.rules, rooms)
