@@ -58,8 +58,8 @@ class Marks:
         """Note of each message whether it is a summary that was written here."""
         opens, asked, last = True, False, None  # only users have spoken so far, pins aside
         for i, message in enumerate(transcript.messages):
-            usual = message.role != "assistant" or not asked or not _fits_user(transcript, last)
-            message.ours = self._is_ours(message, placed=opens and usual)
+            placed = opens and (message.role != "assistant" or not asked or not _fits_user(transcript, last))
+            message.ours = self._is_ours(message, placed=placed)
             if message.role == "system":
                 continue
             opens = opens and (message.ours or i in transcript.pinned or speaks(message))
