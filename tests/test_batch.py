@@ -7,7 +7,7 @@ import pytest
 
 import holdfast
 from holdfast.batch import acompress_many, compress_many
-from holdfast.calling.limits import CallLimits
+from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.summarize import Summarize
 from holdfast.conversation import Conversation
 from holdfast.fitting import Options, Settings

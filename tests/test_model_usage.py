@@ -6,7 +6,7 @@ import logging
 import pytest
 
 import holdfast
-from holdfast.cache import CompressionCache
+from holdfast.calls.cache import CompressionCache
 from holdfast.compressors.summarize import Summarize
 from holdfast.kernel.ports import Reply
 from holdfast.providers.scripted import Scripted

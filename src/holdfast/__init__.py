@@ -8,13 +8,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from holdfast.moved import keep_old_names
+
 if TYPE_CHECKING:
     from holdfast.agent import AgentLoop, remember_tool, search_tool
     from holdfast.api import ContextCompressor, TokenBreakdown, compress, count
     from holdfast.asynchronous import acompress
     from holdfast.batch import acompress_many, compress_many
-    from holdfast.cache import CompressionCache
-    from holdfast.calling.limits import CallLimits
+    from holdfast.calls.cache import CompressionCache
+    from holdfast.calls.lineup import CallLimits
     from holdfast.conversation import Conversation
     from holdfast.forgetting import forget
     from holdfast.in_place import Pruned, prune_old_tool_outputs
@@ -100,8 +102,8 @@ _HOMES = {
     "api": ("ContextCompressor", "TokenBreakdown", "compress", "count"),
     "asynchronous": ("acompress",),
     "batch": ("acompress_many", "compress_many"),
-    "cache": ("CompressionCache",),
-    "calling.limits": ("CallLimits",),
+    "calls.cache": ("CompressionCache",),
+    "calls.lineup": ("CallLimits",),
     "conversation": ("Conversation",),
     "forgetting": ("forget",),
     "in_place": ("Pruned", "prune_old_tool_outputs"),
@@ -129,3 +131,6 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+keep_old_names()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from holdfast.calling.limits import CallLimits
+from holdfast.calls.lineup import CallLimits
 from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
 from holdfast.formats import read
 from holdfast.kernel.budget import Budget
@@ -18,7 +18,7 @@ from holdfast.result import CompressionResult, bare
 from holdfast.tracing import traced
 
 if TYPE_CHECKING:
-    from holdfast.cache import CompressionCache
+    from holdfast.calls.cache import CompressionCache
 
 _PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
 

@@ -6,8 +6,9 @@ from asyncio import gather
 from collections.abc import Sequence
 from typing import Any, cast
 
-from holdfast.cache import CompressionCache
-from holdfast.calling.limits import CallLimits
+from holdfast.calls.cache import CompressionCache
+from holdfast.calls.event_loop import asked
+from holdfast.calls.lineup import CallLimits
 from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import HoldfastError
@@ -19,7 +20,6 @@ from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.result import CompressionResult
 from holdfast.runtime import CALLED, Runtime, called
 from holdfast.tracing import traced
-from holdfast.waiting import asked
 
 
 async def answered(runtime: Runtime, request: Ask[object]) -> object:

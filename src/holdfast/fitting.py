@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
-from holdfast.calling.limits import CallLimits
-from holdfast.calling.lineup import Lineup
+from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.stepwise import Stepwise
@@ -19,16 +18,16 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, Preference, Transcript
 from holdfast.metering import Counter, meter_for
-from holdfast.opened import opened
 from holdfast.profiles import load_profile
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.redacting import Redaction, redacted
 from holdfast.result import bare
 from holdfast.runtime import Runtime
+from holdfast.stores.answers import opened
 from holdfast.tokens import window_of
 
 if TYPE_CHECKING:
-    from holdfast.cache import CompressionCache
+    from holdfast.calls.cache import CompressionCache
 
 RECALL_TOOL = "recall"
 """The name of the tool by which a model gets an original back."""

@@ -10,9 +10,8 @@ from holdfast.compressors.summarize.envelope import Envelope, ranges_of
 from holdfast.compressors.summary_keys import message_key, messages_key, ranges_key, thread_prefix
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.opened import opened
-from holdfast.stores.answers import answered
-from holdfast.stores.capabilities import ListsKeys
+from holdfast.stores.answers import answered, opened
+from holdfast.stores.protocols import ListsKeys
 
 
 def forget(thread: str, *, store: str | KeyValueStore) -> int:

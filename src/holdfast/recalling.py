@@ -11,8 +11,9 @@ from typing import Any, NoReturn, cast
 from holdfast.fitting import RECALL_TOOL
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.opened import Opened, opened
-from holdfast.stores.artifacts import AsyncArtifactStore, Excerpt
+from holdfast.stores.answers import Opened, opened
+from holdfast.stores.artifacts import AsyncArtifactStore
+from holdfast.stores.excerpts import Excerpt
 
 MOST = 20_000
 """Characters that the model's tool gives back at once: about 5,000 tokens."""

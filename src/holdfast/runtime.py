@@ -6,20 +6,19 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from holdfast.calling.lineup import Lineup
+from holdfast.calls.lineup import Lineup
 from holdfast.compressors.summaries import HISTORY
 from holdfast.kernel.compressor import Attempt, Plan
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
 from holdfast.kernel.flow import run
 from holdfast.kernel.ports import All, Ask, Complete, Embed, KeyValueStore, Load, Read, Save, Write
 from holdfast.kernel.registry import Registry
-from holdfast.opened import Opened, wait_for
 from holdfast.redacting import incoming, outgoing
-from holdfast.stores.answers import answered
+from holdfast.stores.answers import Opened, answered, wait_for
 from holdfast.stores.artifacts import AsyncArtifactStore
 from holdfast.usage import Ledger, ModelUsage
 
-_PARTS = Registry("part of the runtime", "runtime", {"caller": "holdfast.calling.caller:Caller"})
+_PARTS = Registry("part of the runtime", "runtime", {"caller": "holdfast.calls.caller:Caller"})
 """What calls models is loaded where one is called: it brings an event loop."""
 
 KEPT = (Load, Save, Read, Write)

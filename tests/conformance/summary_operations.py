@@ -5,7 +5,7 @@ from typing import Any
 
 import holdfast
 from holdfast.agent import AgentLoop
-from holdfast.cache import CompressionCache
+from holdfast.calls.cache import CompressionCache
 from holdfast.compressors.squeeze import Squeeze
 from holdfast.compressors.summarize import Summarize
 from holdfast.compressors.summary_keys import summary_key

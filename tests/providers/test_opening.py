@@ -72,7 +72,9 @@ def test_naming_a_vendor_loads_its_package_only_where_it_is_called():
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = set(ran.stdout.split())
-    assert loaded.isdisjoint({"openai", "google.genai", "asyncio", "holdfast.cache", "holdfast.calling.caller"})
+    assert loaded.isdisjoint(
+        {"openai", "google.genai", "asyncio", "holdfast.calls.cache", "holdfast.calls.caller"}
+    )
 
 
 @pytest.mark.parametrize(("vendor", "package"), [("openai",) * 2, ("anthropic",) * 2, ("gemini", "google.genai")])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.reports.difference import Piece, difference, folded
+from holdfast.reports.text import Piece, difference, folded
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "same line", "", "x" * 100, "x" * 99 + "y", "d\r"]), max_size=12)
 TEXTS = LINES.map("\n".join) | st.text(max_size=40)

@@ -10,7 +10,7 @@ import holdfast
 from holdfast.kernel.errors import BudgetError, ConfigError, FormatError, InputError, NotFoundError
 from holdfast.session import Session
 from holdfast.stores.in_process import InProcessStore
-from holdfast.stores.prefix import PrefixStore
+from holdfast.stores.wrappers import PrefixStore
 from tests.session.talks import TOPICS, call, chatter, talk
 
 BUDGET = 900

@@ -1,11 +1,18 @@
-"""The loop of an agent: fit, ask the model, run its tools, until it calls none any more."""
+"""The loop of an agent: fit, ask the model, run its tools, until it calls none any more.
+
+A turn is written once, as a generator of things to do; ``drive`` and ``adrive`` do them, waiting or awaited.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
+from inspect import isawaitable
 from typing import Any, Literal, Protocol, get_args
 
+from holdfast.agent.tools import Tool, by_name, checked, results, told
+from holdfast.calls.event_loop import wait_for
 from holdfast.formats.payloads import named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.formats.values import is_object
@@ -13,12 +20,88 @@ from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
 from holdfast.mending import repair, validate
+from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
 from holdfast.session.parts import copied
 
-from .refusing import given_up, harder, overflow
-from .steps import Step, adrive, drive
-from .tools import Tool, by_name, checked, results, told
+Step = Generator[Callable[[], Any], Any, Any]
+"""Things to do: the result of each call, awaited if it must be, is sent back, or its error thrown in."""
+
+
+def drive(steps: Step) -> Any:
+    """Do them one after another, waiting; what the generator returns."""
+    advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
+    while True:
+        try:
+            work = advance()
+        except StopIteration as done:
+            return done.value
+        try:
+            answer = _done(work)
+            advance = partial(steps.send, wait_for(_awaited(answer)) if isawaitable(answer) else answer)
+        except Exception as fault:  # noqa: BLE001 - it belongs to the step that asked
+            advance = partial(steps.throw, fault)
+
+
+async def adrive(steps: Step) -> Any:
+    """As ``drive``, without blocking the event loop: each thing is done in a thread."""
+    advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
+    while True:
+        try:
+            work = advance()
+        except StopIteration as done:
+            return done.value
+        try:
+            answer = await asyncio.to_thread(_done, work)
+            advance = partial(steps.send, await answer if isawaitable(answer) else answer)
+        except Exception as fault:  # noqa: BLE001 - as above
+            advance = partial(steps.throw, fault)
+
+
+def _done(work: Callable[[], Any]) -> Any:
+    """What it gives; a StopIteration, which would end the generator and is lost by a future, as another error."""
+    try:
+        return work()
+    except StopIteration as fault:
+        raise RuntimeError("StopIteration was raised") from fault
+
+
+async def _awaited(answer: Any) -> Any:
+    return await answer
+
+
+_HARDER = 0.6  # of the view that was refused, where the refusal does not say how long it may be
+_MARGIN = 0.95  # of what it says
+
+
+def overflow(fault: Exception) -> ContextOverflowError | None:
+    """The fault as what it amounts to, if a model refuses for length; vendors say so in many ways."""
+    if isinstance(fault, ContextOverflowError):
+        return fault
+    seen = refusal("the model", 400, str(fault), {})
+    return seen if isinstance(seen, ContextOverflowError) else None
+
+
+def harder(refused: ContextOverflowError, tokens: int, most: int | None) -> Budget:
+    """What the model should take in the place of so many tokens, by its own figures where it gives them.
+
+    Never more than ``most``.
+    """
+    share = _HARDER
+    if refused.limit and refused.size and refused.size > refused.limit:
+        share = _MARGIN * refused.limit / refused.size
+    return Budget(limit=max(1, min(int(tokens * share), most or tokens)))
+
+
+def given_up(view: View, refused: ContextOverflowError) -> ContextOverflowError:
+    """The error for a view that was refused though it was fitted harder."""
+    size, limit = refused.size or view.tokens, refused.limit or view.limit
+    problem = (
+        f"the model refuses for length even what was fitted harder: about {size:,} tokens of at most {limit:,}; "
+        "lower the session's budget, or give a model with a larger window"
+    )
+    return ContextOverflowError(problem, limit=limit, size=size)
+
 
 Trigger = Literal["request", "call", "result", "overflow", "manual"]
 """When a loop fits: at the start of a request, before each model call, after each tool result, when the model

@@ -10,12 +10,11 @@ from typing import cast
 import click
 
 from holdfast import __version__
+from holdfast.cli.complaint import BROKEN, INTERRUPTED, PIPE_CLOSED, UNMET, WRONG, complaint
+from holdfast.cli.options import as_typed
+from holdfast.cli.terminal import PipeClosed, tell
 from holdfast.kernel.errors import BudgetError, HoldfastError
 from holdfast.kernel.registry import Registry
-
-from .complaint import BROKEN, INTERRUPTED, PIPE_CLOSED, UNMET, WRONG, complaint
-from .options import as_typed
-from .terminal import PipeClosed, tell
 
 COMMANDS = Registry(
     "command",

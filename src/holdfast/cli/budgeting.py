@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
+from holdfast.cli.values import known, share, tokens
 from holdfast.profiles import load_profile, profile_names
-
-from .values import known, share, tokens
 
 LIMITS = (
     click.option(

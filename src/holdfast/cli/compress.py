@@ -7,17 +7,16 @@ from collections.abc import Iterator
 
 import click
 
+from holdfast.cli.counting import mention_unknown
+from holdfast.cli.models import calls_told
+from holdfast.cli.reading import STDIN, within
+from holdfast.cli.request import Request, report_form, request_options
+from holdfast.cli.summary import printed, summary
+from holdfast.cli.terminal import mention, say
+from holdfast.cli.writing import STDOUT, check_targets, like, text_bytes, write_all
 from holdfast.kernel.errors import ConfigError
 from holdfast.reports.text import overview
 from holdfast.result import CompressionResult
-
-from .counting import mention_unknown
-from .models import calls_told
-from .reading import STDIN, within
-from .request import Request, report_form, request_options
-from .summary import printed, summary
-from .terminal import mention, say
-from .writing import STDOUT, check_targets, like, text_bytes, write_all
 
 
 @click.command("compress", short_help="Fit a conversation to a budget of tokens.")

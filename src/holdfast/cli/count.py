@@ -10,11 +10,10 @@ from typing import TextIO, cast
 import click
 
 from holdfast.api import TokenBreakdown, count
-
-from .counting import counting_options, mention_unknown, read_tools
-from .reading import read_conversation, within
-from .summary import printed
-from .terminal import SCREENS, say, waiting
+from holdfast.cli.counting import counting_options, mention_unknown, read_tools
+from holdfast.cli.reading import read_conversation, within
+from holdfast.cli.summary import printed
+from holdfast.cli.terminal import SCREENS, say, waiting
 
 
 @click.command("count", short_help="Count the tokens of a conversation, message by message.")

@@ -6,15 +6,14 @@ from typing import cast
 
 import click
 
+from holdfast.cli.options import having
+from holdfast.cli.reading import object_in, read_json, within
+from holdfast.cli.terminal import mention
+from holdfast.cli.values import known
 from holdfast.formats import FORMATS
 from holdfast.kernel.errors import InputError
 from holdfast.reports.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for, family_of
-
-from .options import having
-from .reading import object_in, read_json, within
-from .terminal import mention
-from .values import known
 
 _NAME = 60  # cells of a model's name
 

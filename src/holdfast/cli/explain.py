@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import click
 
+from holdfast.cli.counting import mention_unknown
+from holdfast.cli.request import Request, report_form, request_options
+from holdfast.cli.summary import fate, printed, summary
+from holdfast.cli.terminal import mention, say, show, width
+from holdfast.cli.writing import check_targets, text_bytes, write_all
 from holdfast.reports.text import text_report
-
-from .counting import mention_unknown
-from .request import Request, report_form, request_options
-from .summary import fate, printed, summary
-from .terminal import mention, say, show, width
-from .writing import check_targets, text_bytes, write_all
 
 
 @click.command("explain", short_help="Show what compress would do, and change nothing.")

@@ -7,13 +7,12 @@ from typing import Protocol, cast
 
 import click
 
+from holdfast.cli.options import having
+from holdfast.cli.writing import obstacle
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry
 from holdfast.stores import open_store
-
-from .options import having
-from .writing import obstacle
 
 _LOCKS = Registry("lock", "locks", {"encrypted": "holdfast.stores.encrypt:EncryptedStore"})
 """What needs cryptography is loaded where a key is given."""

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import click
 
+from holdfast.cli.options import having
+from holdfast.cli.values import known
 from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
 from holdfast.reports.visible import amount
 from holdfast.usage import ModelUsage
-
-from .options import having
-from .values import known
 
 LLM = click.option(
     "--llm",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import click
 
+from holdfast.cli.keeping import kept_in, store_options
+from holdfast.cli.summary import printed
+from holdfast.cli.terminal import mention, pour, say
 from holdfast.kernel.errors import ConfigError
-from holdfast.opened import opened
 from holdfast.recalling import excerpt_of
-
-from .keeping import kept_in, store_options
-from .summary import printed
-from .terminal import mention, pour, say
+from holdfast.stores.answers import opened
 
 
 @click.command("recall", short_help="Give back the original that a shortened text names.")

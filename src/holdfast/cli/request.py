@@ -11,20 +11,19 @@ from typing import Any, Literal, cast
 import click
 
 from holdfast.api import compress
+from holdfast.cli.budgeting import LIMITS, PROFILE, REDACT, SOFT
+from holdfast.cli.counting import counting_options, read_tools
+from holdfast.cli.keeping import kept_in, store_options
+from holdfast.cli.models import model_options
+from holdfast.cli.options import having
+from holdfast.cli.reading import Document, read_conversation, within
+from holdfast.cli.terminal import waiting
+from holdfast.cli.values import known, positions, share
 from holdfast.compressors import COMPRESSORS
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.reports import Account, account, written
 from holdfast.result import CompressionResult
-
-from .budgeting import LIMITS, PROFILE, REDACT, SOFT
-from .counting import counting_options, read_tools
-from .keeping import kept_in, store_options
-from .models import model_options
-from .options import having
-from .reading import Document, read_conversation, within
-from .terminal import waiting
-from .values import known, positions, share
 
 Form = Literal["text", "html"]
 _FORMS: Mapping[str, Form] = {".html": "html", ".htm": "html", ".txt": "text"}

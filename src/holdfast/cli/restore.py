@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
+from holdfast.cli.reading import Document, object_in, read_json, within
+from holdfast.cli.terminal import mention, say
+from holdfast.cli.writing import STDOUT, check_targets, json_bytes, write_all
 from holdfast.kernel.errors import InputError
 from holdfast.result import CompressionResult, restore
-
-from .reading import Document, object_in, read_json, within
-from .terminal import mention, say
-from .writing import STDOUT, check_targets, json_bytes, write_all
 
 
 @click.command("restore", short_help="Give back the original messages of a result.")

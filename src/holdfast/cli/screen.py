@@ -13,7 +13,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from holdfast.api import TokenBreakdown
-from holdfast.reports.journey import STATES
+from holdfast.reports.account import STATES
 from holdfast.reports.text import trust
 from holdfast.reports.visible import one_line
 

@@ -8,16 +8,15 @@ from dataclasses import asdict
 
 import click
 
+from holdfast.cli.counting import counter_options, mention_unknown
+from holdfast.cli.keeping import kept_in, store_options
+from holdfast.cli.reading import read_text
+from holdfast.cli.summary import printed
+from holdfast.cli.terminal import mention, pour, say, waiting
+from holdfast.cli.values import known, tokens
 from holdfast.content import KINDS
 from holdfast.reports.visible import amount
 from holdfast.shrinking import ShrunkText, shrink
-
-from .counting import counter_options, mention_unknown
-from .keeping import kept_in, store_options
-from .reading import read_text
-from .summary import printed
-from .terminal import mention, pour, say, waiting
-from .values import known, tokens
 
 
 @click.command("shrink", short_help="Fit one text to a number of tokens, by what it is.")

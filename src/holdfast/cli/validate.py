@@ -8,6 +8,12 @@ from dataclasses import asdict
 
 import click
 
+from holdfast.cli.complaint import DONE, UNMET
+from holdfast.cli.reading import Document, read_conversation, within
+from holdfast.cli.summary import printed, steps_of
+from holdfast.cli.terminal import mention, say, show
+from holdfast.cli.values import known
+from holdfast.cli.writing import STDOUT, check_targets, like, text_bytes, write_all
 from holdfast.formats import FORMATS, detect
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.integrity import Violation
@@ -15,13 +21,6 @@ from holdfast.mending import repair, validate
 from holdfast.reports.text import steps
 from holdfast.reports.visible import amount
 from holdfast.result import CompressionResult
-
-from .complaint import DONE, UNMET
-from .reading import Document, read_conversation, within
-from .summary import printed, steps_of
-from .terminal import mention, say, show
-from .values import known
-from .writing import STDOUT, check_targets, like, text_bytes, write_all
 
 
 @click.command("validate", short_help="Say what the provider would refuse, or mend it.")

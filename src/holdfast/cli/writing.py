@@ -10,9 +10,8 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import cast
 
+from holdfast.cli.reading import Document
 from holdfast.kernel.errors import InputError
-
-from .reading import Document
 
 STDOUT = "-"
 

@@ -10,9 +10,7 @@ from typing import Any, Protocol, cast
 from holdfast.cost import Price
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-
-from .refusals import refusal
-from .vendor import key_of, named, reading, shared
+from holdfast.providers.vendor import key_of, named, reading, refusal, shared
 
 try:
     import httpx2

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from holdfast.cost import Price
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-
-from .vendor import Faults, key_of, named, shared, translated
+from holdfast.providers.vendor import Faults, key_of, named, shared, translated
 
 try:
     import openai

@@ -9,9 +9,8 @@ from holdfast.formats import named
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import Registry
 from holdfast.metering import Counter, meter_for
+from holdfast.reports.account import Account, account_of
 from holdfast.result import CompressionResult
-
-from .account import Account, account_of
 
 REPORTS = Registry(
     "form of report",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from holdfast.kernel.errors import ConfigError
-from holdfast.stores.logs import Line, MessageLog
+from holdfast.stores.protocols import Line, MessageLog
 
 from .lines import event_of
 from .settling import settled

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from holdfast.calling.lineup import Lineup
+from holdfast.calls.lineup import Lineup
 from holdfast.compressors.together import together
 from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.ports import Ask

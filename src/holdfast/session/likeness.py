@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import mul
 from typing import cast
 
-from holdfast.calling.lineup import Lineup
+from holdfast.calls.lineup import Lineup
 from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.ports import Embed
 from holdfast.memory.segments import Segment

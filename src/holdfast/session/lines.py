@@ -12,7 +12,7 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
 from holdfast.memory.reading import remembered
 from holdfast.memory.remembered import Remembered
-from holdfast.stores.logs import Line
+from holdfast.stores.protocols import Line
 from holdfast.text.words import has_unspaced, words
 
 from .state import Event

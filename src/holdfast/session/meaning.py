@@ -15,7 +15,7 @@ from holdfast.kernel.errors import MissingExtraError, StoreError
 from holdfast.kernel.registry import Registry
 from holdfast.memory.remembered import GrowingVectors, Remembered
 from holdfast.providers import open_embedder
-from holdfast.stores.capabilities import GetsBytes, SetsBytes
+from holdfast.stores.protocols import GetsBytes, SetsBytes
 
 from .lines import Kept
 from .settling import settled

@@ -7,7 +7,7 @@ from functools import partial
 
 from holdfast.kernel.errors import NotFoundError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.stores.capabilities import Closes
+from holdfast.stores.protocols import Closes
 
 from . import arguments
 from .arguments import Which

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from holdfast.calling.limits import CallLimits
-from holdfast.calling.lineup import Lineup
+from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.fitting import Settings, chosen
 from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import ConfigError
@@ -21,7 +20,7 @@ from . import arguments
 from .condensing import TurnCondenser
 
 if TYPE_CHECKING:
-    from holdfast.cache import CompressionCache
+    from holdfast.calls.cache import CompressionCache
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from holdfast.memory.facts import Ledger
 from holdfast.memory.tiers import Tiers
 from holdfast.recalling import line_range, recall
 from holdfast.reports.visible import amount
-from holdfast.stores.artifacts.excerpt import excerpt
+from holdfast.stores.excerpts import excerpt
 
 from . import arguments
 from .arguments import Which

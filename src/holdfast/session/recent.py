@@ -8,7 +8,7 @@ from itertools import takewhile
 from holdfast.api import compressed
 from holdfast.fitting import Settings
 from holdfast.kernel.transcript import speaks
-from holdfast.reports.journey import sources
+from holdfast.reports.account import sources
 
 from .carrying import carried, summary_of
 from .exchanges import with_calls

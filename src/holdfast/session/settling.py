@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from inspect import isawaitable
 from typing import TypeVar
 
-from holdfast.waiting import wait_for
+from holdfast.calls.event_loop import wait_for
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 from holdfast.kernel.errors import CorruptError
 from holdfast.memory.segments import Segment
 from holdfast.memory.tiers import TIERS, Tier, Tiers
-from holdfast.stores.capabilities import SetsMany
+from holdfast.stores.protocols import SetsMany
 
 from .settling import settled
 from .thread import Thread

@@ -9,7 +9,7 @@ from time import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from holdfast.calling.limits import CallLimits
+from holdfast.calls.lineup import CallLimits
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
@@ -33,7 +33,7 @@ from .state import Event
 from .undoing import inverse
 
 if TYPE_CHECKING:
-    from holdfast.cache import CompressionCache
+    from holdfast.calls.cache import CompressionCache
 
 _PARTED = "a call and its result were appended apart from each other; all is kept, and views mend it"
 

@@ -14,7 +14,7 @@ from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
 from holdfast.reports.visible import amount
-from holdfast.stores.logs import KeepsLogs, Line, MessageLog
+from holdfast.stores.protocols import KeepsLogs, Line, MessageLog
 
 from .lines import Kept, event_of, json_of, kept_of, line_of
 from .settling import settled

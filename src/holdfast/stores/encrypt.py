@@ -8,11 +8,9 @@ from secrets import token_bytes
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.stores.capabilities import PutsIfAbsent
-
-from .answers import answered, at_once
-from .mapped import MappedStore
-from .utf8 import to_bytes, to_text
+from holdfast.stores.answers import answered, at_once
+from holdfast.stores.protocols import PutsIfAbsent, to_bytes, to_text
+from holdfast.stores.wrappers import MappedStore
 
 try:
     from cryptography.exceptions import InvalidTag

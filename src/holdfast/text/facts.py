@@ -9,8 +9,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from .identifiers import Kind, distinct
-from .importance import TROUBLE, signals
+from holdfast.text.identifiers import Kind, distinct
+from holdfast.text.importance import TROUBLE, signals
 
 NAME = 4.0
 """Worth of an identifier, an address or a path: what nobody can make up again. A plain word has about 1."""

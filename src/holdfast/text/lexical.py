@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from .words import terms, words
+from holdfast.text.words import terms, words
 
 _JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:@#][^\W_]++)+")
 """Names whose words are joined by a mark, such as pool_size: each is a term of its own beside its words."""

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 
-from .secrets import redact
+from holdfast.text.secrets import redact
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _BARE = re.compile(rf"{_STRING.pattern}|(\[redacted [a-z ]+\])", re.DOTALL)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
-from .words import STOP_WORDS, is_unspaced, stem, words
+from holdfast.text.words import STOP_WORDS, is_unspaced, stem, words
 
 _MOST_TERMS = 48  # of a long question the heaviest: a line costs about 40 ns a term
 _READ = 10_000  # characters from each end; who pastes more says what matters first or last

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import mul
 
-from .importance import TROUBLE, signals
-from .question import Question, Term
-from .words import STOP_WORDS, stem, words
+from holdfast.text.importance import TROUBLE, signals
+from holdfast.text.question import Question, Term
+from holdfast.text.words import STOP_WORDS, stem, words
 
 _EXACT, _NAME = 2.5, 1.4  # against 1.0 for a plain word that is said once
 _SAID_AGAIN = 0.4  # what is left of a word's worth each time that it is said

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import dropwhile
 from typing import NamedTuple
 
-from .identifiers import distinct
+from holdfast.text.identifiers import distinct
 
 _MAY = re.compile(r"[\d@/_]|day\b|\b(?:January|February|March|April|June|July|tomorrow|noon)\b|ber\b")
 _SPLIT = re.compile(r"(?<=[A-Za-z]):(?=\s)|(?<=\w)\s?=\s?(?=\w)")

@@ -7,14 +7,13 @@ from difflib import get_close_matches
 import click
 
 from holdfast.cli.options import as_typed
+from holdfast.cli.session.append import append
+from holdfast.cli.session.fit import fit
+from holdfast.cli.session.recall import recall
+from holdfast.cli.session.restore import restore
+from holdfast.cli.session.search import search
+from holdfast.cli.session.stats import stats
 from holdfast.kernel.errors import ConfigError
-
-from .append import append
-from .fit import fit
-from .recall import recall
-from .restore import restore
-from .search import search
-from .stats import stats
 
 
 class _Commands(click.Group):

@@ -13,11 +13,10 @@ from holdfast.cli.budgeting import REDACT
 from holdfast.cli.counting import form_options, mention_unknown
 from holdfast.cli.models import LLM
 from holdfast.cli.reading import STDIN, Document, object_in, read_json, within
+from holdfast.cli.session.opening import place_of, thread_options
 from holdfast.cli.terminal import mention, say
 from holdfast.cli.values import moment
 from holdfast.session import Session
-
-from .opening import place_of, thread_options
 
 
 @click.command("append", short_help="Keep messages at the end of the conversation.")

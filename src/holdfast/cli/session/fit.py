@@ -12,6 +12,7 @@ from holdfast.cli.budgeting import LIMITS, PROFILE, REDACT, SOFT
 from holdfast.cli.counting import counting_options, mention_unknown, read_tools
 from holdfast.cli.options import having
 from holdfast.cli.reading import within
+from holdfast.cli.session.opening import begun, place_of, thread_options
 from holdfast.cli.summary import printed, steps_of
 from holdfast.cli.terminal import mention, say
 from holdfast.cli.writing import STDOUT, check_targets, json_bytes, write_all
@@ -20,8 +21,6 @@ from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.reports.visible import amount
 from holdfast.result import TokenUsage
 from holdfast.session import Session, View
-
-from .opening import begun, place_of, thread_options
 
 
 @dataclass(frozen=True, slots=True)

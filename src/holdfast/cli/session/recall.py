@@ -6,10 +6,9 @@ import re
 
 import click
 
+from holdfast.cli.session.opening import begun, place_of, thread_options
 from holdfast.cli.terminal import mention, pour
 from holdfast.session import Session
-
-from .opening import begun, place_of, thread_options
 
 _POSITION = re.compile(r"-?\d{1,11}", re.ASCII)  # a key of an original has 12 digits or more
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
+from holdfast.cli.session.opening import begun, place_of, thread_options
 from holdfast.cli.terminal import mention, say
 from holdfast.cli.writing import STDOUT, check_targets, json_bytes, write_all
 from holdfast.session import Session
-
-from .opening import begun, place_of, thread_options
 
 
 @click.command("restore", short_help="Everything that was ever appended.")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import click
 
+from holdfast.cli.session.opening import begun, place_of, thread_options
 from holdfast.cli.summary import printed
 from holdfast.cli.terminal import mention, pour, say
 from holdfast.memory.place import best_place
@@ -14,8 +15,6 @@ from holdfast.memory.times import day_name
 from holdfast.reports.visible import one_line
 from holdfast.session import Session
 from holdfast.session.past import Recalled
-
-from .opening import begun, place_of, thread_options
 
 _PREVIEW = 300  # cells of what is shown of a message
 

@@ -6,12 +6,11 @@ import click
 
 from holdfast.cli.counting import counter_options, mention_unknown
 from holdfast.cli.request import report_form
+from holdfast.cli.session.opening import begun, place_of, thread_options
 from holdfast.cli.summary import printed
 from holdfast.cli.terminal import mention, say
 from holdfast.cli.writing import check_targets, text_bytes, write_all
 from holdfast.session import Session
-
-from .opening import begun, place_of, thread_options
 
 
 @click.command("stats", short_help="How much there is, and what happened.")

@@ -1,5 +1,5 @@
 """Messages that say what another one says leave."""
 
-from .strategy import Semantic
+from holdfast.compressors.dedupe.strategy import Semantic
 
 __all__ = ["Semantic"]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from holdfast.compressors.dedupe.meaning import body
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
-
-from .meaning import body
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from holdfast.compressors.cuts import legal, preferred
+from holdfast.compressors.dedupe.leaders import leaders
+from holdfast.compressors.dedupe.meaning import contrasts, lacking, shows, with_sentences
+from holdfast.compressors.dedupe.sayings import Saying, sayings
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
 from holdfast.kernel.budget import Allowance, Meter
@@ -18,10 +21,6 @@ from holdfast.kernel.messages import Message, Text
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.similarity import Vector
-
-from .leaders import leaders
-from .meaning import contrasts, lacking, shows, with_sentences
-from .sayings import Saying, sayings
 
 _MOST, _SHARE = 2, 0.5
 """Sentences, and share of a message, that may be added to the one that stays: with more, the two differ."""

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from holdfast.compressors.cuts import legal, preferred
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.rank.condensing import LEAST, Condenser, Long
+from holdfast.compressors.rank.scores import scores
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.scoring import PRESETS, Weights
-
-from .condensing import LEAST, Condenser, Long
-from .scores import scores
 
 Said = tuple[int, str]
 """The part of a message that says something else, and what it says."""

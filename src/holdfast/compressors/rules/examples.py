@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
+from holdfast.compressors.rules.prose import standing
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript
-
-from .prose import standing
 
 _TELLING = ("example", "for instance")
 _MARK = "...[+ "

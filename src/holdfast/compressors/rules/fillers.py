@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .prose import OPENING, opened, rewritten
+from holdfast.compressors.rules.prose import OPENING, opened, rewritten
 
 # The list and the tests for "transcript" and "precise" are those of the llm4s design.
 _PAUSE = r"[Uu][mh]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .prose import OPENING, opened, rewritten
+from holdfast.compressors.rules.prose import OPENING, opened, rewritten
 
 _SAID = r"(?:mentioned|said|stated|noted)(?: (?:before|earlier|above|previously))?"
 _PHRASE = (

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import accumulate
 
+from holdfast.compressors.rules.prose import overlaps, standing
 from holdfast.text.sentences import sentences
-
-from .prose import overlaps, standing
 
 _ITEM = re.compile(r"[ \t]*+(?:[-*+•]|#{1,6}|\(?(?:\d{1,3}|[a-z])[.)])[ \t]")
 _MARK = re.compile(r"\[×\d{1,9}\]\s?")

@@ -9,6 +9,13 @@ from typing import Literal, Protocol
 
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.rules.examples import ConsolidateExamples
+from holdfast.compressors.rules.fillers import without_fillers
+from holdfast.compressors.rules.messages import Rule
+from holdfast.compressors.rules.phrases import without_phrases
+from holdfast.compressors.rules.repeats import without_repeats
+from holdfast.compressors.rules.texts import TextRule
+from holdfast.compressors.rules.verbose import shortened
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
 from holdfast.kernel.compressor import Attempt, Flow, Plan
@@ -17,14 +24,6 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Part, Role
 from holdfast.kernel.transcript import Transcript
-
-from .examples import ConsolidateExamples
-from .fillers import without_fillers
-from .messages import Rule
-from .phrases import without_phrases
-from .repeats import without_repeats
-from .texts import TextRule
-from .verbose import shortened
 
 
 class _Edits(Protocol):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.compressors.rules.prose import overlaps, standing
 from holdfast.text.sentences import sentences
-
-from .prose import overlaps, standing
 
 # The numbers are those of the llm4s design: tokens are guessed at 3.5 characters, and a text is verbose from
 # twice its least of 300 on; one sentence is cut where 400 tokens of 4 characters end.

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from holdfast.compressors.references import referenced
+from holdfast.compressors.shrink.arguments import shortened
 from holdfast.content import recognise
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
-
-from .arguments import shortened
 
 _SMALL = 1_000  # tokens: of a shorter text a question without names or numbers sets little apart
 _CHARACTERS = 32_000_000  # that each memo holds

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .candidates import Candidate, Place
+from holdfast.compressors.shrink.candidates import Candidate, Place
 
 _FINE = 1_000  # tokens; a shorter text takes just what a round leaves it
 _STEP = 61, 64  # the rooms of a longer one lie so far apart: half a step, 2.4 %, of a room is lost on average

@@ -8,15 +8,14 @@ from time import monotonic
 
 from holdfast.compressors.describing import knobs
 from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.shrink.candidates import INSTRUCTION_FILES, INSTRUCTION_TOOLS, Choice
+from holdfast.compressors.shrink.rooms import Rooms
+from holdfast.compressors.shrink.view import view_of
+from holdfast.compressors.shrink.work import Work
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Transcript
-
-from .candidates import INSTRUCTION_FILES, INSTRUCTION_TOOLS, Choice
-from .rooms import Rooms
-from .view import view_of
-from .work import Work
 
 RULES = ("lossless", "repeats", "superseded", "lossy", "arguments")
 _ENOUGH = 1 / 16  # of the budget: an old output of any size is cut to that before messages go for it

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from holdfast.compressors.shrink.candidates import Candidate, fields
 from holdfast.kernel.messages import Message, ToolCall
 from holdfast.text.memo import Memo
-
-from .candidates import Candidate, fields
 
 _PATH_FIELDS = ("path", "file_path", "filepath", "filename", "file_name", "file", "target_file", "uri")
 _READS = re.compile(r"(?:^|_|\b)(?:read|view|cat|open|show|get|fetch)(?:_|\b|$)", re.IGNORECASE)

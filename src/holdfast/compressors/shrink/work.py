@@ -8,6 +8,11 @@ from typing import Any
 
 from holdfast.compressors.output_summaries import OldOutput, OutputSummaries
 from holdfast.compressors.references import note
+from holdfast.compressors.shrink.candidates import Candidate, Place
+from holdfast.compressors.shrink.readings import Arguments, Reading, clamped, compacted, question_for, read
+from holdfast.compressors.shrink.rooms import Rooms
+from holdfast.compressors.shrink.superseded import repeats, superseded
+from holdfast.compressors.shrink.view import View
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.edits import Offload, Replace
@@ -15,12 +20,6 @@ from holdfast.kernel.errors import StoreError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Ask, Room, Save
 from holdfast.kernel.transcript import Transcript
-
-from .candidates import Candidate, Place
-from .readings import Arguments, Reading, clamped, compacted, question_for, read
-from .rooms import Rooms
-from .superseded import repeats, superseded
-from .view import View
 
 _SAVED_WITHOUT_LOSS = 0.35  # of the outputs: more than their shorter forms usually save in all
 _SHORTEST_FORM = 0.4  # of a text: no shorter form is looked for in less room
