@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import holdfast
-from holdfast.fitting import Settings, prepare
+from holdfast.engine import prepare
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Replace
-from holdfast.metering import meter_for
+from holdfast.meter import meter_for
+from holdfast.options import Options
 from tests.formats.rules.messages import assistant, calling, tool, user
 
 
@@ -43,7 +44,7 @@ def chat(turns: int = 10, size: int = 20) -> list[dict[str, Any]]:
 
 def settled(messages: Any, budget: int | holdfast.Budget = 100, **settings: Any) -> tuple[Any, Allowance]:
     """What a strategy is handed: the transcript and the allowance, in words."""
-    job = prepare(messages, budget, Settings(**{"counter": "words", **settings}))
+    job = prepare(messages, budget, Options(**{"counter": "words", **settings}))
     return job.transcript, job.allowance
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 
 import pytest
 
+from holdfast.calls import cache
 from holdfast.moved import MOVED
 
 
@@ -18,8 +19,6 @@ def test_an_old_name_gives_what_the_new_module_has_and_warns(old):
 
 
 def test_an_old_name_can_be_imported_from():
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="is now holdfast.calls.cache"):
         from holdfast.cache.lru import Lru
-    from holdfast.calls.cache import Lru as now
-
-    assert Lru is now
+    assert Lru is cache.Lru

@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
-from holdfast.calls.lineup import CallLimits
-from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
+from holdfast.engine import Progress, all_fitted, fitted
 from holdfast.formats import read
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.messages import Message
-from holdfast.kernel.ports import Accuracy, KeyValueStore
-from holdfast.metering import Counter, meter_for
-from holdfast.outcome import delivered, finished
-from holdfast.providers import EmbedderSpec, ModelSpec
+from holdfast.kernel.ports import Accuracy
+from holdfast.meter import Counter, meter_for
+from holdfast.options import Options, check, lists_options
 from holdfast.result import CompressionResult, bare
-from holdfast.tracing import traced
-
-if TYPE_CHECKING:
-    from holdfast.calls.cache import CompressionCache
+from holdfast.runtime import adrive, drive
 
 _PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
 
 
-def compress(
-    messages: Any,
-    budget: int | Budget,
-    *,
-    model: str | None = None,
-    format: str | None = None,  # noqa: A002 - the name that users know for it
-    profile: str = "balanced",
-    strategy: Strategy = None,
-    query: str | None = None,
-    tools: object = None,
-    pin: Pin = None,
-    step: float | None = None,
-    store: str | KeyValueStore | None = None,
-    counter: Counter = None,
-    on_failure: OnFailure = "degrade",
-    redact: bool | None = None,
-    llm: ModelSpec | None = None,
-    embedder: EmbedderSpec | None = None,
-    cache: CompressionCache | None = None,
-    thread: str | None = None,
-    limits: CallLimits | None = None,
-) -> CompressionResult:
+@lists_options
+def compress(messages: Any, budget: int | Budget, **options: Unpack[Options]) -> CompressionResult:
     """Fit a conversation to a budget of tokens; the same kind of messages comes back, untouched ones as they are.
 
     ``messages``: a list, or a request body with its system prompt and tools, which are counted too. Messages,
@@ -66,50 +42,52 @@ def compress(
     Raises InputError for what cannot be read, BudgetError for a hard budget that cannot be met, and
     StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next one.
     """
-    settings = Settings(
-        model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
-        llm, embedder, cache, thread, limits,
-    )  # fmt: skip
-    return compressed(messages, budget, settings)
+    return drive(fitted(messages, budget, options))
 
 
-def compressed(messages: Any, budget: int | Budget, settings: Settings) -> CompressionResult:
-    """As ``compress``, with all the options in one."""
-    with traced("compress_messages") as results:
-        job = prepare(messages, budget, settings)
-        plan = None if job.fits else job.runtime.plan(job.attempt)
-        results.append(finished(job, plan))
-    return delivered(job, plan, results[0])
+@lists_options
+async def acompress(messages: Any, budget: int | Budget, **options: Unpack[Options]) -> CompressionResult:
+    """As ``compress``, with every wait for a store or a model left to the event loop."""
+    return await adrive(fitted(messages, budget, options))
+
+
+@lists_options
+def compress_many(
+    conversations: Iterable[Any],
+    budget: int | Budget,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> list[CompressionResult]:
+    """Fit each conversation to the budget; the results in their order. The options are those of ``compress``.
+
+    Of ``limits`` the concurrency is that of all conversations together, and ``total`` does not apply. What goes
+    wrong with one conversation is told in its own result and raised by none: ``status`` is ``failed``, with
+    ``invalid_input`` as the reason if it could not be read, and ``budget_met`` is false where it is not met.
+    Raises ConfigError for wrong options.
+    """
+    return drive(all_fitted(conversations, budget, options, progress))
+
+
+@lists_options
+async def acompress_many(
+    conversations: Iterable[Any],
+    budget: int | Budget,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> list[CompressionResult]:
+    """As ``compress_many``, with every wait for a store or a model left to the event loop."""
+    return await adrive(all_fitted(conversations, budget, options, progress))
 
 
 class ContextCompressor:
     """A compressor that is set once: the two-method form. The options are those of ``compress``."""
 
-    def __init__(
-        self,
-        *,
-        strategy: Strategy = None,
-        model: str | None = None,
-        format: str | None = None,  # noqa: A002 - the name that users know for it
-        profile: str = "balanced",
-        query: str | None = None,
-        tools: object = None,
-        pin: Pin = None,
-        step: float | None = None,
-        store: str | KeyValueStore | None = None,
-        counter: Counter = None,
-        on_failure: OnFailure = "degrade",
-        redact: bool | None = None,
-        llm: ModelSpec | None = None,
-        embedder: EmbedderSpec | None = None,
-        cache: CompressionCache | None = None,
-        thread: str | None = None,
-        limits: CallLimits | None = None,
-    ) -> None:
-        self.settings = Settings(
-            model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
-            llm, embedder, cache, thread, limits,
-        )  # fmt: skip
+    @lists_options
+    def __init__(self, **options: Unpack[Options]) -> None:
+        self.options = options
+        check(options)
 
     def compress(self, messages: Any, max_tokens: int | Budget) -> Any:
         """The messages alone."""
@@ -117,7 +95,7 @@ class ContextCompressor:
 
     def compress_with_metrics(self, messages: Any, max_tokens: int | Budget) -> CompressionResult:
         """The whole result."""
-        return compressed(messages, max_tokens, self.settings)
+        return compress(messages, max_tokens, **self.options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import ConfigError, FormatError, InputError
 from holdfast.kernel.messages import Message, Opaque, Part, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
-from holdfast.metering import Counter, meter_for
+from holdfast.meter import Counter, meter_for
 from holdfast.tokens import window_of
 
 _WINDOW = 200_000  # tokens; what shares are taken of where the model's window is not known, as tunacode assumes

@@ -12,7 +12,14 @@ MOVED = {
     "cache.compression_cache": "calls.cache",
     "cache.lru": "calls.cache",
     "calling.embedding": "calls.caller",
+    "calling.limits": "calls.lineup",
+    "conversation": "result",
+    "cost": "providers.prices",
+    "fitting": "engine",
+    "metrics": "result",
     "stores.artifacts.store": "stores.artifacts",
+    "tracing": "trace",
+    "usage": "result",
 }
 """Old name -> new one, both without the name of the package."""
 

@@ -1,29 +1,39 @@
-"""The one place in which an ask is answered."""
+"""The one place in which an ask is answered, and the two drivers of whatever asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.summaries import HISTORY
-from holdfast.kernel.compressor import Attempt, Plan
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
-from holdfast.kernel.flow import run
 from holdfast.kernel.ports import All, Ask, Complete, Embed, KeyValueStore, Load, Read, Save, Write
 from holdfast.kernel.registry import Registry
-from holdfast.redacting import incoming, outgoing
-from holdfast.stores.answers import Opened, answered, wait_for
+from holdfast.redact import incoming, outgoing
+from holdfast.result import Ledger, ModelUsage
+from holdfast.stores.answers import Opened, Work, answered, wait_for
 from holdfast.stores.artifacts import AsyncArtifactStore
-from holdfast.usage import Ledger, ModelUsage
 
-_PARTS = Registry("part of the runtime", "runtime", {"caller": "holdfast.calls.caller:Caller"})
-"""What calls models is loaded where one is called: it brings an event loop."""
+_PARTS = Registry(
+    "part of the runtime",
+    "runtime",
+    {
+        "caller": "holdfast.calls.caller:Caller",
+        "awaited": "holdfast.calls.event_loop:asked",
+        "gather": "asyncio:gather",
+    },
+)
+"""What calls models or waits is loaded where that is done: it brings an event loop."""
 
+T = TypeVar("T")
 KEPT = (Load, Save, Read, Write)
 CALLED = (Complete, Embed)
 Called = Complete | Embed
+Requests = Sequence[tuple["Runtime", Ask[object]]]
+Rounds = Generator[Requests, Sequence[object], T]
+"""Yields what is to be answered in a round, is sent the answers, and returns what came of it."""
 
 
 class Caller(Protocol):
@@ -55,22 +65,9 @@ class Runtime:
     caller: Caller | None = None
     ledger: Ledger = field(default_factory=Ledger)
 
-    def plan(self, attempt: Attempt) -> Plan:
-        """The plan of a strategy, its asks answered as they come."""
-        return run(attempt, self.answer)
-
     def answer(self, request: Ask[object]) -> object:
         """The answer to one ask."""
-        if isinstance(request, All):
-            return answers([(self, each) for each in request.asks])
-        if isinstance(request, CALLED):
-            return answers([(self, request)])[0]
-        if self.logged and isinstance(request, Save) and request.kind == HISTORY:
-            return ""
-        work = self.work(request)
-        if isinstance(work, HoldfastError) or self.store is None:
-            return work
-        return self.store.ask(work)
+        return answers([(self, request)])[0]
 
     def calls(self) -> Caller:
         """Who calls, made when first needed."""
@@ -86,14 +83,29 @@ class Runtime:
         """The answer as it enters the process."""
         return incoming(request, answer) if self.redacts else answer
 
-    def work(self, request: Ask[object]) -> Callable[[KeyValueStore], Coroutine[Any, Any, object]] | HoldfastError:
-        """What the request wants of the store, or why it has no answer here."""
+    def work(self, request: Ask[object]) -> Work | HoldfastError | str:
+        """What the request wants of the store, or the answer that it has without one."""
         if not isinstance(request, KEPT):
             return ConfigError(f"{type(request).__name__} is no ask that this runtime knows")
+        if self.logged and isinstance(request, Save) and request.kind == HISTORY:
+            return ""
         if self.store is None:
             return StoreError("no store was given; pass store=")
         leaving = cast("Load | Save | Read | Write", self.leaving(request))
         return lambda store: _kept(store, leaving)
+
+    def stored(self, request: Ask[object]) -> object:
+        """What the store answers."""
+        work = self.work(request)
+        return self.store.ask(work) if callable(work) and self.store else work
+
+    async def awaited(self, request: Ask[object]) -> object:
+        """What the store answers, awaited."""
+        work = self.work(request)
+        if not callable(work) or self.store is None:
+            return work
+        wait = cast("Callable[[Opened, Work], Awaitable[object]]", _PARTS.load("awaited"))
+        return await wait(self.store, work)
 
     def usage(self) -> ModelUsage:
         """What the calls so far took."""
@@ -101,23 +113,78 @@ class Runtime:
         return ModelUsage(tuple(self.ledger.calls), None if cache is None else cache.figures())
 
 
-def answers(asked: Sequence[tuple[Runtime, Ask[object]]]) -> list[object]:
+def drive(rounds: Rounds[T]) -> T:
+    """What the rounds return, each answered as it comes."""
+    try:
+        asked = next(rounds)
+        while True:
+            asked = rounds.send(answers(asked))
+    except StopIteration as done:
+        return cast("T", done.value)
+    finally:
+        rounds.close()
+
+
+async def adrive(rounds: Rounds[T]) -> T:
+    """As ``drive``, with every wait left to the caller's event loop."""
+    try:
+        asked = next(rounds)
+        while True:
+            asked = rounds.send(await _awaited(asked))
+    except StopIteration as done:
+        return cast("T", done.value)
+    finally:
+        rounds.close()
+
+
+def answers(asked: Requests) -> list[object]:
     """The answers in order; what models and embedders are asked goes out together."""
-    calls = called(asked)
-    told = iter(wait_for(asked[0][0].calls().together(calls)) if calls else ())
+    singles = _singles(asked)
+    calls = _called(singles)
+    told = wait_for(singles[0][0].calls().together(calls)) if calls else []
+    kept = [runtime.stored(request) for runtime, request in singles if not isinstance(request, CALLED)]
+    return _in_order(asked, told, kept)
+
+
+async def _awaited(asked: Requests) -> list[object]:
+    """As ``answers``, awaited; a store that blocks gets a thread."""
+    gather = cast("Callable[..., Awaitable[list[Any]]]", _PARTS.load("gather"))
+    singles = _singles(asked)
+    calls = _called(singles)
+    others = [runtime.awaited(request) for runtime, request in singles if not isinstance(request, CALLED)]
+    together = [singles[0][0].calls().together(calls)] if calls else []
+    replies = await gather(*together, *others)
+    return _in_order(asked, replies[0] if calls else [], replies[len(together) :])
+
+
+def _singles(asked: Requests) -> Requests:
+    """Every request by itself, those of an ``All`` too."""
     return [
-        runtime.arriving(request, next(told)) if isinstance(request, CALLED) else runtime.answer(request)
+        (runtime, each)
         for runtime, request in asked
+        for each in (request.asks if isinstance(request, All) else (request,))
     ]
 
 
-def called(asked: Sequence[tuple[Runtime, Ask[object]]]) -> list[tuple[Called, Ledger]]:
+def _called(singles: Requests) -> list[tuple[Called, Ledger]]:
     """What of it goes to models and embedders, as it leaves the process."""
     return [
         (cast("Called", runtime.leaving(request)), runtime.ledger)
-        for runtime, request in asked
+        for runtime, request in singles
         if isinstance(request, CALLED)
     ]
+
+
+def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -> list[object]:
+    """What models told and what the store gave, as it was asked for."""
+    replies, found = iter(told), iter(kept)
+
+    def reply(runtime: Runtime, request: Ask[object]) -> object:
+        if isinstance(request, All):
+            return [reply(runtime, each) for each in request.asks]
+        return runtime.arriving(request, next(replies)) if isinstance(request, CALLED) else next(found)
+
+    return [reply(runtime, request) for runtime, request in asked]
 
 
 async def _kept(store: KeyValueStore, request: Load | Save | Read | Write) -> str | None:

@@ -8,13 +8,13 @@ import pytest
 from holdfast.calls.cache import CompressionCache
 from holdfast.calls.caller import Caller
 from holdfast.calls.lineup import CallLimits, Lineup
-from holdfast.cost import Price
 from holdfast.kernel.errors import ContextOverflowError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Reply
 from holdfast.providers import open_embedder
+from holdfast.providers.prices import Price
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 from holdfast.providers.vendor import TransientError
-from holdfast.usage import Ledger, ModelUsage
+from holdfast.result import Ledger, ModelUsage
 
 
 def words(text):

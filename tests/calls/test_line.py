@@ -10,7 +10,7 @@ from holdfast.calls.caller import Line
 from holdfast.calls.lineup import CallLimits
 from holdfast.kernel.errors import ConfigError, ModelError
 from holdfast.providers.vendor import TransientError
-from holdfast.usage import Ledger
+from holdfast.result import Ledger
 
 QUICK = CallLimits(timeout=5, retries=2, backoff=0.001)
 

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 import holdfast
-from holdfast.batch import acompress_many, compress_many
+from holdfast.api import acompress_many, compress_many
 from holdfast.calls.cache import CompressionCache
 from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.summarize import Summarize

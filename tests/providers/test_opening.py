@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from holdfast.cost import price_of
 from holdfast.kernel.errors import ConfigError, ModelError
 from holdfast.kernel.ports import Complete, Embedder, Model
 from holdfast.providers import EMBEDDERS, MODELS, default_embedder, name_of, open_embedder, open_model
+from holdfast.providers.prices import price_of
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.memory.segments import HEAVY, LIGHT
 from holdfast.memory.tiers import TierSizes
-from holdfast.metering import meter_for
+from holdfast.meter import meter_for
 from holdfast.session import Session
 from holdfast.session.condensing import TurnCondenser
 from holdfast.session.telling import events_in, opening

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.memory.condensing import RuleCondenser
 from holdfast.memory.tiers import TIERS, TierSizes
-from holdfast.metering import meter_for
+from holdfast.meter import meter_for
 from holdfast.session.likeness import Likeness
 from holdfast.session.options import Options
 from holdfast.session.tending import Tending

@@ -19,10 +19,10 @@ from holdfast.formats.values import is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
-from holdfast.mending import repair, validate
 from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
 from holdfast.session.parts import copied
+from holdfast.validity import repair, validate
 
 Step = Generator[Callable[[], Any], Any, Any]
 """Things to do: the result of each call, awaited if it must be, is sent back, or its error thrown in."""

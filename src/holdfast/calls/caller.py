@@ -16,12 +16,12 @@ from typing import Any, cast
 from holdfast.calls.cache import Flights, key_of
 from holdfast.calls.event_loop import in_thread
 from holdfast.calls.lineup import CallLimits, Lineup
-from holdfast.cost import price_of
 from holdfast.kernel.errors import HoldfastError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Embedder, Model, Reply
 from holdfast.providers import name_of
+from holdfast.providers.prices import price_of
 from holdfast.providers.vendor import TransientError
-from holdfast.usage import Ledger, ModelCall
+from holdfast.result import Ledger, ModelCall
 
 Vector = Sequence[float]
 

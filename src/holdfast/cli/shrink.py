@@ -8,18 +8,15 @@ from dataclasses import asdict
 
 import click
 
-from holdfast.cli.counting import counter_options, mention_unknown
-from holdfast.cli.keeping import kept_in, store_options
-from holdfast.cli.reading import read_text
-from holdfast.cli.summary import printed
-from holdfast.cli.terminal import mention, pour, say, waiting
-from holdfast.cli.values import known, tokens
+from holdfast.cli.files import read_text
+from holdfast.cli.options import counter_options, kept_in, known, mention_unknown, store_options, tokens
+from holdfast.cli.terminal import mention, pour, say_json, waiting
 from holdfast.content import KINDS
-from holdfast.reports.visible import amount
-from holdfast.shrinking import ShrunkText, shrink
+from holdfast.single_text import ShrunkText, shrink
+from holdfast.text.visible import amount
 
 
-@click.command("shrink", short_help="Fit one text to a number of tokens, by what it is.")
+@click.command("shrink")
 @click.argument("file", metavar="FILE|-")
 @click.option("-t", "--tokens", "room", required=True, callback=tokens, metavar="N", help="What it may take.")
 @click.option("--query", default="", metavar="Q", help="What the reader wants to know.")
@@ -59,7 +56,7 @@ def command(
         mention("".join(f"{line}\n" for line in _told(shrunk, store)))
     mention_unknown(model, counter)
     if as_json:
-        say(printed(asdict(shrunk) | {"redacted": dict(shrunk.redacted)}))
+        say_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
     else:
         whole = shrunk.text == text or shrunk.text.endswith("\n")
         pour(shrunk.text if whole else f"{shrunk.text}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -10,8 +11,7 @@ from shutil import get_terminal_size
 from typing import TextIO, cast
 
 from holdfast.kernel.registry import Registry
-from holdfast.reports.text import WIDTH
-from holdfast.reports.visible import visible
+from holdfast.text.visible import visible
 
 SCREENS = Registry(
     "screen",
@@ -24,6 +24,7 @@ SCREENS = Registry(
 )
 """What rich draws: it takes 60 ms to load, and most runs draw nothing."""
 
+_PAPER = 110  # cells of a report that no terminal shows
 _LONG_WORK = 2_000_000  # characters of input: some seconds of counting
 
 
@@ -44,6 +45,11 @@ def say(content: str | bytes) -> None:
         # what is left in the buffer would be written, and fail again, when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise PipeClosed from fault
+
+
+def say_json(value: object) -> None:
+    """Write JSON to standard output."""
+    say(json.dumps(value, indent=2) + "\n")
 
 
 def pour(text: str) -> None:
@@ -70,7 +76,7 @@ def show(text: str) -> None:
 
 def width() -> int:
     """How wide a report may be: as the terminal, or as paper."""
-    return get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    return get_terminal_size().columns if sys.stdout.isatty() else _PAPER
 
 
 def mention(text: str) -> None:

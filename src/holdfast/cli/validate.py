@@ -8,22 +8,30 @@ from dataclasses import asdict
 
 import click
 
-from holdfast.cli.complaint import DONE, UNMET
-from holdfast.cli.reading import Document, read_conversation, within
-from holdfast.cli.summary import printed, steps_of
-from holdfast.cli.terminal import mention, say, show
-from holdfast.cli.values import known
-from holdfast.cli.writing import STDOUT, check_targets, like, text_bytes, write_all
+from holdfast.cli import DONE, UNMET
+from holdfast.cli.facts import steps_of
+from holdfast.cli.files import (
+    STDOUT,
+    Document,
+    check_targets,
+    like,
+    read_conversation,
+    text_bytes,
+    within,
+    write_all,
+)
+from holdfast.cli.options import known
+from holdfast.cli.terminal import mention, say, say_json, show
 from holdfast.formats import FORMATS, detect
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.integrity import Violation
-from holdfast.mending import repair, validate
 from holdfast.reports.text import steps
-from holdfast.reports.visible import amount
 from holdfast.result import CompressionResult
+from holdfast.text.visible import amount
+from holdfast.validity import repair, validate
 
 
-@click.command("validate", short_help="Say what the provider would refuse, or mend it.")
+@click.command("validate")
 @click.argument("file", metavar="FILE|-")
 @click.option(
     "--provider",
@@ -65,7 +73,7 @@ def command(
             _write(document, result, output, kept, to_pipe=not as_json)
             mention("".join(f"{line}\n" for line in steps(result)))
     if as_json:
-        say(printed(facts | {"valid": not left, "violations": [asdict(violation) for violation in left]}))
+        say_json(facts | {"valid": not left, "violations": [asdict(violation) for violation in left]})
     else:
         (mention if mend else show)("".join(f"{line}\n" for line in _verdict(name, document, left)))
     return UNMET if left else DONE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from holdfast.cost import Price
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
+from holdfast.providers.prices import Price
 from holdfast.providers.vendor import Faults, key_of, named, shared, translated
 
 try:

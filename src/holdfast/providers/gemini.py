@@ -7,9 +7,9 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, cast
 
-from holdfast.cost import Price
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
+from holdfast.providers.prices import Price
 from holdfast.providers.vendor import key_of, named, reading, refusal, shared
 
 try:

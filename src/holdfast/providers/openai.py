@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from holdfast.cost import Price
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
+from holdfast.providers.prices import Price
 from holdfast.providers.vendor import Faults, key_of, named, shared, translated
 
 try:

@@ -8,7 +8,7 @@ from typing import cast
 from holdfast.formats import named
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import Registry
-from holdfast.metering import Counter, meter_for
+from holdfast.meter import Counter, meter_for
 from holdfast.reports.account import Account, account_of
 from holdfast.result import CompressionResult
 

@@ -14,9 +14,9 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.transcript import Format, speaks
-from holdfast.reports.visible import plain
 from holdfast.result import CompressionResult, Step, bare, message_list, restore
 from holdfast.text.concealed import redacted_texts
+from holdfast.text.visible import plain
 
 State = Literal["kept", "changed", "offloaded", "dropped", "inserted"]
 STATES: tuple[State, ...] = ("kept", "changed", "offloaded", "dropped", "inserted")

@@ -11,8 +11,8 @@ from string import Template
 
 from holdfast.reports.account import STATES, Account, Entry, Touch
 from holdfast.reports.text import Piece, difference, exactness, folded, spoken_for, told, trust, verdict
-from holdfast.reports.visible import amount, one_line, plain, visible
 from holdfast.result import CompressionResult
+from holdfast.text.visible import amount, one_line, plain, visible
 
 _HEIGHT = 26
 _DENSE = 120  # messages: more of them are too narrow to have an edge

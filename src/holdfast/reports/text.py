@@ -11,8 +11,8 @@ from typing import Literal
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.ports import Accuracy
 from holdfast.reports.account import Account, Entry
-from holdfast.reports.visible import amount, clip, one_line, pad, plain, visible
 from holdfast.result import CompressionResult, Step
+from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
 
 Kind = Literal["same", "gone", "new", "left_out"]
 _WORTH_SHOWING = 80  # characters: where less of a line stayed, the whole line is shown as another one

@@ -8,7 +8,7 @@ from math import nan
 
 from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.errors import ConfigError
-from holdfast.reports.visible import amount
+from holdfast.text.visible import amount
 
 from .state import Event
 

@@ -13,9 +13,9 @@ from holdfast.kernel.ports import Ask
 from holdfast.memory.by_model import expanded
 from holdfast.memory.condensing import AskingCondenser, Form
 from holdfast.memory.segments import Segment
+from holdfast.result import ModelUsage
 from holdfast.runtime import Runtime
 from holdfast.text.concealed import redacted_text
-from holdfast.usage import ModelUsage
 
 from .tending import Owed
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from holdfast import options as compression
 from holdfast.calls.lineup import CallLimits, Lineup
-from holdfast.fitting import Settings, chosen
+from holdfast.engine import chosen
 from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.by_model import ModelCondenser
 from holdfast.memory.condensing import AskingCondenser, Condenser
 from holdfast.memory.tiers import TierSizes
-from holdfast.metering import Counter, meter_for
+from holdfast.meter import Counter, meter_for
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.tokens import window_of
 
@@ -54,9 +55,10 @@ class Options:
 
     def __post_init__(self) -> None:
         self._check()
-        settings = Settings(
+        asked = compression.Options(
             model=self.model, profile=self.profile, redact=self.redact, cache=self.cache, limits=self.limits
         )
+        compression.check(asked)
         meter = meter_for(self.model, self.counter)
         lineup = Lineup.of(meter.text, self.llm, self.embedder, cache=self.cache, limits=self.limits, opens=True)
         window = window_of(self.model) if self.model else None
@@ -65,7 +67,7 @@ class Options:
         object.__setattr__(self, "meter", meter)
         object.__setattr__(self, "window", window)
         object.__setattr__(self, "lineup", lineup)
-        object.__setattr__(self, "redacts", chosen(settings).redact)
+        object.__setattr__(self, "redacts", chosen(asked).redact)
 
     @property
     def asking(self) -> AskingCondenser | None:

@@ -10,7 +10,7 @@ from importlib.resources import files
 from string import Template
 
 from holdfast.memory.tiers import TIERS
-from holdfast.reports.visible import amount, one_line, visible
+from holdfast.text.visible import amount, one_line, visible
 
 from .state import Event
 from .story import MOST_SHOWN, MOST_TOLD, Story, best, reasons

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format
-from holdfast.mending import repair
+from holdfast.validity import repair
 
 from .options import Options
 from .parts import View

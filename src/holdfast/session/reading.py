@@ -11,9 +11,9 @@ from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Ledger
 from holdfast.memory.tiers import Tiers
-from holdfast.recalling import line_range, recall
-from holdfast.reports.visible import amount
+from holdfast.recovery import line_range, recall
 from holdfast.stores.excerpts import excerpt
+from holdfast.text.visible import amount
 
 from . import arguments
 from .arguments import Which

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from holdfast.api import compressed
-from holdfast.fitting import Settings
+from holdfast.engine import fitted
 from holdfast.kernel.transcript import speaks
+from holdfast.options import Options
 from holdfast.reports.account import sources
+from holdfast.runtime import drive
 
 from .carrying import carried, summary_of
 from .exchanges import with_calls
@@ -140,7 +141,7 @@ class RecentTurns:
     def _compressed(self, part: Part, limit: int) -> Part:
         """The part made to fit."""
         options, pins = self._frame.options, set(self._thread.state.pins)
-        settings = Settings(
+        asked = Options(
             model=options.model,
             format=self._thread.state.format or None,
             profile=options.profile,
@@ -150,9 +151,8 @@ class RecentTurns:
             store=self._thread.store,
             counter=options.counter,
             redact=options.redact,
-            logged=True,
         )
-        result = compressed(part.messages, max(1, limit), settings)
+        result = drive(fitted(part.messages, max(1, limit), asked, logged=True))
         found = sources(result)
         heads = (at + 1 for at, source in enumerate(found) if source is not None and source < part.head)
         return Part(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from holdfast.memory.tiers import TIERS
-from holdfast.reports.visible import amount, one_line
 from holdfast.text.concealed import redacted_text
+from holdfast.text.visible import amount, one_line
 
 from .state import Event, EventKind
 from .stats import Stats

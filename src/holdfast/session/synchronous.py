@@ -16,7 +16,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.memory.condensing import Condenser
 from holdfast.memory.facts import Fact
 from holdfast.memory.tiers import Tier, TierSizes, TierStatistics
-from holdfast.metering import Counter
+from holdfast.meter import Counter
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.stores import open_store
 from holdfast.stores.in_process import InProcessStore

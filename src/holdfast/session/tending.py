@@ -20,8 +20,8 @@ from holdfast.memory.condensing import Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.segments import HEAVY, VERBATIM, Segment
 from holdfast.memory.tiers import TIERS, Maintenance, Move, Tier, Tiers, TierSizes, TierStatistics
-from holdfast.reports.visible import amount
 from holdfast.text.scoring import has_importance_marker
+from holdfast.text.visible import amount
 
 from .likeness import Likeness
 from .shelf import Shelf, Shelved

@@ -13,8 +13,8 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
-from holdfast.reports.visible import amount
 from holdfast.stores.protocols import KeepsLogs, Line, MessageLog
+from holdfast.text.visible import amount
 
 from .lines import Kept, event_of, json_of, kept_of, line_of
 from .settling import settled

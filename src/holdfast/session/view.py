@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import takewhile
 
 from holdfast.memory.segments import Segment
-from holdfast.reports.visible import amount
 from holdfast.text.concealed import concealing
+from holdfast.text.visible import amount
 
 from .frame import Frame
 from .gist import gist

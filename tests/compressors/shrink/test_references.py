@@ -11,7 +11,7 @@ import pytest
 import holdfast
 from holdfast.compressors.shrink import Shrink, key_in
 from holdfast.kernel.edits import Offload
-from holdfast.recalling import recall_tool
+from holdfast.recovery import recall_tool
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.wrappers import PrefixStore

@@ -11,8 +11,7 @@ from time import perf_counter
 from typing import cast
 
 from holdfast.kernel.registry import Registry
-from holdfast.result import CompressionResult
-from holdfast.usage import ModelUsage
+from holdfast.result import CompressionResult, ModelUsage
 
 Facts = Mapping[str, str | int | float | bool]
 Annotate = Callable[[Facts], None]

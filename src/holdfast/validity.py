@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from holdfast.engine import wrapped
 from holdfast.formats import read
 from holdfast.kernel.apply import Applied, mend
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.integrity import Violation, violations
 from holdfast.kernel.transcript import Transcript
-from holdfast.metering import Counter, meter_for
-from holdfast.outcome import wrapped
+from holdfast.meter import Counter, meter_for
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
 
 _ROUNDS = 8  # mending one rule may break another; generated conversations never needed more than 3

@@ -1,7 +1,7 @@
 import pytest
 
 import holdfast
-from holdfast.forgetting import forget
+from holdfast.recovery import forget
 from holdfast.stores.in_process import InProcessStore
 from tests.compressors.summarize.threads import fitted, grown, thread, writer
 

@@ -10,7 +10,7 @@ from holdfast.content import kind as kind_named
 from holdfast.content import recognise, without_loss
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore, Room
-from holdfast.metering import Counter, meter_for
+from holdfast.meter import Counter, meter_for
 from holdfast.stores.answers import opened
 from holdfast.stores.artifacts import Artifact, AsyncArtifactStore
 from holdfast.text.concealed import redacted_text

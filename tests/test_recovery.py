@@ -6,7 +6,7 @@ import json
 import pytest
 
 import holdfast
-from holdfast.recalling import MOST, RecallTool, line_range, recall, recall_tool
+from holdfast.recovery import MOST, RecallTool, line_range, recall, recall_tool
 from holdfast.stores.artifacts import ArtifactStore
 from holdfast.stores.in_process import InProcessStore
 from tests.stores.doubles import AwaitedTextStore, TextStore

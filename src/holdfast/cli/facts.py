@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from holdfast.reports.account import Entry
 from holdfast.reports.text import edits_by_kind
-from holdfast.result import CompressionResult
+from holdfast.result import CompressionResult, ModelUsage
+from holdfast.text.visible import amount
 
 
 def summary(result: CompressionResult) -> dict[str, object]:
@@ -66,6 +67,11 @@ def fate(entry: Entry) -> dict[str, object]:
     }
 
 
-def printed(value: object) -> str:
-    """JSON for standard output."""
-    return json.dumps(value, indent=2) + "\n"
+def calls_told(usage: ModelUsage) -> Iterator[str]:
+    """One line about the calls, where there were any."""
+    if not usage.calls:
+        return
+    cost = "" if not usage.cost else f", about ${usage.cost:.4f}"
+    failed = f", {amount(usage.failures, 'call')} without an answer" if usage.failures else ""
+    tokens = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
+    yield f"Models: {amount(usage.requests, 'request')}, {tokens}{cost}{failed}."

@@ -1,9 +1,12 @@
 """What is settled before a strategy is asked."""
 
+import asyncio
+
 import pytest
 
 import holdfast
-from tests.talks import chat, settled
+from holdfast.stores.in_process import InProcessStore
+from tests.talks import agent_run, chat, settled
 
 
 def profile(folder, text):
@@ -32,3 +35,23 @@ def test_nobody_writes_and_nothing_is_opened_where_a_conversation_fits():
 def test_an_option_of_the_wrong_kind_is_told_with_its_name(wrong):
     with pytest.raises(holdfast.ConfigError, match=next(iter(wrong))):
         holdfast.compress(chat(), 100_000, **wrong)
+
+
+ASKING = {"strategy": ["shrink", "summarizing", "trim"], "llm": "extractive"}
+
+
+@pytest.mark.parametrize("options", [{}, {"profile": "economy"}, ASKING], ids=["rules", "economy", "asking"])
+def test_one_at_a_time_awaited_and_many_at_once_give_equal_results(options):
+    talks = [chat(40), agent_run(12)]
+
+    def fresh():
+        return {"counter": "words", "store": InProcessStore(), **options}
+
+    async def awaited():
+        return [await holdfast.acompress(talk, 250, **fresh()) for talk in talks]
+
+    alone = [holdfast.compress(talk, 250, **fresh()) for talk in talks]
+    assert all(result.budget_met for result in alone)
+    assert asyncio.run(awaited()) == alone
+    assert holdfast.compress_many(talks, 250, **fresh()) == alone
+    assert asyncio.run(holdfast.acompress_many(talks, 250, **fresh())) == alone

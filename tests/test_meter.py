@@ -1,6 +1,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
-from holdfast.metering import count_memo
+from holdfast.meter import count_memo
 from tests.talks import METER
 
 

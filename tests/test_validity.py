@@ -11,8 +11,8 @@ from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.integrity import Violation
 from holdfast.kernel.messages import Media, Opaque, Text, ToolCall, ToolResult
-from holdfast.mending import repair, validate
 from holdfast.result import CompressionResult, restore
+from holdfast.validity import repair, validate
 from tests.formats.conversations import anthropic_conversations, openai_conversations
 
 BROKEN = [
