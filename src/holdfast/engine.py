@@ -9,10 +9,8 @@ from typing import Any, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors import COMPRESSORS
-from holdfast.compressors.describing import described
-from holdfast.compressors.pipeline import Pipeline
-from holdfast.compressors.playing import played
-from holdfast.compressors.stepwise import Stepwise
+from holdfast.compressors.knobs import described
+from holdfast.compressors.pipeline import Pipeline, Stepwise, played
 from holdfast.formats import read
 from holdfast.formats.payloads import named
 from holdfast.formats.values import is_list, is_object

@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
-from holdfast.compressors.kept import as_list
-from holdfast.compressors.summarize.envelope import Envelope, ranges_of
-from holdfast.compressors.summary_keys import message_key, messages_key, ranges_key, thread_prefix
+from holdfast.compressors.summaries import as_list, message_key, messages_key, ranges_key, thread_prefix
+from holdfast.compressors.summary_memory import Envelope, ranges_of
 from holdfast.engine import RECALL_TOOL
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore

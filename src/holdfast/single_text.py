@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from holdfast.compressors.shrink import key_in, referenced
+from holdfast.compressors.references import key_in, referenced
 from holdfast.content import kind as kind_named
 from holdfast.content import recognise, without_loss
 from holdfast.kernel.errors import ConfigError, HoldfastError

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compressors.message_summaries import Single, message_summary
+from holdfast.compressors.writer import Single, message_summary
 from holdfast.kernel.compressor import Attempt, Plan
 from holdfast.kernel.errors import ModelError, StoreError
 from holdfast.kernel.flow import run

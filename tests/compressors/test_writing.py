@@ -1,5 +1,4 @@
-from holdfast.compressors.prompting import quoted
-from holdfast.compressors.writing import Task, _packed, written
+from holdfast.compressors.writer import Task, _packed, quoted, written
 from holdfast.kernel.compressor import Attempt, Plan
 from holdfast.kernel.flow import run
 from holdfast.kernel.ports import All

@@ -7,8 +7,8 @@ import holdfast
 from holdfast.agent import AgentLoop
 from holdfast.calls.cache import CompressionCache
 from holdfast.compressors.squeeze import Squeeze
+from holdfast.compressors.summaries import summary_key
 from holdfast.compressors.summarize import Summarize
-from holdfast.compressors.summary_keys import summary_key
 from holdfast.kernel.errors import ModelError
 from holdfast.providers.scripted import Scripted
 from holdfast.result import CompressionResult, Conversation, unwrap, wrap

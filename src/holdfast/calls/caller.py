@@ -22,6 +22,7 @@ from holdfast.providers import name_of
 from holdfast.providers.prices import price_of
 from holdfast.providers.vendor import TransientError
 from holdfast.result import Ledger, ModelCall
+from holdfast.text.visible import encodable
 
 Vector = Sequence[float]
 
@@ -214,7 +215,7 @@ class EmbeddingRound:
             self._known.update(dict.fromkeys(texts, answer))
 
     async def _vectors(self, texts: Sequence[str], ledger: Ledger) -> object:
-        call = partial(self._embedder.embed, [cleaned(text) for text in texts])
+        call = partial(self._embedder.embed, [encodable(text) for text in texts])
         outcome = await self._line.ask(self._name, call, ledger)
         tally = self._tallies[self._owners[texts[0]]]
         tally.attempts += outcome.attempts
@@ -265,15 +266,6 @@ class EmbeddingRound:
         return key_of(self._name, text)
 
 
-def cleaned(text: str) -> str:
-    """The text without lone surrogates, which no wire and no store takes."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 Asked = tuple[Complete | Embed, Ledger]
 """A request, and where its calls are put on record."""
 
@@ -316,7 +308,7 @@ class Caller:
         if known is not None:
             ledger.calls.append(ModelCall("complete", name, cached=1))
             return known
-        prompt, system = cleaned(request.prompt), cleaned(request.system)
+        prompt, system = encodable(request.prompt), encodable(request.system)
         call = partial(model.complete, prompt, system=system, max_tokens=request.max_tokens)
         outcome = await self._model_line.ask(name, call, ledger)
         reply = _reply_of(outcome.answer, name)
@@ -363,7 +355,7 @@ def _reply_of(answer: object, who: str) -> Reply | HoldfastError:
     reply = Reply(answer) if isinstance(answer, str) else answer
     if not isinstance(reply, Reply) or not isinstance(cast("object", reply.text), str):
         return ModelError(f"{who} returned a {type(answer).__name__} in the place of a text")
-    return Reply(cleaned(reply.text), reply.input_tokens, reply.output_tokens)
+    return Reply(encodable(reply.text), reply.input_tokens, reply.output_tokens)
 
 
 def _failed(name: str, outcome: Outcome, fault: HoldfastError) -> ModelCall:

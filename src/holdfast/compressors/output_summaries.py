@@ -14,7 +14,7 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Ask, Save
 from holdfast.kernel.registry import Registry
 
-_TELLERS = Registry("teller", "tellers", {"output": "holdfast.compressors.message_summaries:output_summary"})
+_TELLERS = Registry("teller", "tellers", {"output": "holdfast.compressors.writer:output_summary"})
 """What writes and verifies is loaded where a model is asked: no clearing without one waits for it."""
 
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")

@@ -11,8 +11,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from holdfast.compressors.cuts import unit_of
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.knobs import check_knobs, knobs
 from holdfast.compressors.output_summaries import OldOutput, OutputSummaries, is_summary
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan

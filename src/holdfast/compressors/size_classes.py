@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.knobs import check_knobs, knobs
 from holdfast.content import kind
 from holdfast.content.llm4s_outputs import llm4s_error, llm4s_log
 from holdfast.content.structured import cleaned

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from holdfast.compressors.concealing import concealed
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.prompting import quoted, request
-from holdfast.compressors.summaries import PLAIN, body_of, mark
+from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.summaries import PLAIN, body_of, concealed, mark
 from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
+from holdfast.compressors.writer import quoted, request
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Replace

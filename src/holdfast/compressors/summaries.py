@@ -1,16 +1,24 @@
-"""The message that stands for history: how it is marked, and how it is known again.
+"""The message that stands for history: how it is marked and known again, and where it is kept.
 
-Stateless callers hand plain messages back, so a summary must be recognised by what it says. Its first line is
-``[HISTORY_SUMMARY <key>]``; the key is the first 16 hex digits of the SHA-256 of all that follows the line. What
-a user, an assistant or a tool merely wrote does not have that key, and is text like any other.
+Stateless callers hand plain messages back, so a summary must be recognised by what it says. Its first
+line is ``[HISTORY_SUMMARY <key>]``; the key is the first 16 hex digits of the SHA-256 of all that follows
+the line. What a user, an assistant or a tool merely wrote does not have that key, and is text like any
+other.
+
+A thread's keys in a store begin with ``thread_<id>:``. In the id, and only there, ``:`` and ``%`` are
+written ``%3A`` and ``%25``: other ids stand as they are, and no two threads share a key. Positions are
+those of the caller's original conversation, system messages counted, both ends included.
 """
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
+from typing import Any, cast
 
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import SUMMARY
+from holdfast.text.concealed import masked_parts, redacted_text
 
 PLAIN = f"{SUMMARY}]"
 """The mark without a key, which the system's own messages may carry."""
@@ -47,3 +55,80 @@ def body_in(text: str, role: Role) -> str | None:
 
 def _key(body: str) -> str:
     return sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:_KEY_DIGITS]
+
+
+def concealed(message: Message) -> Message:
+    """The message with every secret masked, whoever said it; the very same where there is none.
+
+    A summary of older messages is marked anew: it is known by what it says.
+    """
+    texts, _ = masked_parts(message, everyone=True)
+    body = body_of(message) if texts else None
+    if body is not None:
+        texts = {0: mark(redacted_text(body)[0], message.role)}
+    return message.saying(texts) if texts else message
+
+
+def summary_key(thread: str, start: int, end: int) -> str:
+    """The summary of the messages from ``start`` to ``end``: ``thread_123:summary:5-15``."""
+    return f"{thread_prefix(thread)}summary:{start}-{end}"
+
+
+def message_key(thread: str, index: int) -> str:
+    """The summary of one message."""
+    return f"{thread_prefix(thread)}message:{index}"
+
+
+def ranges_key(thread: str) -> str:
+    """The list of the ranges that are summarized."""
+    return f"{thread_prefix(thread)}summary:ranges"
+
+
+def messages_key(thread: str) -> str:
+    """The list of the messages that are summarized by themselves."""
+    return f"{thread_prefix(thread)}message:list"
+
+
+def thread_prefix(thread: str) -> str:
+    """What all keys of a thread begin with, and no others."""
+    escaped = thread.replace("%", "%25").replace(":", "%3A")
+    return f"thread_{escaped}:"
+
+
+def content_key(covers: str) -> str:
+    """The summary of messages with this hash, in a conversation without a thread."""
+    return f"summary:{covers}"
+
+
+def waiting_key(key: str) -> str:
+    """The messages that the summary under the key covers, and that no model has been sent yet."""
+    return f"{key}:waiting"
+
+
+def opening_key(opening: str) -> str:
+    """The list of ranges of conversations without a thread that open with messages of this hash."""
+    return f"summary:opening:{opening}"
+
+
+def mark_key(mark: str) -> str:
+    """Where the list of ranges is kept that the summary message with this mark belongs to."""
+    return f"summary:mark:{mark}"
+
+
+def as_object(value: str | None) -> dict[str, Any]:
+    """The JSON object of the text; an empty one where it is none."""
+    found = _json(value)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def as_list(value: str | None) -> list[object]:
+    """The JSON list of the text; an empty one where it is none."""
+    found = _json(value)
+    return cast("list[object]", found) if isinstance(found, list) else []
+
+
+def _json(value: str | None) -> object:
+    try:
+        return json.loads(value) if value else None
+    except (ValueError, RecursionError):
+        return None

@@ -7,8 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from holdfast.compressors.cuts import legal, oldest_first, preferred
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.knobs import check_knobs, knobs
 from holdfast.compressors.references import parted
 from holdfast.compressors.summaries import body_of, mark
 from holdfast.kernel.budget import Allowance, Share

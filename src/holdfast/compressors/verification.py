@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from holdfast.compressors.prompting import encodable
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
 from holdfast.text.fit import choose, fits
@@ -20,6 +19,7 @@ from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
+from holdfast.text.visible import encodable
 from holdfast.text.words import terms
 
 _SHORT = 400  # characters: an apology or an error message is not longer, a summary of errors is

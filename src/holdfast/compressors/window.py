@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast.compressors.cuts import kept_whole, legal, oldest_first, preferred
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.knobs import check_knobs, knobs
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop

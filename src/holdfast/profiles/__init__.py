@@ -13,7 +13,7 @@ from typing import Any, cast, get_args
 
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.named import Named
+from holdfast.compressors.pipeline import Named
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Preference

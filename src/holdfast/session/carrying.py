@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.compressors.concealing import concealed
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import notes_of
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.summaries import body_of, concealed, mark
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format
 from holdfast.stream.events import events_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from holdfast.calls.lineup import Lineup
-from holdfast.compressors.together import together
+from holdfast.compressors.writer import together
 from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.ports import Ask
 from holdfast.memory.by_model import expanded

@@ -20,7 +20,7 @@ from holdfast.memory.condensing import Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.segments import HEAVY, VERBATIM, Segment
 from holdfast.memory.tiers import TIERS, Maintenance, Move, Tier, Tiers, TierSizes, TierStatistics
-from holdfast.text.scoring import has_importance_marker
+from holdfast.text.importance import has_importance_marker
 from holdfast.text.visible import amount
 
 from .likeness import Likeness

@@ -10,7 +10,7 @@ from time import monotonic
 
 from holdfast.kernel.forks import brief_lock
 from holdfast.stores.protocols import Line, to_bytes, to_text
-from holdfast.text.lexical import Lexical
+from holdfast.text.similarity import Lexical
 
 
 class InProcessLog:

@@ -18,7 +18,7 @@ from typing import Self
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
 from holdfast.stores.protocols import Line, to_bytes, to_text
 from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
-from holdfast.text.lexical import Lexical
+from holdfast.text.similarity import Lexical
 
 MOST_WAITING = 64
 """Lines whose words may wait: to index so many takes a search some 3 ms."""

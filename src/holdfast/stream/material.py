@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast.text.speech import reads_as_words
+from holdfast.text.sentences import reads_as_words
 
 _FENCE = re.compile(r"(?:```|~~~)")
 _QUOTE = re.compile(r"\s{0,3}>")

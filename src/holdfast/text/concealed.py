@@ -10,7 +10,7 @@ from holdfast.kernel.messages import Message, Opaque, Part, Reasoning, Text, Too
 from holdfast.kernel.registry import Registry
 from holdfast.text.memo import Memo
 
-_SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.masked_json:redact_any"})
+_SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.secrets:redact_any"})
 """What knows the shapes of secrets is loaded where they are masked: compiling them takes 20 ms."""
 
 _TOGETHER = 64  # texts: to begin a search takes as long as to look through thousands of characters

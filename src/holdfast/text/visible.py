@@ -65,3 +65,8 @@ def amount(number: int, noun: str) -> str:
 def plain(reason: str) -> str:
     """A reason in words: a short code loses its underscores, a sentence stays as it is."""
     return reason if " " in reason else reason.replace("_", " ")
+
+
+def encodable(text: str) -> str:
+    """The text without halves of characters, which no provider takes."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 import holdfast
-from holdfast.compressors.shrink import Shrink, key_in
+from holdfast.compressors.references import key_in
+from holdfast.compressors.shrink import Shrink
 from holdfast.kernel.edits import Offload
 from holdfast.recovery import recall_tool
 from holdfast.stores.encrypt import EncryptedStore

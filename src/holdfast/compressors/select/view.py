@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from holdfast.compressors.concealing import concealed
-from holdfast.compressors.cuts import legal, unit_of
-from holdfast.compressors.placing import Placed, placed
+from holdfast.compressors.cuts import Placed, legal, placed, unit_of
 from holdfast.compressors.references import note
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.summaries import body_of, concealed, mark
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Plan
