@@ -31,6 +31,12 @@ def _opening(message: Message) -> str:
     return parts[0].text if parts and isinstance(parts[0], Text) else ""
 
 
+def newest(transcript: Transcript, count: int) -> list[int]:
+    """Positions of the newest messages, so many of them, system messages not counted."""
+    others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
+    return others[max(0, len(others) - count) :]
+
+
 def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]) -> set[int]:
     """Positions of the oldest units, none of them in ``kept``, that together free ``excess`` tokens or more.
 

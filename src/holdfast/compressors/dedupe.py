@@ -16,7 +16,7 @@ from operator import mul
 from typing import cast
 
 from holdfast.compressors.cuts import legal, preferred
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import body_of
 from holdfast.compressors.verification import stands
 from holdfast.kernel.budget import Allowance, Meter
@@ -224,7 +224,7 @@ _MOST, _SHARE = 2, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Semantic:
+class Semantic(Configured):
     """Older messages of one role that say nearly the same are merged: the longest stays, where it stands.
 
     Nothing exact is lost by it. A user's message leaves if the one that stays names all that it names; a sentence
@@ -244,10 +244,6 @@ class Semantic:
         if isinstance(cast("object", self.similarity_threshold), int | float):
             object.__setattr__(self, "similarity_threshold", min(max(self.similarity_threshold, 0.0), 1.0))
         check_knobs(self)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of what others say, and a Replace for each text that takes something over."""

@@ -68,6 +68,19 @@ def _words(hint: Any) -> str:
     return f"a list, each item {_words(inner[0])}" if origin is tuple else _WORDS[hint]
 
 
+class Configured:
+    """A strategy that is its configuration: its knobs are checked when it is made, and describe it."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check_knobs(self)
+
+    def describe(self) -> Mapping[str, object]:
+        """The name and the knobs."""
+        return {"strategy": cast("Compressor", self).name, **knobs(self)}
+
+
 def described(compressor: Compressor) -> dict[str, object]:
     """The description of a strategy: its own, or that of a dataclass, its name and its knobs."""
     told = _own(compressor)

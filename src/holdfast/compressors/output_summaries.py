@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 from holdfast.compressors.references import note
+from holdfast.compressors.summaries import Shelf
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.errors import ModelError, StoreError
-from holdfast.kernel.flow import ask
-from holdfast.kernel.ports import Ask, Save
+from holdfast.kernel.errors import ModelError
+from holdfast.kernel.ports import Ask
 from holdfast.kernel.registry import Registry
 
 _TELLERS = Registry("teller", "tellers", {"output": "holdfast.compressors.writer:output_summary"})
@@ -49,7 +49,10 @@ class OutputSummaries:
     """What failed, the model or the store; none if nothing did."""
     _asks: bool = field(default=True, init=False)
     _keeps: bool = field(default=True, init=False)
-    _saves: bool = field(default=True, init=False)
+    _originals: Shelf = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._originals = Shelf(self.allowance.stored)
 
     @property
     def may_ask(self) -> bool:
@@ -74,21 +77,13 @@ class OutputSummaries:
         if trouble:
             self._keeps = False
             self.troubles.append(trouble)
-        key = yield from self._saved(output.text)
+        worked = self._originals.works
+        key = yield from self._originals.save(output.text)
+        if worked and not self._originals.works:
+            self.troubles.append(self._originals.trouble)
         tool = self.allowance.recall_tool
         told = f"{opening}\n{text}" + (f"\n{note('text', output.tokens, key, tool=tool)}" if key else "")
         return Told(told, key) if self.allowance.meter.text(told) < min(room + 1, output.tokens) else None
-
-    def _saved(self, text: str) -> Generator[Ask[Any], Any, str]:
-        """The key under which the original is kept; empty where there is no store, or none that works."""
-        if not (self.allowance.stored and self._saves):
-            return ""
-        try:
-            return (yield from ask(Save(text)))
-        except StoreError as fault:
-            self._saves = False
-            self.troubles.append(f"no original was saved from then on: {fault}")
-            return ""
 
 
 def is_summary(text: str) -> bool:

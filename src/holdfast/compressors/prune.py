@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from holdfast.compressors.cuts import unit_of
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.output_summaries import OldOutput, OutputSummaries, is_summary
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan
@@ -34,7 +34,7 @@ class Output(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Prune:
+class Prune(Configured):
     """Tool outputs older than a protected zone become a placeholder, if enough of them can go.
 
     The zone is measured back from the newest output; the output in which it ends stays whole, and so does
@@ -79,13 +79,6 @@ class Prune:
     """Tokens that a model's summary of an output may take, in the place of the placeholder; 0 asks for none."""
 
     name = "prune"
-
-    def __post_init__(self) -> None:
-        check_knobs(self)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
         """One edit for each output that goes; a model is asked only where summaries are wanted."""

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from holdfast.compressors.cuts import legal, preferred
-from holdfast.compressors.knobs import check_knobs, knobs
-from holdfast.compressors.summaries import as_list, body_of, messages_key
+from holdfast.compressors.cuts import legal, newest, preferred
+from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.summaries import Shelf, body_of, messages_key
 from holdfast.compressors.writer import Single, message_summary, together
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
-from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError, StoreError
-from holdfast.kernel.flow import ask
+from holdfast.kernel.errors import ConfigError, HoldfastError, ModelError
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Role, Text, ToolResult
-from holdfast.kernel.ports import Ask, Read, Write
+from holdfast.kernel.ports import Ask
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.identifiers import facts
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
@@ -160,19 +158,11 @@ class Condenser:
                 self.faults.append(ModelError("the reply of the model was refused: it saves nothing"))
             else:
                 found[i] = MARK + answer.text
-        if found and self.allowance.stored and self.allowance.thread:
-            yield from self._list(found)
+        if found and self.allowance.thread:  # on the list by which a thread is forgotten: all at once, or each
+            shelf = Shelf(self.allowance.stored)  # would overwrite the others
+            yield from shelf.add(messages_key(self.allowance.thread), found)
+            self.trouble = self.trouble or shelf.trouble
         return found
-
-    def _list(self, found: Mapping[int, str]) -> Generator[Ask[Any], Any, None]:
-        """Put all of them on the list by which a thread is forgotten: at once, each would overwrite the others."""
-        key = messages_key(self.allowance.thread)
-        try:
-            known = as_list((yield from ask(Read(key))))
-            if not set(found).issubset(known):
-                yield from ask(Write(key, json.dumps([*known, *(i for i in found if i not in known)])))
-        except StoreError as fault:
-            self.trouble = self.trouble or f"summaries are not kept: {fault}"
 
 
 def _single(index: int, long: Long) -> Single:
@@ -186,7 +176,7 @@ Said = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Hierarchical:
+class Hierarchical(Configured):
     """The newest messages stay, and of the older ones the most important, in the order in which they were said.
 
     A message that is important and does not fit is condensed by the model, if there is one; what a user said stays
@@ -216,14 +206,10 @@ class Hierarchical:
             problem, advice = f"there are no weights {self.weights!r}", f"known are {', '.join(PRESETS)}"
             raise ConfigError(problem, place="Hierarchical.weights", advice=advice)
 
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
-
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """One Drop of what is left out, and a Replace for each text that is condensed."""
         weights = PRESETS[self.weights] if isinstance(self.weights, str) else self.weights
-        recent = _newest(transcript, self.keep_recent)
+        recent = newest(transcript, self.keep_recent)
         query = allowance.query if allowance.query is not None else transcript.question
         ranked = _Ranked(transcript, allowance, scores(transcript, weights, recent, query), frozenset(recent))
         condenser = Condenser(transcript, allowance)
@@ -315,8 +301,3 @@ class _Ranked:
         if not said:
             return sum(meter.sizes(self.transcript)[unit.start : unit.stop])
         return sum(meter.message(messages[i].saying(dict([said[i]])) if i in said else messages[i]) for i in unit)
-
-
-def _newest(transcript: Transcript, count: int) -> list[int]:
-    others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
-    return others[len(others) - count :] if 0 < count < len(others) else others if count else []

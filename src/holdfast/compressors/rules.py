@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, Protocol
 
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.prose_rules import shortened, standing, without_fillers, without_phrases, without_repeats
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.apply import apply
@@ -222,7 +222,7 @@ RULES = tuple(_BUILT_IN)
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Configured):
     """Subjective edits: one rule after another until the target is met, each kept only where it saves tokens.
 
     In no profile unless asked for. What users and the system said, code, JSON and quotations stand as they are.
@@ -241,10 +241,6 @@ class Rules:
         for rule in self.rules:
             if isinstance(rule, str) and rule not in _BUILT_IN:
                 raise ConfigError(f"there is no rule {rule!r}", place="Rules.rules", advice=f"known are {RULES}")
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """What all rules together come to; the detail tells what each saved, or why it was refused."""

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from holdfast.compressors.cuts import preferred
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.output_summaries import OldOutput, OutputSummaries
 from holdfast.compressors.references import note, referenced
 from holdfast.compressors.shrink_candidates import (
@@ -26,13 +26,13 @@ from holdfast.compressors.shrink_candidates import (
     shortened,
     superseded,
 )
+from holdfast.compressors.summaries import Shelf
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
-from holdfast.kernel.errors import ConfigError, StoreError
-from holdfast.kernel.flow import ask
-from holdfast.kernel.ports import Ask, Room, Save, Shrunk
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.ports import Ask, Room, Shrunk
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.memo import Memo
 from holdfast.text.question import Question
@@ -239,14 +239,16 @@ class Work:
         self._transcript, self._allowance, self._view, self._until = transcript, allowance, view, until
         self._candidates, self._excess = candidates, view.excess
         self._sizes: dict[Place, int] = {c.place: c.tokens for c in candidates}
-        self._saves = allowance.stored
+        self._originals = Shelf(allowance.stored)
         self._summaries = OutputSummaries(summary_tokens, allowance)
         self._question = transcript.question if allowance.query is None else allowance.query
 
     @property
     def trouble(self) -> str:
         """What failed, or was not done in time, each once; empty if nothing was."""
-        return "; ".join(dict.fromkeys([*self._summaries.troubles, *self._troubles]))
+        return "; ".join(
+            dict.fromkeys(filter(None, [*self._summaries.troubles, *self._troubles, self._originals.trouble]))
+        )
 
     def done(self, rules: Collection[str], rooms: Rooms) -> Asking:
         """The rules, in order, until enough has gone."""
@@ -300,7 +302,7 @@ class Work:
         if self._summaries.may_ask and (yield from self._summarized(candidate, tokens)):
             return
         text, kind = candidate.text, recognise(candidate.text).name
-        key = yield from self._saved(candidate, kind)
+        key = yield from self._originals.save(candidate.text, kind)
         question = question_for(candidate.text, candidate.tokens, self._question)
         room = Room(tokens, self._allowance.meter.text, question)
         shrunk = read(Reading(text, room, key, self._allowance.recall_tool if key else ""))
@@ -322,7 +324,7 @@ class Work:
         return True
 
     def _clamp(self, candidate: Candidate, tokens: int) -> Asking:
-        key = yield from self._saved(candidate, "json")
+        key = yield from self._originals.save(candidate.text, "json")
         reference = self._note(candidate, "arguments", key) if key else ""
         text = clamped(Arguments(candidate.text, tokens, self._allowance.meter.text, reference))
         if text is not None:
@@ -332,23 +334,12 @@ class Work:
         for candidate, told in found:
             if self._is_over():
                 return
-            key = yield from self._saved(candidate, "text")
+            key = yield from self._originals.save(candidate.text, "text")
             text = f"{told}\n{self._note(candidate, 'text', key)}" if key else told
             self._keep(candidate, text, reason, key)
 
     def _note(self, candidate: Candidate, kind: str, key: str) -> str:
         return note(kind, candidate.tokens, key, tool=self._allowance.recall_tool)
-
-    def _saved(self, candidate: Candidate, kind: str) -> Generator[Ask[object], Any, str]:
-        """The key under which the original is kept; empty where there is no store, or none that works."""
-        if not self._saves:
-            return ""
-        try:
-            return (yield from ask(Save(candidate.text, kind)))
-        except StoreError as fault:
-            self._saves = False
-            self._troubles.append(f"no original was saved from then on: {fault}")
-            return ""
 
     def _keep(self, candidate: Candidate, text: str, reason: str, key: str = "") -> None:
         """Take the text if it is smaller than what stands there now."""
@@ -379,7 +370,7 @@ _ENOUGH = 1 / 16  # of the budget: an old output of any size is cut to that befo
 
 
 @dataclass(frozen=True, slots=True)
-class Shrink:
+class Shrink(Configured):
     """Tool outputs become smaller by what they are, oldest first, the newest exchange last.
 
     First what costs nothing: a shorter form of the same value, texts that stand twice, files that were read
@@ -436,10 +427,6 @@ class Shrink:
         if not self.shares or not all(0 <= share <= 1 for share in self.shares):
             advice = "give one or more from 0 to 1"
             raise ConfigError(f"{self.shares!r} are no shares", place="Shrink.shares", advice=advice)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Replace for each text that shrinks, or an Offload where its original is kept."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import PLAIN, body_of, concealed, mark
 from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
 from holdfast.compressors.writer import quoted, request
@@ -23,7 +22,7 @@ _LEAST = 16  # tokens that a model is asked for, however small the cap is
 
 
 @dataclass(frozen=True, slots=True)
-class Squeeze:
+class Squeeze(Configured):
     """Summaries that take more than a cap together are each written anew by the model, about half as long.
 
     What a summary says exactly, and the model left out, is listed behind it while there is room. If the model
@@ -34,13 +33,6 @@ class Squeeze:
     """What all summaries may take together, in tokens or as a share of the target."""
 
     name = "squeeze"
-
-    def __post_init__(self) -> None:
-        check_knobs(self)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the cap."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Replace for each summary."""

@@ -13,12 +13,19 @@ those of the caller's original conversation, system messages counted, both ends 
 from __future__ import annotations
 
 import json
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
+from holdfast.kernel.errors import StoreError
+from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Role
+from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import SUMMARY
 from holdfast.text.concealed import masked_parts, redacted_text
+
+T = TypeVar("T")
 
 PLAIN = f"{SUMMARY}]"
 """The mark without a key, which the system's own messages may carry."""
@@ -132,3 +139,43 @@ def _json(value: str | None) -> object:
         return json.loads(value) if value else None
     except (ValueError, RecursionError):
         return None
+
+
+@dataclass(slots=True)
+class Shelf:
+    """The caller's store as a strategy uses it: after its first failure it is not asked again."""
+
+    works: bool
+    """Whether there is a store, and it has worked so far."""
+
+    trouble: str = ""
+    """What failed, for people; empty while nothing has."""
+
+    def save(self, text: str, kind: str = "text") -> Generator[Ask[Any], Any, str]:
+        """The key under which an original is kept; empty where it is not."""
+        key = yield from self._asked(Save(text, kind), "no original was saved from then on")
+        return key or ""
+
+    def read(self, key: str) -> Generator[Ask[Any], Any, str | None]:
+        """What stands under the key; None where nothing does, or nothing can be read."""
+        return (yield from self._asked(Read(key), "summaries are not kept"))
+
+    def write(self, key: str, value: str) -> Generator[Ask[Any], Any, None]:
+        """Keep the value."""
+        yield from self._asked(Write(key, value), "summaries are not kept")
+
+    def add(self, key: str, numbers: Iterable[int]) -> Generator[Ask[Any], Any, None]:
+        """Put the numbers on the list under the key, where they are not on it yet."""
+        known = as_list((yield from self.read(key)))
+        new = [number for number in numbers if number not in known]
+        if new:
+            yield from self.write(key, json.dumps([*known, *new]))
+
+    def _asked(self, request: Ask[T], problem: str) -> Generator[Ask[Any], Any, T | None]:
+        if not self.works:
+            return None
+        try:
+            return (yield from ask(request))
+        except StoreError as fault:
+            self.works, self.trouble = False, f"{problem}: {fault}"
+            return None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal
 
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
 from holdfast.compressors.summary_text import Body, Parts, chosen_words, composed, joined, plain, settled
@@ -122,7 +122,7 @@ class Telling:
         told = f"{envelope.count:,} messages, up to message {envelope.end}"
         if envelope.waits:
             told += f"; of these {envelope.waits:,} tokens wait for the model"
-        return Plan(tuple(edits), reason=reason, detail="; ".join(filter(None, (told, self.memory.trouble))))
+        return Plan(tuple(edits), reason=reason, detail="; ".join(filter(None, (told, self.memory.shelf.trouble))))
 
     def is_smaller(self, envelope: Envelope, upto: int) -> bool:
         """Whether the summary takes less than what leaves for it."""
@@ -206,7 +206,7 @@ _ADDED = 0.3  # of the cap that a text may take which is set behind earlier ones
 
 
 @dataclass(frozen=True, slots=True)
-class Summarize:
+class Summarize(Configured):
     """What is older than the recent turns becomes one marked message, which a model writes.
 
     With a store, what was summarized before is found again and only extended: by thread where the conversation has
@@ -261,10 +261,6 @@ class Summarize:
         if self.keep_recent is not None and self.keep_at_least is not None:
             advice = "give one of keep_recent and keep_at_least"
             raise ConfigError("what stays has one measure", place="Summarize", advice=advice)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of all that the summary covers, and the summary."""
@@ -348,7 +344,7 @@ class Summarize:
         """The plan for a summary with messages that wait for the model, once these are kept."""
         yield from telling.memory.keep(later, telling.blocks(new))
         if not telling.memory.keeps:
-            return Plan.skip("nothing_kept", telling.memory.trouble)
+            return Plan.skip("nothing_kept", telling.memory.shelf.trouble)
         return telling.plan(later, new[-1], "told_by_rule")
 
     def _start_of_recent(self, history: History) -> int:

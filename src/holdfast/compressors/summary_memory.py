@@ -16,6 +16,7 @@ from time import time
 from typing import Any, cast
 
 from holdfast.compressors.summaries import (
+    Shelf,
     as_list,
     as_object,
     body_of,
@@ -30,11 +31,9 @@ from holdfast.compressors.summaries import (
 )
 from holdfast.compressors.summary_text import parsed
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.errors import StoreError
-from holdfast.kernel.flow import ask
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Media, Message
-from holdfast.kernel.ports import Ask, Read, Write
+from holdfast.kernel.ports import Ask
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.concealed import redacted_text
 
@@ -256,13 +255,16 @@ class Memory:
     history: History
     writer: str
     keep_seconds: float | None = None
-    trouble: str = ""
+    shelf: Shelf = field(init=False)
     _list: str = field(default="", init=False)
     """The key of the list of ranges."""
     _ranges: list[Range] = field(default_factory=list[Range], init=False)
     _chain: dict[int, str] = field(default_factory=dict[int, str], init=False)
     """The hash of all that may be summarized up to a position."""
     _base: Known | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.shelf = Shelf(self.history.allowance.stored)
 
     def look(self, start: int) -> Looking:
         """The summary that covers most before ``start``; if none does, the shortest beyond it, if it may move."""
@@ -281,7 +283,7 @@ class Memory:
     @property
     def keeps(self) -> bool:
         """Whether there is a store, and it has worked so far."""
-        return self.history.allowance.stored and not self.trouble
+        return self.shelf.works
 
     def keep(self, envelope: Envelope, waiting: Sequence[str] = ()) -> Asking:
         """Keep a summary and what waits to be summarized; the list last: what it names is there."""
@@ -291,13 +293,13 @@ class Memory:
         key = summary_key(thread, envelope.start, envelope.end) if thread else content_key(envelope.covers)
         if waiting:
             envelope = replace(envelope, waiting=(*envelope.waiting, waiting_key(key)))
-            yield from self._write(waiting_key(key), json.dumps(list(waiting), ensure_ascii=False))
+            yield from self.shelf.write(waiting_key(key), json.dumps(list(waiting), ensure_ascii=False))
         known = _mark(envelope.body)
         new = Range(envelope.start, envelope.end, envelope.covers, known, key)
-        yield from self._write(key, replace(envelope, writer=self.writer, made=time()).to_json())
-        yield from self._write(self._list, with_range(self._ranges, new))
+        yield from self.shelf.write(key, replace(envelope, writer=self.writer, made=time()).to_json())
+        yield from self.shelf.write(self._list, with_range(self._ranges, new))
         if not thread:
-            yield from self._write(mark_key(known), self._list)
+            yield from self.shelf.write(mark_key(known), self._list)
 
     def waiting(self, envelope: Envelope) -> Generator[Ask[Any], Any, list[str]]:
         """What a summary covers and the model has not been sent."""
@@ -382,22 +384,8 @@ class Memory:
         return Envelope.of_json((yield from self._read(key)))
 
     def _read(self, key: str) -> Generator[Ask[Any], Any, str | None]:
-        if not self.keeps:
-            return None
-        try:
-            value = yield from ask(Read(key))
-        except StoreError as fault:
-            self.trouble = f"summaries are not kept: {fault}"
-            return None
+        value = yield from self.shelf.read(key)
         return None if value is None else self.history.told(value)
-
-    def _write(self, key: str, value: str) -> Asking:
-        if self.trouble:
-            return
-        try:
-            yield from ask(Write(key, value))
-        except StoreError as fault:
-            self.trouble = f"summaries are not kept: {fault}"
 
 
 def _end(reached: tuple[int, Range]) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from holdfast.compressors.cuts import legal, oldest_first, preferred
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.cuts import legal, newest, oldest_first, preferred
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import parted
 from holdfast.compressors.summaries import body_of, mark
 from holdfast.kernel.budget import Allowance, Share
@@ -26,7 +26,7 @@ _LAST = 16  # nor below these when the budget cannot be met anyway: a marker and
 
 
 @dataclass(frozen=True, slots=True)
-class Trim:
+class Trim(Configured):
     """Drop the oldest units until the target is met; clamp what is oversize among those that must stay.
 
     System messages, pins and the newest message with its open exchange always stay; what the profile prefers and
@@ -54,13 +54,6 @@ class Trim:
 
     name = "trim"
 
-    def __post_init__(self) -> None:
-        check_knobs(self)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
-
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
         """One Drop of all that goes, and a Replace for each part that is clamped."""
         if self.only_when_last_is_user and not _ends_with_user(transcript):
@@ -69,7 +62,7 @@ class Trim:
         work = _Work(transcript, allowance, target)
         if work.excess <= 0:
             return Plan.skip("within_budget", "it fits already")
-        firm = transcript.protected.union(_recent(transcript, self.keep_recent))
+        firm = transcript.protected.union(newest(transcript, self.keep_recent))
         self._fit(work, firm, firm | preferred(transcript))
         edits = work.edits()
         if not edits:
@@ -271,11 +264,6 @@ def _shortened(text: str, level: int, count: Callable[[str], int]) -> str:
 
 def _media(part: Part) -> tuple[Media, ...]:
     return part.media if isinstance(part, ToolResult) else ()
-
-
-def _recent(transcript: Transcript, count: int) -> list[int]:
-    others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
-    return others[len(others) - count :] if 0 < count < len(others) else others if count else []
 
 
 def _ends_with_user(transcript: Transcript) -> bool:

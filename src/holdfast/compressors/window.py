@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.compressors.cuts import kept_whole, legal, oldest_first, preferred
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop
@@ -15,7 +15,7 @@ from holdfast.kernel.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)
-class SlidingWindow:
+class SlidingWindow(Configured):
     """System messages and the newest of the others, in order, where they stand.
 
     With none of the three knobs the window is what fits the target, and the task, the newest user message and a
@@ -40,10 +40,6 @@ class SlidingWindow:
         if len(given) > 1:
             advice = "give one of window_size, keep_turns and keep_tokens"
             raise ConfigError("a window has one measure", place="sliding_window", advice=advice)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the measure."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
         """One Drop of everything that is older than the window."""

@@ -14,13 +14,13 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple, TypeVar, cast
 
-from holdfast.compressors.summaries import as_list, as_object, message_key, messages_key
+from holdfast.compressors.summaries import Shelf, as_object, message_key, messages_key
 from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError, StoreError
+from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Media, Message, Role, Text, ToolCall, ToolResult
-from holdfast.kernel.ports import All, Ask, Complete, Read, Write
+from holdfast.kernel.ports import All, Ask, Complete
 from holdfast.text.fit import clip, fits
 from holdfast.text.visible import encodable
 
@@ -224,12 +224,14 @@ def message_summary(single: Single, tokens: int, allowance: Allowance, question:
     covers = _hash(single.role, single.text)
     proof = {"covers": covers, "writer": _hash(wording(), allowance.writer, question, single.source)}
     key = message_key(allowance.thread, single.index) if allowance.thread else f"summary:message:{covers}"
-    shelf = _Shelf(allowance)
+    shelf = Shelf(allowance.stored)
     known = _kept((yield from shelf.read(key)), proof)
     if known is not None and allowance.meter.text(known) <= tokens:
         return Summary(known)
     text = yield from _message_written(single, tokens, allowance, question)
-    yield from shelf.keep(key, json.dumps({**proof, "text": text}, ensure_ascii=False), single.index)
+    yield from shelf.write(key, json.dumps({**proof, "text": text}, ensure_ascii=False))
+    if allowance.thread:
+        yield from shelf.add(messages_key(allowance.thread), [single.index])
     return Summary(text, shelf.trouble)
 
 
@@ -262,38 +264,6 @@ def _kept(value: str | None, proof: dict[str, str]) -> str | None:
     found = as_object(value)
     text = found.get("text")
     return text if isinstance(text, str) and found == {**proof, "text": text} else None
-
-
-@dataclass(slots=True)
-class _Shelf:
-    """The caller's store, as far as there is one that works: after its first failure it is not asked again."""
-
-    allowance: Allowance
-    trouble: str = field(default="", init=False)
-
-    def read(self, key: str) -> Generator[Ask[Any], Any, str | None]:
-        """What stands under the key; None where nothing does, or nothing can be read."""
-        if not self.allowance.stored:
-            return None
-        try:
-            return (yield from ask(Read(key)))
-        except StoreError as fault:
-            self.trouble = f"summaries are not kept: {fault}"
-            return None
-
-    def keep(self, key: str, value: str, index: int) -> Generator[Ask[Any], Any, None]:
-        """Keep the summary, and its position in the list by which a thread is forgotten."""
-        if not self.allowance.stored or self.trouble:
-            return
-        try:
-            yield from ask(Write(key, value))
-            if self.allowance.thread:
-                listing = messages_key(self.allowance.thread)
-                known = as_list((yield from ask(Read(listing))))
-                if index not in known:
-                    yield from ask(Write(listing, json.dumps([*known, index])))
-        except StoreError as fault:
-            self.trouble = f"summaries are not kept: {fault}"
 
 
 def _hash(*texts: str) -> str:

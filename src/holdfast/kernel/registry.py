@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, cast
+from warnings import warn
 
 from .errors import ConfigError
 
@@ -22,6 +23,8 @@ class Registry:
     group: str
     table: Mapping[str, str] = field(default_factory=dict[str, str])
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    formerly: tuple[str, ...] = ()
+    """Groups that nothing reads any more: what a package still brings to one is told, for one release."""
 
     def load(self, name: str) -> object:
         """What the name stands for. Raises ConfigError, naming the known ones, when nothing does."""
@@ -49,6 +52,10 @@ class Registry:
         """What installed packages bring; looked for when first needed, for it takes a third of an import."""
         from importlib.metadata import entry_points
 
+        for group in self.formerly:
+            for point in entry_points(group=f"holdfast.{group}"):
+                problem = f"nothing reads {point.name!r} of the entry point group holdfast.{group} any more"
+                warn(f"{problem}; give a {self.noun} in holdfast.{self.group}", DeprecationWarning, stacklevel=3)
         return entry_points(group=f"holdfast.{self.group}")
 
     def _advice(self, name: str) -> str:
