@@ -1,4 +1,6 @@
-"""Holdfast fits any LLM conversation to a token budget, keeps it valid, and holds fast to all it takes out.
+"""Holdfast fits any LLM conversation to a token budget and holds fast to all it takes out.
+
+What comes back is valid for its provider.
 
 Names are loaded when first used, so that ``import holdfast`` costs next to nothing.
 """

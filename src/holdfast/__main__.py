@@ -1,4 +1,7 @@
-"""``python -m holdfast``: the command line, where scripts of the environment are not on the path."""
+"""``python -m holdfast``.
+
+The command line, where scripts of the environment are not on the path.
+"""
 
 from __future__ import annotations
 

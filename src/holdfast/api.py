@@ -21,26 +21,32 @@ _PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
 
 @lists_options
 def compress(messages: Any, budget: int | Budget, **options: Unpack[Options]) -> CompressionResult:
-    """Fit a conversation to a budget of tokens; the same kind of messages comes back, untouched ones as they are.
+    """Fit a conversation to a budget of tokens.
 
-    ``messages``: a list, or a request body with its system prompt and tools, which are counted too. Messages,
-    blocks and calls may be the objects of a vendor's package: they come back as what it would send. ``model``
-    names the vocabulary to count with, ``counter`` another one (a preset, an object or a callable), ``format``
-    the wire where it cannot be seen, ``tools`` schemas to count. ``strategy`` (a name, an object, or a list of
-    them) stands in the place of the ``profile``. ``query`` is the question in view, by default the newest user
-    message. ``pin`` (positions, or a predicate over messages) names what never leaves. ``step`` is the budget's.
-    ``store`` (a URL or an object, such as an ``EncryptedStore``) keeps what is cut out of a text, and the text
-    names the key. ``redact`` masks secrets before anything is stored, summarised or referred to: in all that the
-    model and its tools said, and in what users said as soon as it leaves the view; what was masked stays masked,
-    and ``masked`` and ``redacted`` of the result say where and what. By default the profile decides.
+    The same kind of messages comes back, untouched ones as they are.
 
-    ``messages`` may be a Conversation: one comes back, and its id is the ``thread`` under which summaries are kept
-    in the store. ``llm`` completes and ``embedder`` embeds for the strategies that ask: ``vendor:name``, an object
-    or a function, synchronous or not; without an embedder, vectors that need no network. ``cache`` is asked before
-    either, ``limits`` bound their calls, and ``model_usage`` of the result says what they took.
+    ``messages``: a list, or a request body with its system prompt and tools, which are counted too.
+    Messages, blocks and calls may be the objects of a vendor's package: they come back as what it
+    would send. ``model`` names the vocabulary to count with, ``counter`` another one (a preset, an
+    object or a callable), ``format`` the wire where it cannot be seen, ``tools`` schemas to count.
+    ``strategy`` (a name, an object, or a list of them) stands in the place of the ``profile``.
+    ``query`` is the question in view, by default the newest user message. ``pin`` (positions, or a
+    predicate over messages) names what never leaves. ``step`` is the budget's. ``store`` (a URL or
+    an object, such as an ``EncryptedStore``) keeps what is cut out of a text, and the text names
+    the key. ``redact`` masks secrets before anything is stored, summarised or referred to: in all
+    that the model and its tools said, and in what users said as soon as it leaves the view; what
+    was masked stays masked, and ``masked`` and ``redacted`` of the result say where and what. By
+    default the profile decides.
+
+    ``messages`` may be a Conversation: one comes back, and its id is the ``thread`` under which
+    summaries are kept in the store. ``llm`` completes and ``embedder`` embeds for the strategies
+    that ask: ``vendor:name``, an object or a function, synchronous or not; without an embedder,
+    vectors that need no network. ``cache`` is asked before either, ``limits`` bound their calls,
+    and ``model_usage`` of the result says what they took.
 
     Raises InputError for what cannot be read, BudgetError for a hard budget that cannot be met, and
-    StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next one.
+    StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next
+    one.
     """
     return drive(fitted(messages, budget, options))
 
@@ -59,12 +65,14 @@ def compress_many(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> list[CompressionResult]:
-    """Fit each conversation to the budget; the results in their order. The options are those of ``compress``.
+    """Fit each conversation to the budget; the results in their order.
 
-    Of ``limits`` the concurrency is that of all conversations together, and ``total`` does not apply. What goes
-    wrong with one conversation is told in its own result and raised by none: ``status`` is ``failed``, with
-    ``invalid_input`` as the reason if it could not be read, and ``budget_met`` is false where it is not met.
-    Raises ConfigError for wrong options.
+    The options are those of ``compress``.
+
+    Of ``limits`` the concurrency is that of all conversations together, and ``total`` does not
+    apply. What goes wrong with one conversation is told in its own result and raised by none:
+    ``status`` is ``failed``, with ``invalid_input`` as the reason if it could not be read, and
+    ``budget_met`` is false where it is not met. Raises ConfigError for wrong options.
     """
     return drive(all_fitted(conversations, budget, options, progress))
 
@@ -109,7 +117,10 @@ class MessageTokens:
 
 @dataclass(frozen=True, slots=True)
 class TokenBreakdown:
-    """Where the tokens are: ``overhead`` is what stands beside the messages, such as a body's tools."""
+    """Where the tokens are.
+
+    ``overhead`` is what stands beside the messages, such as a body's tools.
+    """
 
     total: int
     overhead: int
@@ -126,7 +137,10 @@ def count(
     tools: object = None,
     counter: Counter = None,
 ) -> TokenBreakdown:
-    """Count the tokens of a conversation, message by message. Raises InputError for what cannot be read."""
+    """Count the tokens of a conversation, message by message.
+
+    Raises InputError for what cannot be read.
+    """
     meter = meter_for(model, counter)
     _, _, transcript = read(bare(messages), format, tools)
     sizes = meter.sizes(transcript)

@@ -110,7 +110,8 @@ def _check_several(conversations: object) -> None:
 def _prepared(messages: Any, budget: Budget, options: Options) -> Job | CompressionResult:
     """The job of one conversation, or the result that says why there is none.
 
-    Raises ConfigError for options that are wrong whatever the conversation is: only pins are about one.
+    Raises ConfigError for options that are wrong whatever the conversation is: only pins are about
+    one.
     """
     try:
         return prepare(messages, budget, options)
@@ -146,7 +147,8 @@ class Job:
     conversation: Conversation | None = None
     """What the payload stood in, if it stood in one."""
     redaction: Redaction | None = None
-    """The transcript without its secrets, where they are to be masked and something is to be done."""
+    """The transcript without its secrets, where they are to be masked and something is to be
+    done."""
 
     @property
     def attempt(self) -> Attempt:
@@ -225,7 +227,10 @@ def _recall_tool(transcript: Transcript) -> str:
 
 
 def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
-    """What the conversation may take, what starts a compression, and what one aims at; all in tokens."""
+    """What the conversation may take, what starts a compression, and what one aims at.
+
+    All in tokens.
+    """
     window = window_of(model)
     if model and window is None and budget.limit is None and budget.window is None:
         advice = "check the name, or give limit= or window="
@@ -237,7 +242,7 @@ def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The strategy, what is preferred to stay, the step, the headroom, and whether secrets are masked."""
+    """The strategy, what should stay, the step, the headroom, and whether secrets are masked."""
 
     compressor: Compressor
     prefers: tuple[Preference, ...] = ("newest_user",)
@@ -255,7 +260,10 @@ class Choice:
 
 
 def chosen(options: Options) -> Choice:
-    """What the profile says, or the strategies that stand in its place; ``redact`` is the caller's, if given."""
+    """What the profile says, or the strategies that stand in its place.
+
+    ``redact`` is the caller's, if given.
+    """
     strategy, redact = options.get("strategy"), options.get("redact")
     if strategy is None:
         profile = load_profile(options.get("profile", "balanced"))
@@ -293,7 +301,10 @@ def _shown(given: object) -> str:
 
 
 def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
-    """The positions that a caller pins: given as indices (negative from the end) or by a predicate."""
+    """The positions that a caller pins.
+
+    Given as indices (negative from the end) or by a predicate.
+    """
     if pin is None:
         return transcript.pinned
     if callable(pin):
@@ -316,7 +327,10 @@ def _listed(pin: object) -> list[int]:
 
 
 def finished(job: Job, plan: Plan | None) -> CompressionResult:
-    """The result of a plan, each step applied in turn and measured; no plan where the conversation fits."""
+    """The result of a plan, each step applied in turn and measured.
+
+    No plan where the conversation fits.
+    """
     record, masking = _Record(job), None
     if job.redaction:
         masking = Masking(job.redaction)
@@ -352,7 +366,7 @@ class _Record:
         self.steps: list[Step] = []
 
     def enter(self, name: str, plan: Plan, taken: Mapping[int, object], after: Transcript) -> None:
-        """One more step: its plan, the originals that it took out, and the conversation after it."""
+        """One more step: its plan, the originals that it took out, the conversation after it."""
         if self.steps and after is self.now:  # an idle step shows what the one before it showed
             messages = self.steps[-1].messages
         else:
@@ -426,7 +440,10 @@ def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionRe
 
 
 def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, str]:
-    """The status of the run and its reason: the first fault if nothing was done, else how it ended."""
+    """The status of the run and its reason.
+
+    The first fault if nothing was done, else how it ended.
+    """
     if job.fits:
         return "skipped", "within_budget"
     applied = any(step.applied for step in steps)
@@ -437,7 +454,10 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
 
 
 def _detail(steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
-    """What a person should know: which steps failed, what remains of a budget not met, which secrets are left."""
+    """What a person should know.
+
+    Which steps failed, what remains of a budget not met, which secrets are left.
+    """
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
     if not met:
         told.append(f"{tokens:,} tokens remain" + ("" if told else ", and nothing else may go"))

@@ -21,8 +21,9 @@ Counter = str | TokenCounter | Callable[[str], int] | None
 def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     """The meter of a model, or of a counter that is named, given as an object or as a callable.
 
-    Counters of one name are one object, and each has one memo, so that a text is counted once in a process.
-    Raises ConfigError for the name of a counter that is neither one's nor that of a model that is known.
+    Counters of one name are one object, and each has one memo, so that a text is counted once in a
+    process. Raises ConfigError for the name of a counter that is neither one's nor that of a model
+    that is known.
     """
     chosen = counter_for(model if counter is None else counter)
     if isinstance(counter, str) and chosen.accuracy.kind == "unknown" and not counter.startswith("fixed:"):
@@ -38,7 +39,10 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
 
 @lru_cache(maxsize=8)
 def _memo(counter: Hashable) -> Memo[str, int]:
-    """The memo of a counter; what counts alike is equal. Few are kept, should every call bring a new callable."""
+    """The memo of a counter; what counts alike is equal.
+
+    Few are kept, should every call bring a new callable.
+    """
     return count_memo(cast("TokenCounter", counter))
 
 
@@ -54,7 +58,8 @@ class CountsByLine(Protocol):
 def count_memo(counter: TokenCounter, characters: int = 64_000_000) -> Memo[str, int]:
     """Counts of texts by the text itself; ``characters`` bounds the text that is held.
 
-    A long text most of whose lines have been counted, as notes that go on from others, is their sum.
+    A long text most of whose lines have been counted, as notes that go on from others, is their
+    sum.
     """
     checked = _Checked(counter)
     if not isinstance(counter, CountsByLine):
@@ -77,7 +82,10 @@ def _length(text: str, tokens: int) -> int:
 
 
 class _Checked:
-    """A counter that may be anyone's: what it gives is a number of tokens, or an error that names it."""
+    """A counter that may be anyone's.
+
+    What it gives is a number of tokens, or an error that names it.
+    """
 
     def __init__(self, counter: TokenCounter) -> None:
         self.name, self.accuracy, self._count = counter.name, counter.accuracy, counter.count

@@ -1,4 +1,7 @@
-"""Modules that were documented under another name: for one release the old name works, and warns."""
+"""Modules that were documented under another name.
+
+For one release the old name works, and warns.
+"""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ _DEFAULTS: Options = {"profile": "balanced", "on_failure": "degrade"}
 
 
 def lists_options(function: F) -> F:
-    """Let the signature of a function that takes ``**options`` name each of them, for help and tools."""
+    """Let the signature of a function with ``**options`` name each, for help and tools."""
     own = signature(function)
     named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
     options = [
@@ -95,7 +95,7 @@ def lists_options(function: F) -> F:
 
 
 def check(options: Options) -> None:
-    """Raise TypeError for an option that there is not, ConfigError for a value that is none of its own."""
+    """Raise TypeError for an unknown option, ConfigError for a wrong value."""
     for name in options:
         if name not in Options.__annotations__:
             raise TypeError(f"there is no option {name!r}; known are {', '.join(Options.__annotations__)}")

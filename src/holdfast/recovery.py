@@ -46,12 +46,14 @@ def recall(
     pattern: str | None = None,
     field: str | None = None,
 ) -> str:
-    """The original that a reference names: whole, or its lines (first, last), the lines that match, or a field.
+    """The original that a reference names.
 
-    ``key`` is what stands after ``original:``, or the whole reference; ``lines`` may be written ``"10:80"``.
-    Raises NotFoundError for a key that this store does not hold, CorruptError for an original that was damaged,
-    StoreError for a store that does not answer, and ConfigError for a key, a range, a pattern or a path that is
-    none.
+    Whole, or its lines (first, last), the lines that match, or a field.
+
+    ``key`` is what stands after ``original:``, or the whole reference; ``lines`` may be written
+    ``"10:80"``. Raises NotFoundError for a key that this store does not hold, CorruptError for an
+    original that was damaged, StoreError for a store that does not answer, and ConfigError for a
+    key, a range, a pattern or a path that is none.
     """
     return excerpt_of(key, opened(store), lines=lines, pattern=pattern, field=field).text
 
@@ -59,7 +61,10 @@ def recall(
 def excerpt_of(
     key: object, store: Opened, *, lines: object = None, pattern: object = None, field: object = None
 ) -> Excerpt:
-    """As ``recall``, with the numbers of the lines; the arguments may be anything, and are checked."""
+    """As ``recall``, with the numbers of the lines.
+
+    The arguments may be anything, and are checked.
+    """
     named = _text("key", key) or _refused("key", key, "give what stands after 'original:'")
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
     name, span = known.group() if known else named, line_range(lines)
@@ -72,7 +77,7 @@ def excerpt_of(
 
 @dataclass(frozen=True, slots=True)
 class RecallTool:
-    """The schema to send with a request, and the function to call with the arguments that the model gives."""
+    """The schema to send with a request, and the function to call with the model's arguments."""
 
     schema: Mapping[str, Any]
     run: Callable[[object], str]
@@ -88,11 +93,12 @@ def recall_tool(
     *,
     most: int = MOST,
 ) -> RecallTool:
-    """The tool by which a model resolves references itself, in the form of ``openai`` or ``anthropic``.
+    """The tool by which a model resolves references, in the form of ``openai`` or ``anthropic``.
 
-    Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Call it with the
-    arguments as the provider gives them, an object or its JSON. It never raises, and gives ``most`` characters at
-    once, with a note how to get more. Raises ConfigError for a format that has no tools.
+    Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Call
+    it with the arguments as the provider gives them, an object or its JSON. It never raises, and
+    gives ``most`` characters at once, with a note how to get more. Raises ConfigError for a format
+    that has no tools.
     """
     if format not in _FORMS:
         advice = f"known are {', '.join(_FORMS)}"
@@ -140,7 +146,7 @@ def _answer(asked: Mapping[str, object], store: Opened, most: int) -> str:
 
 
 def _part(text: str, offset: int, most: int) -> str:
-    """At most so many characters from the offset on, whole lines if that is near, and how to get the rest."""
+    """At most so many characters from the offset, whole lines if near; how to get the rest."""
     if not offset and len(text) <= most:
         return text
     if offset >= len(text):
@@ -193,8 +199,8 @@ def _refused(name: str, value: object, advice: str) -> NoReturn:
 def forget(thread: str, *, store: str | KeyValueStore) -> int:
     """Delete the summaries of the thread from the store; how many keys are gone.
 
-    What was kept without a thread is found by its content alone, and stays. Raises StoreError for a store that
-    does not answer.
+    What was kept without a thread is found by its content alone, and stays. Raises StoreError for a
+    store that does not answer.
     """
     if not isinstance(cast("object", thread), str) or not thread:
         raise ConfigError(f"{thread!r} is no id", place="thread", advice="give the id of the thread as text")
@@ -212,7 +218,7 @@ async def _forgotten(store: KeyValueStore, thread: str) -> int:
 
 
 async def _keys(store: KeyValueStore, thread: str) -> AsyncIterator[str]:
-    """The thread's keys; where a store cannot list them, what the thread's own lists name, and these last."""
+    """The thread's keys; where a store cannot list them, by the thread's own lists, these last."""
     if isinstance(store, ListsKeys):
         for key in list(await answered(store.keys(thread_prefix(thread)))):
             yield key

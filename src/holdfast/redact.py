@@ -1,9 +1,9 @@
-"""Secrets in a conversation, masked before anything of it is stored, summarised or put into a reference.
+"""Secrets in a conversation, masked before anything of it is stored, summarised or referred to.
 
-What the model and its tools said is masked where it stands. What users and the system said keeps every letter as
-long as it is in view, and is masked when it leaves: then it is kept somewhere, or told again in a summary. Parts
-that may not be changed in view (signed thinking, parts of unknown type) are masked when they leave too; until then
-the result tells that they hold a secret.
+What the model and its tools said is masked where it stands. What users and the system said keeps
+every letter as long as it is in view, and is masked when it leaves: then it is kept somewhere, or
+told again in a summary. Parts that may not be changed in view (signed thinking, parts of unknown
+type) are masked when they leave too; until then the result tells that they hold a secret.
 """
 
 from __future__ import annotations
@@ -61,9 +61,12 @@ def redacted(transcript: Transcript) -> Redaction:
 
 
 class Masking:
-    """What the steps of a compression take out, without its secrets; and what was masked, where and how often.
+    """What the steps of a compression take out, without its secrets.
 
-    Steps speak of positions as they find them; what is masked is told by positions as they were at first.
+    And what was masked, where and how often.
+
+    Steps speak of positions as they find them; what is masked is told by positions as they were at
+    first.
     """
 
     def __init__(self, redaction: Redaction) -> None:
@@ -86,9 +89,10 @@ class Masking:
         return kept
 
     def departed(self, steps: Sequence[Mapping[int, object]]) -> list[Mapping[int, object]]:
-        """What each step took out, with all that has left the view masked in every part, whichever step took it.
+        """What each step took out, every part of what has left the view masked.
 
-        There even signed thinking and parts of unknown type are masked: nobody checks a signature any more.
+        There even signed thinking and parts of unknown type are masked: nobody checks a signature
+        any more.
         """
         seen, counted = set(self._now), set[int | None]((None,))
         kept: list[Mapping[int, object]] = []

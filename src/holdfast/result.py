@@ -18,9 +18,9 @@ from holdfast.kernel.ports import Accuracy
 class ModelCall:
     """One request to a model or an embedder, its retries included.
 
-    ``items`` are the prompts or texts that it was for, ``cached`` those that needed no call. ``counted``: the
-    vendor did not tell the tokens, so they were counted here. ``cost`` is in US dollars, None where the price is
-    not known. ``fault`` says why there was no answer.
+    ``items`` are the prompts or texts that it was for, ``cached`` those that needed no call.
+    ``counted``: the vendor did not tell the tokens, so they were counted here. ``cost`` is in US
+    dollars, None where the price is not known. ``fault`` says why there was no answer.
     """
 
     kind: Literal["complete", "embed"]
@@ -56,7 +56,10 @@ class CacheStatistics:
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
-    """Every call of a compression, and the caches after it; ``cache`` is None where none was given."""
+    """Every call of a compression, and the caches after it.
+
+    ``cache`` is None where none was given.
+    """
 
     calls: tuple[ModelCall, ...] = ()
     cache: CacheStatistics | None = None
@@ -88,7 +91,10 @@ class ModelUsage:
 
     @property
     def seconds(self) -> float:
-        """The time of all calls, one after another; calls at the same time take less on the clock."""
+        """The time of all calls, one after another.
+
+        Calls at the same time take less on the clock.
+        """
         return sum(call.seconds for call in self.calls)
 
     @property
@@ -129,7 +135,10 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class CompressionMetrics:
-    """Sizes before and after, by one counter; what is derived from them follows MoFA's definitions."""
+    """Sizes before and after, by one counter.
+
+    What is derived from them follows MoFA's definitions.
+    """
 
     tokens_before: int
     tokens_after: int
@@ -175,7 +184,10 @@ class CompressionMetrics:
         return max(0, self.tokens_before - self.tokens_after)
 
     def to_dict(self) -> dict[str, float | bool]:
-        """Every figure, derived ones included; an infinite factor is left out, for JSON has none."""
+        """Every figure, derived ones included.
+
+        An infinite factor is left out, for JSON has none.
+        """
         derived = (
             "compression_ratio",
             "token_reduction_percent",
@@ -213,7 +225,10 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The messages of one thread. The id stands here and never in a message; ``metadata`` is carried along."""
+    """The messages of one thread.
+
+    The id stands here and never in a message; ``metadata`` is carried along.
+    """
 
     thread_id: str
     messages: Sequence[Any]
@@ -245,10 +260,12 @@ _EDITS: dict[str, type[Edit]] = {cls.__name__.lower(): cls for cls in (Drop, Rep
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One strategy of the run: tokens before and after, whether it changed something, and why not if not.
+    """One strategy of the run.
 
-    ``edits`` and what they took out (``taken``: position before -> the caller's message) undo the step;
-    ``messages`` are the messages as they stood after it.
+    Tokens before and after, whether it changed something, and why not if not.
+
+    ``edits`` and what they took out (``taken``: position before -> the caller's message) undo the
+    step; ``messages`` are the messages as they stood after it.
     """
 
     name: str
@@ -313,11 +330,12 @@ def _tupled(value: object) -> object:
 class CompressionResult:
     """The messages in the form in which they came, and everything that was done to them.
 
-    ``status``: ``skipped`` (they fit, or nothing could be done), ``compacted`` or ``failed``; ``reason`` is a
-    short code, ``detail`` a sentence. ``degraded``: a step failed and cheaper ones took over. ``smallest`` is
-    the least budget that would do, where this one could not be met: exact where a trim comes last; a strategy
-    whose shares grow with the budget may leave a little more in a larger one. ``redacted`` counts masked secrets
-    by kind; ``masked``: positions of original messages that ``restore`` gives back masked, all others being exact.
+    ``status``: ``skipped`` (they fit, or nothing could be done), ``compacted`` or ``failed``;
+    ``reason`` is a short code, ``detail`` a sentence. ``degraded``: a step failed and cheaper ones
+    took over. ``smallest`` is the least budget that would do, where this one could not be met:
+    exact where a trim comes last; a strategy whose shares grow with the budget may leave a little
+    more in a larger one. ``redacted`` counts masked secrets by kind; ``masked``: positions of
+    original messages that ``restore`` gives back masked, all others being exact.
     """
 
     messages: Any
@@ -363,7 +381,10 @@ class CompressionResult:
         return self.removed_messages > 0
 
     def to_json(self, indent: int | None = None) -> str:
-        """The whole result, with all that was taken out. Raises InputError for messages that JSON cannot hold."""
+        """The whole result, with all that was taken out.
+
+        Raises InputError for messages that JSON cannot hold.
+        """
         data = {
             "holdfast": 1,
             "format": self.format,

@@ -53,7 +53,8 @@ def caller_of(lineup: Lineup) -> Caller:
 class Runtime:
     """Answers what strategies ask: with a value, or with the HoldfastError that stands in the way.
 
-    Stores and models may answer at once or with awaitables; what must be waited for is done on a private loop.
+    Stores and models may answer at once or with awaitables; what must be waited for is done on a
+    private loop.
     """
 
     lineup: Lineup

@@ -18,10 +18,10 @@ from holdfast.text.concealed import redacted_text
 
 @dataclass(frozen=True, slots=True)
 class ShrunkText:
-    """A text made smaller: its kind, its tokens before and after, and in words what is left out of it.
+    """A text made smaller: its kind, its tokens before and after, and what is left out.
 
-    ``lossless``: nothing is. ``key`` is what ``recall`` takes, where the original was saved; ``redacted`` counts
-    the secrets that were masked first, by kind.
+    ``lossless``: nothing is. ``key`` is what ``recall`` takes, where the original was saved;
+    ``redacted`` counts the secrets that were masked first, by kind.
     """
 
     text: str
@@ -45,12 +45,14 @@ def shrink(
     store: str | KeyValueStore | None = None,
     redact: bool = False,
 ) -> ShrunkText:
-    """A text as it fits so many tokens: whole, else without loss, else what says most, ``query`` in view.
+    """A text as it fits so many tokens.
 
-    ``kind`` says what it is (``log``, ``json``, ...) where that is not seen. With a ``store`` the original is
-    saved if anything of it is left out, and the last line of the text names its key, if there is room for it.
-    ``redact`` masks secrets first. Raises ConfigError for an argument that is not understood, StoreError for a
-    store that does not answer.
+    Whole, else without loss, else what says most, ``query`` in view.
+
+    ``kind`` says what it is (``log``, ``json``, ...) where that is not seen. With a ``store`` the
+    original is saved if anything of it is left out, and the last line of the text names its key, if
+    there is room for it. ``redact`` masks secrets first. Raises ConfigError for an argument that is
+    not understood, StoreError for a store that does not answer.
     """
     if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
         raise ConfigError(f"{tokens!r} is not a positive number of tokens", place="tokens")

@@ -1,4 +1,7 @@
-"""What a run leaves behind: a log record and, where OpenTelemetry is installed, a span. Never message text."""
+"""What a run leaves behind: a log record and, where OpenTelemetry is installed, a span.
+
+Never message text.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _TRACERS = Registry("tracer", "tracers", {"opentelemetry": "holdfast.telemetry:s
 
 @contextmanager
 def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
-    """Time a run; when a result is appended to the list, write its log record and end its span with it."""
+    """Time a run; with a result in the list, write its log record and end its span."""
     span = _span()
     started = perf_counter()
     results: list[CompressionResult] = []

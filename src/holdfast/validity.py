@@ -29,10 +29,12 @@ def validate(messages: Any, provider: str | None = None) -> list[Violation]:
 def repair(
     messages: Any, provider: str | None = None, *, model: str | None = None, counter: Counter = None
 ) -> CompressionResult:
-    """The conversation made valid for the provider, with as little change as can be; ``restore`` undoes it.
+    """The conversation made valid for the provider, with as little change as can be.
 
-    Each rule that had to be mended is a step of the result. Nothing that was said is reworded; what could not
-    be mended stays, is named in ``detail``, and ``validate`` finds it in the result.
+    ``restore`` undoes it.
+
+    Each rule that had to be mended is a step of the result. Nothing that was said is reworded; what
+    could not be mended stays, is named in ``detail``, and ``validate`` finds it in the result.
     """
     payload, form, transcript = read(messages, provider)
     meter = meter_for(model, counter)

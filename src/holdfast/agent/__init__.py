@@ -1,4 +1,7 @@
-"""An agent over a session: it fits before every model call, runs the tools, and meets a refusal for length."""
+"""An agent over a session.
+
+It fits before every model call, runs the tools, and meets a refusal for length.
+"""
 
 from holdfast.agent.loop import AgentLoop, ChatModel, Trigger, overflow
 from holdfast.agent.tools import FunctionTool, Tool, remember_tool, search_tool

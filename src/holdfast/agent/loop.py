@@ -1,6 +1,7 @@
 """The loop of an agent: fit, ask the model, run its tools, until it calls none any more.
 
-A turn is written once, as a generator of things to do; ``drive`` and ``adrive`` do them, waiting or awaited.
+A turn is written once, as a generator of things to do; ``drive`` and ``adrive`` do them, waiting or
+awaited.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from holdfast.session.parts import copied
 from holdfast.validity import repair, validate
 
 Step = Generator[Callable[[], Any], Any, Any]
-"""Things to do: the result of each call, awaited if it must be, is sent back, or its error thrown in."""
+"""Things to do: the result of each call, awaited if it must be, is sent back, or its error thrown
+in."""
 
 
 def drive(steps: Step) -> Any:
@@ -59,7 +61,7 @@ async def adrive(steps: Step) -> Any:
 
 
 def _done(work: Callable[[], Any]) -> Any:
-    """What it gives; a StopIteration, which would end the generator and is lost by a future, as another error."""
+    """What it gives; a StopIteration, which would end the generator, as another error."""
     try:
         return work()
     except StopIteration as fault:
@@ -75,7 +77,10 @@ _MARGIN = 0.95  # of what it says
 
 
 def overflow(fault: Exception) -> ContextOverflowError | None:
-    """The fault as what it amounts to, if a model refuses for length; vendors say so in many ways."""
+    """The fault as what it amounts to, if a model refuses for length.
+
+    Vendors say so in many ways.
+    """
     if isinstance(fault, ContextOverflowError):
         return fault
     seen = refusal("the model", 400, str(fault), {})
@@ -83,7 +88,7 @@ def overflow(fault: Exception) -> ContextOverflowError | None:
 
 
 def harder(refused: ContextOverflowError, tokens: int, most: int | None) -> Budget:
-    """What the model should take in the place of so many tokens, by its own figures where it gives them.
+    """What the model should take instead of so many tokens, by its own figures if it gives them.
 
     Never more than ``most``.
     """
@@ -104,14 +109,17 @@ def given_up(view: View, refused: ContextOverflowError) -> ContextOverflowError:
 
 
 Trigger = Literal["request", "call", "result", "overflow", "manual"]
-"""When a loop fits: at the start of a request, before each model call, after each tool result, when the model
-refuses for length (which it always answers), or when ``fit`` is called by hand."""
+"""When a loop fits: at the start of a request, before each model call, after each tool result, when
+the model refuses for length (which it always answers), or when ``fit`` is called by hand."""
 
 _FITTING = ("request", "call", "result")  # triggers that fit to the session's own budget
 
 
 class ChatModel(Protocol):
-    """Answers a conversation: an assistant message in the conversation's own form, or a text; now or awaited."""
+    """Answers a conversation: an assistant message in the conversation's own form, or a text.
+
+    Now or awaited.
+    """
 
     def __call__(self, messages: list[Any], tools: Sequence[Mapping[str, Any]], /) -> Any:
         """The model's next message."""
@@ -119,7 +127,9 @@ class ChatModel(Protocol):
 
 
 class AgentLoop:
-    """Calls the model until it calls no tool any more; everything said is in the session before the next step.
+    """Calls the model until it calls no tool any more.
+
+    Everything said is in the session before the next step.
 
     ``rounds`` bounds the model calls of one request.
     """
@@ -147,8 +157,8 @@ class AgentLoop:
     def run(self, message: Any) -> Any:
         """The model's final message in answer to the user's, a message or a text.
 
-        Raises ContextOverflowError if the model refuses for length even what was fitted harder, and ModelError if
-        it still calls tools after the last round, or gives what is no message.
+        Raises ContextOverflowError if the model refuses for length even what was fitted harder, and
+        ModelError if it still calls tools after the last round, or gives what is no message.
         """
         return drive(self._turn(message))
 
@@ -212,9 +222,12 @@ class AgentLoop:
         return _message(reply)
 
     def _valid(self) -> list[Any]:
-        """What the model is sent, mended if it must be: a run that was broken off leaves a call without a result.
+        """What the model is sent, mended if it must be.
 
-        Where nobody fitted, the whole thread. What was changed in it, or appended by others, is fitted anew.
+        A run that was broken off leaves a call without a result.
+
+        Where nobody fitted, the whole thread. What was changed in it, or appended by others, is
+        fitted anew.
         """
         if self._view is not None and self._revision != self.session.revision:
             self.fit()

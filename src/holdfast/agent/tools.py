@@ -34,13 +34,19 @@ class Tool(Protocol):
         ...
 
     def __call__(self, arguments: object, /) -> Any:
-        """The answer, now or awaited: a text, or what JSON holds; the arguments are those of the call, as JSON."""
+        """The answer, now or awaited: a text, or what JSON holds.
+
+        The arguments are those of the call, as JSON.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool:
-    """A tool that is a function of the arguments' JSON. Raises ConfigError if ``run`` is no function."""
+    """A tool that is a function of the arguments' JSON.
+
+    Raises ConfigError if ``run`` is no function.
+    """
 
     schema: Mapping[str, Any]
     run: Callable[[str], Any]
@@ -65,7 +71,10 @@ def checked(session: object) -> Session:
 
 
 def by_name(tools: object) -> dict[str, Tool]:
-    """The tools by the names in their schemas. Raises ConfigError for what is none, or cannot be told apart."""
+    """The tools by the names in their schemas.
+
+    Raises ConfigError for what is none, or cannot be told apart.
+    """
     if not is_list(tools):
         raise ConfigError(
             f"{named(tools)} is no list of tools", place="tools", advice="give a list of FunctionTool"
@@ -90,14 +99,20 @@ def _is_tool(value: object) -> TypeGuard[Tool]:
 
 
 def _name(schema: Mapping[str, Any]) -> str:
-    """The name in a schema, as OpenAI's Chat Completions nest it or as others have it; empty if there is none."""
+    """The name in a schema, as OpenAI's Chat Completions nest it or as others have it.
+
+    Empty if there is none.
+    """
     inner: object = schema.get("function", schema)
     name: object = inner.get("name") if is_object(inner) else None
     return name if isinstance(name, str) else ""
 
 
 def told(output: object) -> str:
-    """What a tool gave as the text that the model reads: a text as it is, bytes as the text in them, else JSON."""
+    """What a tool gave as the text that the model reads.
+
+    A text as it is, bytes as the text in them, else JSON.
+    """
     if isinstance(output, str):
         return output
     return _as_text(output) if _is_bytes(output) else compact(output, otherwise=_as_text)
@@ -108,7 +123,10 @@ def _is_bytes(value: object) -> TypeGuard[bytes | bytearray]:
 
 
 def _as_text(value: object) -> str:
-    """What JSON cannot hold; bytes that are no text for the greater part in a line that says how many of what."""
+    """What JSON cannot hold.
+
+    Bytes that are no text for the greater part in a line that says how many of what.
+    """
     if not _is_bytes(value):
         return str(value)
     data = bytes(value)
@@ -174,10 +192,11 @@ def remember_tool(session: Session, format: ToolFormat = "openai") -> FunctionTo
 
 
 def search_tool(session: Session, format: ToolFormat = "openai", *, most: int = _ANSWER) -> FunctionTool:  # noqa: A002 - as above
-    """The tool by which a model looks into the whole thread, also at what no longer stands in its view.
+    """The tool by which a model looks into the whole thread, also beyond its view.
 
-    It answers with the originals that say most to the query, or with one message by its number, in at most
-    ``most`` tokens; what is longer is made shorter by its kind. Raises ConfigError for a format that has no tools.
+    It answers with the originals that say most to the query, or with one message by its number, in
+    at most ``most`` tokens; what is longer is made shorter by its kind. Raises ConfigError for a
+    format that has no tools.
     """
     checked(session)
     if isinstance(most, bool) or not isinstance(most, int) or most < 2 * _LEAST:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
@@ -209,7 +228,10 @@ def _whole(session: Session, asked: Mapping[str, Any], most: int) -> str:
 
 
 def _found(session: Session, query: str, most: int) -> str:
-    """The best messages, each with its number; of what is left of the room each gets an equal share."""
+    """The best messages, each with its number.
+
+    Of what is left of the room each gets an equal share.
+    """
     count = session.meter.text
     found = (hit for hit in session.search(query, 2 * _HITS) if hit.score >= _WORTH)
     hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]  # not what such a search gave

@@ -1,1 +1,4 @@
-"""How models and embedders are called: within limits, again where that helps, each call on record."""
+"""How models and embedders are called.
+
+Within limits, again where that helps, each call on record.
+"""

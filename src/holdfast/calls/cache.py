@@ -22,14 +22,19 @@ from holdfast.stores.protocols import SetsMany
 
 
 class Flights:
-    """The first to ask for a key makes the call, and the others get its answer; over threads and loops."""
+    """The first to ask for a key makes the call, and the others get its answer.
+
+    Over threads and loops.
+    """
 
     def __init__(self) -> None:
         self._lock = brief_lock()
         self._open: dict[tuple[int, str], Future[object]] = {}
 
     async def once(self, key: str, make: Callable[[], Awaitable[object]]) -> tuple[object, bool]:
-        """The answer, and whether this call made it. Faults are values, so that all who wait get them.
+        """The answer, and whether this call made it.
+
+        Faults are values, so that all who wait get them.
 
         Whoever is cancelled while it makes the call leaves the call to the next one.
         """
@@ -63,9 +68,10 @@ Work = Callable[[KeyValueStore | None], Coroutine[Any, Any, object]]
 class Lru(Generic[V]):
     """Values by key, the most recently used last; safe with threads.
 
-    Over a store each value stands under ``holdfast:cache:<kind>:<key>``, and the order of the keys under
-    ``holdfast:cache:<kind>``, written with each value that is kept. A store that fails makes a miss, no fault.
-    Each method has a form that blocks and one that is awaited, which begins with ``a``.
+    Over a store each value stands under ``holdfast:cache:<kind>:<key>``, and the order of the keys
+    under ``holdfast:cache:<kind>``, written with each value that is kept. A store that fails makes
+    a miss, no fault. Each method has a form that blocks and one that is awaited, which begins with
+    ``a``.
     """
 
     def __init__(
@@ -87,7 +93,10 @@ class Lru(Generic[V]):
         self._hits = self._misses = 0
 
     def find(self, keys: Sequence[str]) -> list[V | None]:
-        """The values in the order of the keys, None where there is none; what is found is young again."""
+        """The values in the order of the keys, None where there is none.
+
+        What is found is young again.
+        """
         return self._found(keys, self._now(lambda store: self._find(store, keys)))
 
     async def afind(self, keys: Sequence[str]) -> list[V | None]:
@@ -221,9 +230,9 @@ Vector = Sequence[float]
 class CompressionCache:
     """What models and embedders have answered, by the SHA-256 of the content and the model's name.
 
-    ``embeddings`` and ``summaries`` are the most that is kept of each; 0 keeps nothing. With a ``store`` (a URL
-    or an object) it outlives the process. One object serves any number of threads and compressions, and equal
-    requests at the same time are one call.
+    ``embeddings`` and ``summaries`` are the most that is kept of each; 0 keeps nothing. With a
+    ``store`` (a URL or an object) it outlives the process. One object serves any number of threads
+    and compressions, and equal requests at the same time are one call.
     """
 
     def __init__(

@@ -28,7 +28,10 @@ Vector = Sequence[float]
 
 
 def checked(answer: object, texts: int, who: str) -> list[Vector]:
-    """One vector of finite numbers a text, all of one length. Raises ModelError for anything else."""
+    """One vector of finite numbers a text, all of one length.
+
+    Raises ModelError for anything else.
+    """
     try:
         rows = [_numbers(row) for row in cast("Sequence[object]", answer)]
     except (TypeError, ValueError, OverflowError) as fault:
@@ -162,8 +165,8 @@ class _Tally:
 class EmbeddingRound:
     """The requests of one moment.
 
-    A text is on record with the first request that needs it; the attempts and seconds of a shared batch are on
-    record with the first request that has a text in it.
+    A text is on record with the first request that needs it; the attempts and seconds of a shared
+    batch are on record with the first request that has a text in it.
     """
 
     def __init__(
@@ -199,7 +202,10 @@ class EmbeddingRound:
         return {text: vector for text, vector in zip(texts, found, strict=True) if vector is not None}
 
     async def _fill(self, texts: Sequence[str]) -> None:
-        """Get the vectors; where a batch is refused, each request is tried alone: the fault may be one's own."""
+        """Get the vectors; where a batch is refused, each request is tried alone.
+
+        The fault may be one's own.
+        """
         ledger = self._asked[self._owners[texts[0]]][1]
         key = key_of(self._name, *texts)
         answer, _ = await self._flights.once(key, lambda: self._vectors(texts, ledger))
@@ -271,7 +277,7 @@ Asked = tuple[Complete | Embed, Ledger]
 
 
 class Caller:
-    """Answers what models and embedders are asked during one run, for one conversation or for many."""
+    """Answers what models and embedders are asked during a run, for one conversation or many."""
 
     def __init__(self, lineup: Lineup) -> None:
         self._lineup = lineup
@@ -280,7 +286,10 @@ class Caller:
         self._model_line, self._embedder_line = Line(lineup.limits), Line(lineup.limits)
 
     async def together(self, asked: Sequence[Asked]) -> list[object]:
-        """The answers in order, each an answer or a HoldfastError; all embeddings go out together."""
+        """The answers in order, each an answer or a HoldfastError.
+
+        All embeddings go out together.
+        """
         embeds = [(request, ledger) for request, ledger in asked if isinstance(request, Embed)]
         completes = [(request, ledger) for request, ledger in asked if isinstance(request, Complete)]
         vectors, *texts = await gather(

@@ -1,4 +1,7 @@
-"""The private event loop: synchronous callers wait for async work, async ones for work that blocks."""
+"""The private event loop.
+
+Synchronous callers wait for async work, async ones for work that blocks.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ _NAME = "holdfast-loop"
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
     """The result of the work, done on the private loop; safe inside of a running loop too.
 
-    The loop is one a process, because clients keep their connections with the loop on which they were opened.
-    Whoever stops waiting (an interrupt from the keyboard) stops the work.
+    The loop is one a process, because clients keep their connections with the loop on which they
+    were opened. Whoever stops waiting (an interrupt from the keyboard) stops the work.
     """
     if threading.current_thread().name == _NAME:
         work.close()
@@ -50,8 +53,9 @@ if hasattr(os, "register_at_fork"):  # a child has the loop, but not the thread 
 async def in_thread(call: Callable[[], T]) -> T:
     """The result of a call that may block, done in a thread of its own.
 
-    A thread of its own, and none of a pool: a call that never returns takes no seat from others, and does not
-    keep the process from ending. When the waiting is cancelled the call goes on, and its result is forgotten.
+    A thread of its own, and none of a pool: a call that never returns takes no seat from others,
+    and does not keep the process from ending. When the waiting is cancelled the call goes on, and
+    its result is forgotten.
     """
     told: Future[T] = Future()
     told.set_running_or_notify_cancel()  # from now on it cannot be cancelled, only left

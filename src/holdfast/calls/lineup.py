@@ -1,4 +1,7 @@
-"""Who is called for one compression, and how far: settled before a strategy asks, opened when it does."""
+"""Who is called for one compression, and how far.
+
+Settled before a strategy asks, opened when it does.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,12 @@ class CallLimits:
     """How often a request is sent again after a busy, broken or silent line."""
 
     backoff: float = 0.5
-    """The longest wait before the first retry; it doubles with each, and what is waited is drawn at random."""
+    """The longest wait before the first retry; it doubles with each, and what is waited is drawn at
+    random."""
 
     patience: float = 20.0
-    """The longest wait that a vendor may ask for; where it asks for more, the call fails at once."""
+    """The longest wait that a vendor may ask for; where it asks for more, the call fails at
+    once."""
 
     total: float = 180.0
     """For all requests of one conversation together, retries and waits included."""
@@ -63,7 +68,7 @@ _USUAL = CallLimits()
 
 @dataclass(slots=True)
 class Lineup:
-    """The model and the embedder, the cache that is asked before them, and the limits of their calls.
+    """The model, the embedder, the cache asked before them, and the limits of their calls.
 
     ``count`` counts the tokens of a text where a vendor does not tell them.
     """
@@ -101,10 +106,13 @@ class Lineup:
 
     @property
     def writer_window(self) -> int:
-        """What the model takes, in tokens: as it says itself, or as is known of its name; 0 if neither is."""
+        """What the model takes, in tokens: as it says itself, or as is known of its name.
+
+        0 if neither is.
+        """
         own = getattr(self.model, "window", 0)
         return own if isinstance(own, int) and own > 0 else window_of(self.writer) or 0
 
     def embeds(self) -> Embedder:
-        """The caller's embedder, or the best one that needs no network, which is loaded when it is asked."""
+        """The caller's embedder, or the best one without a network, loaded when it is asked."""
         return default_embedder() if self.embedder is None else self.embedder

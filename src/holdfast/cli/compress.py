@@ -1,4 +1,7 @@
-"""``holdfast compress`` and ``holdfast explain``: fit a conversation to a budget, or show how it would be."""
+"""``holdfast compress`` and ``holdfast explain``.
+
+Fit a conversation to a budget, or show how it would be.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +120,10 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def report_form(file: str | None) -> Form:
-    """The form of report that the name of a file asks for. Raises ConfigError for a name that asks for none."""
+    """The form of report that the name of a file asks for.
+
+    Raises ConfigError for a name that asks for none.
+    """
     suffix = Path(file).suffix.lower() if file else ".txt"
     if suffix not in _FORMS:
         advice = f"let its name end in {' or '.join(_FORMS)}"

@@ -34,7 +34,7 @@ def summary(result: CompressionResult) -> dict[str, object]:
 
 
 def steps_of(result: CompressionResult) -> list[dict[str, object]]:
-    """What each step did, with the number of messages that it dropped, changed, offloaded and inserted."""
+    """What each step did, and how many messages it dropped, changed, offloaded and inserted."""
     return [
         {
             "name": step.name,

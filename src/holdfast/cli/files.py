@@ -1,4 +1,7 @@
-"""Files and standard input, read whole and written whole or not at all; a fault is told with its place."""
+"""Files and standard input, read whole and written whole or not at all.
+
+A fault is told with its place.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class Document:
 
 @contextmanager
 def within(name: str, tools: str | None = None) -> Generator[None]:
-    """Put the name of the file in front of the place of an error in its content, be it messages or ``tools``."""
+    """Put the name of the file, of messages or ``tools``, in front of the place of an error."""
     try:
         yield
     except ConfigError:
@@ -102,7 +105,7 @@ def object_in(document: Document) -> Mapping[str, object]:
 
 
 def read_json(file: str) -> Document:
-    """The JSON in a file. Raises InputError, naming line and column, for what is no JSON or means two things."""
+    """The JSON in a file. Raises InputError, with line and column, for what is none or ambiguous."""
     text = read_text(file)
     name = shown(file)
     if not text.strip():
@@ -157,7 +160,10 @@ class _Flaw:
 
 
 def _parse(text: str, line: str = "") -> object:
-    """The value of a text or of one line. Raises InputError for what could not be written as it was read."""
+    """The value of a text or of one line.
+
+    Raises InputError for what could not be written as it was read.
+    """
     flaws: list[_Flaw] = []
 
     def flaw(problem: str, advice: str) -> _Flaw:
@@ -213,7 +219,10 @@ STDOUT = "-"
 
 
 def like(document: Document, payload: object) -> bytes:
-    """The payload as JSON, laid out like the document: one value a line, on one line, or indented."""
+    """The payload as JSON, laid out like the document.
+
+    One value a line, on one line, or indented.
+    """
     if document.lines and isinstance(payload, list):
         return b"".join(json_bytes(value) for value in cast("list[object]", payload))
     return json_bytes(payload, indent=2 if document.indented else None)
@@ -230,7 +239,9 @@ def text_bytes(text: str) -> bytes:
 
 
 def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source: str = "") -> None:
-    """Refuse, before any work is done, what could not be written: ``targets`` gives the file of each option.
+    """Refuse, before any work is done, what could not be written.
+
+    ``targets`` gives the file of each option.
 
     Only the option ``onto_source`` may name the source itself.
     """
@@ -262,7 +273,10 @@ def obstacle(path: Path) -> tuple[str, str]:
 
 
 def write_all(contents: Mapping[str, bytes]) -> None:
-    """Write every file, or none: each is written beside its place first, then all are moved into place."""
+    """Write every file, or none.
+
+    Each is written beside its place first, then all are moved into place.
+    """
     staged: list[tuple[str, Path]] = []
     try:
         for file, content in contents.items():
@@ -282,7 +296,10 @@ def write_all(contents: Mapping[str, bytes]) -> None:
 
 
 def _stage(part: Path, content: bytes, path: Path) -> None:
-    """Write the part, with the mode of the file that it will replace; then its bytes are on the disk."""
+    """Write the part, with the mode of the file that it will replace.
+
+    Then its bytes are on the disk.
+    """
     with part.open("wb") as stream:
         stream.write(content)
         stream.flush()

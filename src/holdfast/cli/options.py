@@ -49,7 +49,10 @@ Named = str | tuple[str, ...] | None
 
 
 def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """A number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``; 0 only where it is the default."""
+    """A number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``.
+
+    0 only where it is the default.
+    """
     del ctx
     if value is None:
         return None
@@ -77,7 +80,10 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> floa
 
 
 def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """A time: ``2026-05-08``, ``2026-05-08T13:56`` or ``2026-05-08T13:56+02:00``; UTC where it says no zone."""
+    """A time: ``2026-05-08``, ``2026-05-08T13:56`` or ``2026-05-08T13:56+02:00``.
+
+    UTC where it says no zone.
+    """
     del ctx
     if value is None:
         return None
@@ -90,7 +96,10 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
 
 
 def positions(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> list[int]:
-    """Positions of messages: ``0``, ``-1`` or ``0,3,-1``, and more from each further use of the option."""
+    """Positions of messages.
+
+    ``0``, ``-1`` or ``0,3,-1``, and more from each further use of the option.
+    """
     del ctx
     found: list[int] = []
     for given in value:
@@ -185,7 +194,10 @@ counting_options = having(*_COUNTER, _FORM, _TOOLS)
 
 
 def mention_unknown(model: str | None, counter: str | None) -> None:
-    """Say that the name of a model says nothing, where tokens are counted by it: it may be a slip."""
+    """Say that the name of a model says nothing, where tokens are counted by it.
+
+    It may be a slip.
+    """
     if model is None or counter is not None or family_of(model).accuracy.kind != "unknown":
         return
     used = counter_for(model)
@@ -270,7 +282,7 @@ def budget_of(given: Mapping[str, Any]) -> Budget:
 
 
 def options_of(given: Mapping[str, Any]) -> Options:
-    """What a compression takes of it, without what was not given and without files that are to be read."""
+    """What a compression takes of it, without what was not given and what is read from files."""
     strategy: tuple[str, ...] = given.get("strategy", ())
     named = {**given, "format": given["form"], "strategy": strategy[0] if len(strategy) == 1 else strategy or None}
     taken = Options.__annotations__.keys() - {"store", "tools"}

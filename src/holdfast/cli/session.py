@@ -1,4 +1,7 @@
-"""``holdfast session``: a conversation that is kept whole in a store, held by a shell script or looked into."""
+"""``holdfast session``.
+
+A conversation that is kept whole in a store, held by a shell script or looked into.
+"""
 
 from __future__ import annotations
 
@@ -193,7 +196,10 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
 
 
 def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
-    """What ``--json`` prints, under the names that ``compress`` gives to the same things; no message text."""
+    """What ``--json`` prints, under the names that ``compress`` gives to the same things.
+
+    No message text.
+    """
     usage, counter = TokenUsage(view.tokens, view.limit), session.meter.counter
     yield "reason", view.reason
     yield "budget_met", view.budget_met

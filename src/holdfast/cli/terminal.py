@@ -1,4 +1,7 @@
-"""What is said: results on standard output, everything else on standard error; colour and motion on a terminal."""
+"""What is said: results on standard output, everything else on standard error.
+
+Colour and motion on a terminal.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,9 @@ def say_json(value: object) -> None:
 
 
 def pour(text: str) -> None:
-    """Write a text of strangers to standard output: as it is, but to a terminal nothing that acts on it.
+    """Write a text of strangers to standard output.
+
+    As it is, but to a terminal nothing that acts on it.
 
     There the prompt that follows stands on a line of its own.
     """

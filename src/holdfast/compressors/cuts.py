@@ -16,7 +16,10 @@ from holdfast.kernel.transcript import SUMMARY, Transcript, speaks
 
 
 def preferred(transcript: Transcript) -> frozenset[int]:
-    """What stays while it fits: what the transcript prefers, and summaries of messages that have left."""
+    """What stays while it fits.
+
+    What the transcript prefers, and summaries of messages that have left.
+    """
     summaries = [
         i
         for i, message in enumerate(transcript.messages)
@@ -38,9 +41,10 @@ def newest(transcript: Transcript, count: int) -> list[int]:
 
 
 def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]) -> set[int]:
-    """Positions of the oldest units, none of them in ``kept``, that together free ``excess`` tokens or more.
+    """Positions of the oldest units outside of ``kept`` that together free ``excess`` tokens.
 
-    All there are if they free less. Where two messages would meet that may not, the gap grows or shrinks.
+    All there are if they free less. Where two messages would meet that may not, the gap grows or
+    shrinks.
     """
     if excess <= 0 or not sizes:
         return set()
@@ -73,9 +77,9 @@ def kept_whole(unit: range, kept: AbstractSet[int]) -> bool:
 def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> set[int]:
     """The nearest set of drops after which no two neighbours meet that may not; units go whole.
 
-    First the unit after the gap goes too, then the one before it; what is in ``kept`` or protected never does.
-    Where neither may go, the newest of the gap that mends it comes back. So does the newest word of a user where
-    turns that it parts would become one that a rule refuses.
+    First the unit after the gap goes too, then the one before it; what is in ``kept`` or protected
+    never does. Where neither may go, the newest of the gap that mends it comes back. So does the
+    newest word of a user where turns that it parts would become one that a rule refuses.
     """
     if not going:
         return going
@@ -89,7 +93,7 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
 
 
 def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int) -> bool:
-    """Whether something of the assistant's stays from before the user's newest word, and a rule minds."""
+    """Whether a rule minds what stays of the assistant's from before the user's newest word."""
     if all(i in going or transcript.messages[i].role != "assistant" for i in range(user)):
         return False
     origins = [i for i in range(len(transcript)) if i not in going]
@@ -135,7 +139,10 @@ def _speaker(transcript: Transcript, places: Iterable[int]) -> Message | None:
 
 
 def _bridge(transcript: Transcript, before: range | None, k: int, going: AbstractSet[int]) -> range:
-    """The newest unit of the gap before unit ``k`` that may stand between both sides; empty if there is none."""
+    """The newest unit of the gap before unit ``k`` that may stand between both sides.
+
+    Empty if there is none.
+    """
     units = transcript.units
     for j in range(k - 1, -1, -1):
         if units[j] == before:
@@ -154,7 +161,9 @@ class Placed(NamedTuple):
 
 
 def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed | None:
-    """A legal place for what stands for the messages that go; None where neighbours would meet that may not.
+    """A legal place for what stands for the messages that go.
+
+    None where neighbours would meet that may not.
 
     ``going`` are their positions, ascending.
     """
@@ -192,7 +201,10 @@ def _met(
 
 
 def _others(going: Sequence[int], length: int) -> Iterator[int]:
-    """The positions that stay, found run by run: of a long history nearly all goes, in one run or a few."""
+    """The positions that stay, found run by run.
+
+    Of a long history nearly all goes, in one run or a few.
+    """
     first = at = 0
     while first < len(going):
         yield from range(at, going[first])

@@ -1,9 +1,9 @@
 """Semantic deduplication: of older messages that say the same, one stays.
 
-Vectors hardly see a number, a name or a "not"; a reader does: sentences keep what only one message says.
-Clustering is greedy, in order: each vector joins the first leader that is near enough, or leads. With
-numpy whole blocks are compared at once. Without it, pairs whose numbers differ in sign too often for
-their angle are passed over, which leaves few to be reckoned exactly.
+Vectors hardly see a number, a name or a "not"; a reader does: sentences keep what only one message
+says. Clustering is greedy, in order: each vector joins the first leader that is near enough, or
+leads. With numpy whole blocks are compared at once. Without it, pairs whose numbers differ in sign
+too often for their angle are passed over, which leaves few to be reckoned exactly.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _MANY = 128  # numbers of a vector from which on signs tell anything
 _SLACK = 0.15
 """Of the numbers, how many more may differ in sign than at the angle itself.
 
-As many differ as the angle is parts of a half turn (Charikar, "Similarity estimation techniques from rounding
-algorithms", 2002): at a cosine of 0.85 it is 0.18 of them with a spread of 0.02 over 512 numbers, between
-strangers 0.5.
+As many differ as the angle is parts of a half turn (Charikar, "Similarity estimation techniques
+from rounding algorithms", 2002): at a cosine of 0.85 it is 0.18 of them with a spread of 0.02 over
+512 numbers, between strangers 0.5.
 """
 
 
@@ -117,7 +117,7 @@ _NEGATIONS = frozenset(
 
 
 def body(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text without the lines of what was added to it, and the sentences that these lines hold."""
+    """The text without the lines that were added to it, and the sentences that these hold."""
     lines = text.split("\n")
     start = len(lines)
     while start > 1 and lines[start - 1].startswith(_OPENING) and lines[start - 1].endswith(_CLOSING):
@@ -134,7 +134,7 @@ def with_sentences(text: str, more: Sequence[str]) -> str:
 
 
 def lacking(text: str, other: str) -> list[str]:
-    """The sentences of the text that name exact things which do not stand in the other one, in one line each."""
+    """The sentences of the text that name exact things which the other lacks, a line each."""
     own, added = body(text)
     known = frozenset(thing for sentence in sentences(other) for thing in facts(sentence).things)
     lost: list[str] = []
@@ -146,14 +146,15 @@ def lacking(text: str, other: str) -> list[str]:
 
 
 def shows(newer: str, older: str) -> bool:
-    """Whether everything that stands in what a tool was asked and gave stands in the newer one too."""
+    """Whether all that a tool was asked and gave stands in the newer exchange too."""
     return older == newer or set(older.split()) <= set(newer.split())
 
 
 def contrasts(one: str, other: str) -> bool:
     """Whether one text denies what the other does not, or both say the same of different things.
 
-    ``deploy to staging`` and ``deploy to production`` have one frame, in which one place is filled differently.
+    ``deploy to staging`` and ``deploy to production`` have one frame, in which one place is filled
+    differently.
     """
     if one == other:
         return False
@@ -220,16 +221,20 @@ def _is_words(part: object) -> bool:
 
 
 _MOST, _SHARE = 2, 0.5
-"""Sentences, and share of a message, that may be added to the one that stays: with more, the two differ."""
+"""Sentences, and share of a message, that may be added to the one that stays: with more, the two
+differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Semantic(Configured):
-    """Older messages of one role that say nearly the same are merged: the longest stays, where it stands.
+    """Older messages of one role that say nearly the same are merged.
 
-    Nothing exact is lost by it. A user's message leaves if the one that stays names all that it names; a sentence
-    in which an assistant's message names more is added to the one that stays; an exchange with tools leaves whole,
-    for a newer one that shows the same. System messages are never compared.
+    The longest stays, where it stands.
+
+    Nothing exact is lost by it. A user's message leaves if the one that stays names all that it
+    names; a sentence in which an assistant's message names more is added to the one that stays; an
+    exchange with tools leaves whole, for a newer one that shows the same. System messages are never
+    compared.
     """
 
     similarity_threshold: float = 0.85
@@ -272,7 +277,10 @@ class _Merged:
         self._into: dict[Saying, list[tuple[Saying, list[str]]]] = {}
 
     def take(self, cluster: Sequence[Saying]) -> None:
-        """Merge what may be merged into the longest, which is not moved: survivors keep their order."""
+        """Merge what may be merged into the longest, which is not moved.
+
+        Survivors keep their order.
+        """
         stays = max(cluster, key=lambda saying: (len(saying.meant), saying.unit.start))
         if cluster[0].meant == stays.meant:
             stays = cluster[0]
@@ -287,7 +295,10 @@ class _Merged:
                 whole = with_sentences(whole, more) if more else whole
 
     def _lacking(self, saying: Saying, stays: Saying, whole: str) -> list[str] | None:
-        """The sentences that are to be added when the one goes for the other; None where it may not go."""
+        """The sentences that are to be added when the one goes for the other.
+
+        None where it may not go.
+        """
         if saying.meant == stays.meant and saying.text == saying.meant:
             return []
         if saying.is_exchange:

@@ -23,7 +23,9 @@ _SHARE = "a number of tokens or a share in [0, 1]"
 
 
 def check_knobs(strategy: object) -> None:
-    """Raise ConfigError for a knob that is not of its type; no number is negative, and no share above 1.
+    """Raise ConfigError for a knob that is not of its type.
+
+    No number is negative, and no share above 1.
 
     For the ``__post_init__`` of a strategy that is a dataclass.
     """
@@ -69,7 +71,10 @@ def _words(hint: Any) -> str:
 
 
 class Configured:
-    """A strategy that is its configuration: its knobs are checked when it is made, and describe it."""
+    """A strategy that is its configuration.
+
+    Its knobs are checked when it is made, and describe it.
+    """
 
     __slots__ = ()
 

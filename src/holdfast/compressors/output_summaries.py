@@ -1,4 +1,7 @@
-"""Old tool outputs in a model's words, in the place of a placeholder or an excerpt; the original is kept."""
+"""Old tool outputs in a model's words, in the place of a placeholder or an excerpt.
+
+The original is kept.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,14 @@ from holdfast.kernel.ports import Ask
 from holdfast.kernel.registry import Registry
 
 _TELLERS = Registry("teller", "tellers", {"output": "holdfast.compressors.writer:output_summary"})
-"""What writes and verifies is loaded where a model is asked: no clearing without one waits for it."""
+"""What writes and verifies is loaded where a model is asked: no clearing without one waits for
+it."""
 
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
 
 
 class OldOutput(NamedTuple):
-    """One output: the position of its message, the tool that gave it if that is known, and its tokens."""
+    """One output: the position of its message, its tool if that is known, and its tokens."""
 
     position: int
     tool: str
@@ -30,7 +34,7 @@ class OldOutput(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What stands in the place of an output, and the key of the original, empty where none is kept."""
+    """What stands in the place of an output, and the key of the original if it is kept."""
 
     text: str
     key: str
@@ -38,9 +42,12 @@ class Told(NamedTuple):
 
 @dataclass(slots=True)
 class OutputSummaries:
-    """The summaries of one run, each of at most ``tokens``: after the first failure none are asked for any more.
+    """The summaries of one run, each of at most ``tokens``.
 
-    What a summary says does not depend on the question in view, so that it is the same from call to call.
+    After the first failure none are asked for any more.
+
+    What a summary says does not depend on the question in view, so that it is the same from call to
+    call.
     """
 
     tokens: int
@@ -60,7 +67,10 @@ class OutputSummaries:
         return bool(self.tokens and self.allowance.writer) and self._asks
 
     def of(self, output: OldOutput, room: int) -> Generator[Ask[Any], Any, Told | None]:
-        """The output in a model's words, and the reference to it; None where there is no room for that."""
+        """The output in a model's words, and the reference to it.
+
+        None where there is no room for that.
+        """
         by = f" of {output.tool}" if output.tool else ""
         opening = f"[Summary of an old output{by}, {output.tokens:,} tokens]"
         least = self.tokens + self.allowance.meter.text(opening)

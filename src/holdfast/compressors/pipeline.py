@@ -16,7 +16,8 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
 
 ROUNDS = 32
-"""How often what misses its target is decided again: each time saves tokens, so this only bounds the time."""
+"""How often what misses its target is decided again: each time saves tokens, so this only bounds
+the time."""
 
 
 def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str, Plan, Applied]]:
@@ -57,8 +58,8 @@ class Named:
 class Pipeline:
     """Each strategy in turn, until the target is met.
 
-    A strategy that fails, breaks a rule or saves nothing leaves the conversation as it was, and the next one
-    takes over. When all are done the last state stands, even if it is over the target.
+    A strategy that fails, breaks a rule or saves nothing leaves the conversation as it was, and the
+    next one takes over. When all are done the last state stands, even if it is over the target.
     """
 
     steps: tuple[Compressor, ...] = ()
@@ -70,7 +71,10 @@ class Pipeline:
         check_knobs(self)
 
     def describe(self) -> Mapping[str, object]:
-        """The name and every step's own description; that of the step where it stands alone under its own name."""
+        """The name and every step's own description.
+
+        That of the step where it stands alone under its own name.
+        """
         if [step.name for step in self.steps] == [self.name]:
             return described(self.steps[0])
         return {"strategy": self.name, "strategies": [described(step) for step in self.steps]}
@@ -78,8 +82,9 @@ class Pipeline:
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """The plans of the steps, one record for each, whether it ran or not.
 
-        If all together miss the target, they get another round, since one may make room for another: a result
-        that is compressed again stays as it is. Of later rounds only what changed something is recorded.
+        If all together miss the target, they get another round, since one may make room for
+        another: a result that is compressed again stays as it is. Of later rounds only what changed
+        something is recorded.
         """
         records: list[tuple[str, Plan]] = []
         now = transcript
@@ -97,7 +102,10 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """A strategy whose plan is applied as soon as it is made: what is wrong with its edits is its own fault."""
+    """A strategy whose plan is applied as soon as it is made.
+
+    What is wrong with its edits is its own fault.
+    """
 
     strategy: Compressor
 
@@ -120,7 +128,10 @@ class _Settled:
 def _tried(
     step: Compressor, now: Transcript, allowance: Allowance
 ) -> Generator[Any, Any, tuple[Plan, Transcript]]:
-    """The plan of a step and the transcript after it: unchanged where it is not needed or saves nothing."""
+    """The plan of a step and the transcript after it.
+
+    Unchanged where it is not needed or saves nothing.
+    """
     tokens = allowance.meter.total(now)
     if tokens <= allowance.target:
         return Plan.skip("target_met", "the target was met before it"), now
@@ -139,10 +150,10 @@ def _after_settled(transcript: Transcript, plan: Plan) -> Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Stepwise:
-    """Decide for the conversation as it was when it last grew past a multiple of the step, and append the rest.
+    """Decide as of when the conversation last passed a multiple of the step; append the rest.
 
-    Between two multiples the decision is the same, whatever the strategy is, and the results only grow at their
-    end. No state is kept: the multiples are those of the conversation's own size.
+    Between two multiples the decision is the same, whatever the strategy is, and the results only
+    grow at their end. No state is kept: the multiples are those of the conversation's own size.
     """
 
     strategy: Compressor
@@ -164,10 +175,12 @@ class Stepwise:
         return {**described(self.strategy), "step": self.step}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """The plan for the settled part, made to leave room for the rest; else the plan for the whole.
+        """The plan for the settled part, made to leave room for the rest.
 
-        What misses the target is decided again, since a smaller conversation has another settled part: a result
-        that is compressed again stays as it is.
+        Else the plan for the whole.
+
+        What misses the target is decided again, since a smaller conversation has another settled
+        part: a result that is compressed again stays as it is.
         """
         records: list[tuple[str, Plan]] = []
         now = transcript
@@ -194,8 +207,9 @@ class Stepwise:
     def _settled(self, transcript: Transcript, allowance: Allowance) -> tuple[int, int]:
         """Where the settled part ends, and what it may take.
 
-        It ends with the last unit that was complete when the conversation passed the last multiple of the step,
-        and leaves what the rest can grow to before the next one. Neither changes until then.
+        It ends with the last unit that was complete when the conversation passed the last multiple
+        of the step, and leaves what the rest can grow to before the next one. Neither changes until
+        then.
         """
         step = max(1, int(allowance.target * self.step))
         overhead = allowance.meter.overhead(transcript.envelope)

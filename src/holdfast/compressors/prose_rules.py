@@ -1,7 +1,7 @@
 """Rules over prose: fillers, phrases that only point back, repeated sentences, verbose texts.
 
-Code, JSON, quotations and tables stand as they are. ``like`` and ``well`` are words: only what commas set
-off is a filler, ``um`` and ``uh`` apart.
+Code, JSON, quotations and tables stand as they are. ``like`` and ``well`` are words: only what
+commas set off is a filler, ``um`` and ``uh`` apart.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _REPORTS = ("error:", "exception")
 
 
 def standing(text: str) -> list[Span]:
-    """What stands as it is: code, JSON, quotations, tables, reports of errors. In order, apart from each other."""
+    """What stands as it is: code, JSON, quotations, tables, reports of errors.
+
+    In order, apart from each other.
+    """
     spans: list[Span] = []
     at, fence = 0, ""
     for line in text.split("\n"):
@@ -69,7 +72,9 @@ OPENING = r"(?P<lead>^[ \t]{0,3}(?:(?:[-*+•]|\d{1,3}[.)])[ \t])?|(?<=[.!?…:]
 
 
 def opened(match: re.Match[str], removed: str) -> str:
-    """What is left of an opening when ``removed`` goes: its lead, and the next word, with a capital for a capital.
+    """What is left of an opening when ``removed`` goes.
+
+    Its lead, and the next word, with a capital for a capital.
 
     The match has the groups ``lead`` and ``next``, the word behind what is removed.
     """
@@ -173,8 +178,8 @@ _LONGEST = 400  # characters of a sentence in which a letter before a stop is lo
 def without_repeats(text: str) -> str:
     """The text with each sentence once, in the place where it came first.
 
-    Case, white space and the stop at the end make no difference. Items of lists and headings are left alone: the
-    same words mean something else under another heading.
+    Case, white space and the stop at the end make no difference. Items of lists and headings are
+    left alone: the same words mean something else under another heading.
     """
     pieces = _pieces(text)
     places = accumulate(map(len, pieces), initial=0)
@@ -199,7 +204,10 @@ def without_repeats(text: str) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    """The sentences; "Deploy A. Go." are two where either of them stands elsewhere too, and A is no initial."""
+    """The sentences; "Deploy A.
+
+    Go." are two where either of them stands elsewhere too, and A is no initial.
+    """
     pieces = sentences(text)
     whole = {_key(piece) for piece in pieces} - {""}
     return [part for piece in pieces for part in (_parted(piece, whole) if len(piece) <= _LONGEST else (piece,))]

@@ -1,4 +1,7 @@
-"""Clear old tool outputs: the calls stay, so that the model sees what it has done; the bulk goes."""
+"""Clear old tool outputs: the calls stay, so that the model sees what it has done.
+
+The bulk goes.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,9 @@ class Output(NamedTuple):
 class Prune(Configured):
     """Tool outputs older than a protected zone become a placeholder, if enough of them can go.
 
-    The zone is measured back from the newest output; the output in which it ends stays whole, and so does
-    everything in the newest exchange while the model has not answered it. Shares are of the budget.
+    The zone is measured back from the newest output; the output in which it ends stays whole, and
+    so does everything in the newest exchange while the model has not answered it. Shares are of the
+    budget.
     """
 
     protect_tokens: Share = 0.4
@@ -69,14 +73,15 @@ class Prune(Configured):
     """Whether exactly the minimum is enough; the design asks for more than it."""
 
     reach_budgets: float = 0.0
-    """How far back outputs are looked at, in budgets of conversation; what is older is left to a later step that
-    drops it. 0 is without end."""
+    """How far back outputs are looked at, in budgets of conversation; what is older is left to a
+    later step that drops it. 0 is without end."""
 
     by: Literal["part", "message"] = "part"
     """Whether the zone may end between two outputs of one message."""
 
     summary_tokens: int = 0
-    """Tokens that a model's summary of an output may take, in the place of the placeholder; 0 asks for none."""
+    """Tokens that a model's summary of an output may take, in the place of the placeholder; 0 asks
+    for none."""
 
     name = "prune"
 
@@ -100,7 +105,7 @@ class Prune(Configured):
         return Plan(tuple([_replaced(output, text) for output, text in going]), reason="outputs_cleared")
 
     def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
-        """What stands beyond the zone and becomes smaller, newest first, and what takes its place."""
+        """What is beyond the zone and gets smaller, newest first, and what takes its place."""
         protect = allowance.share(self.protect_tokens)
         seen, edge = 0, -1
         going: list[tuple[Output, str]] = []
@@ -150,7 +155,10 @@ class Prune(Configured):
 
 
 def _summarized(going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Flow:
-    """The plan in which each output is told by the model; the placeholder stands where it is not."""
+    """The plan in which each output is told by the model.
+
+    The placeholder stands where it is not.
+    """
     edits: list[Edit] = []
     for output, text in going:
         old = OldOutput(output.position, output.tool, output.text, output.tokens)
@@ -198,5 +206,8 @@ def _is_error(part: object) -> bool:
 
 
 def tunacode() -> Prune:
-    """The preset of the tunacode design: 40,000 tokens protected, 20,000 at least, two user turns."""
+    """The preset of the tunacode design.
+
+    40,000 tokens protected, 20,000 at least, two user turns.
+    """
     return Prune(protect_tokens=40_000, minimum_tokens=20_000, min_user_turns=2)

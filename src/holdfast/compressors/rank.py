@@ -1,4 +1,7 @@
-"""Hierarchical compression: messages by their importance, as many as fit, the best others condensed."""
+"""Hierarchical compression.
+
+Messages by their importance, as many as fit, the best others condensed.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ _UNREAD = 0.7  # what the SelectiveCompression design gives for what is new and 
 
 
 def scores(transcript: Transcript, weights: Weights, recent: Sequence[int], query: str) -> list[float]:
-    """The importance of each message; ``recent`` are the positions that later ones are held against."""
+    """The importance of each message.
+
+    ``recent`` are the positions that later ones are held against.
+    """
     known = _Known(transcript, recent, query)
     factors = {name: factor for name, factor in known.factors.items() if getattr(weights, name)}
     found: list[float] = []
@@ -107,7 +113,8 @@ def _share(some: frozenset[str], whole: frozenset[str]) -> float:
 
 MARK = "[Compressed] "
 LEAST = 32
-"""Tokens that a condensed text may take at the least; a text that takes no more is not worth a call."""
+"""Tokens that a condensed text may take at the least; a text that takes no more is not worth a
+call."""
 
 
 class Long(NamedTuple):
@@ -121,7 +128,10 @@ class Long(NamedTuple):
 
 @dataclass(slots=True)
 class Condenser:
-    """Condenses messages of one transcript; ``faults`` are those that it met, ``trouble`` what the store did."""
+    """Condenses messages of one transcript.
+
+    ``faults`` are those that it met, ``trouble`` what the store did.
+    """
 
     transcript: Transcript
     allowance: Allowance
@@ -129,7 +139,10 @@ class Condenser:
     trouble: str = ""
 
     def long(self, index: int) -> Long | None:
-        """What of the message can be condensed: the longest text that an assistant or a tool said."""
+        """What of the message can be condensed.
+
+        The longest text that an assistant or a tool said.
+        """
         message = self.transcript.messages[index]
         found: list[Long] = []
         for at, part in enumerate(message.parts):
@@ -143,7 +156,10 @@ class Condenser:
         return longest
 
     def condensed(self, places: Mapping[int, Long], tokens: int) -> Generator[Ask[Any], Any, dict[int, str]]:
-        """What these texts say in at most so many tokens, by message; one that failed is not among them."""
+        """What these texts say in at most so many tokens, by message.
+
+        One that failed is not among them.
+        """
         room = max(1, tokens - self.allowance.meter.text(MARK))
         told = yield from together(
             [message_summary(_single(i, long), room, self.allowance) for i, long in places.items()]
@@ -177,17 +193,19 @@ Said = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Hierarchical(Configured):
-    """The newest messages stay, and of the older ones the most important, in the order in which they were said.
+    """The newest messages stay, and of the older ones the most important, in their order.
 
-    A message that is important and does not fit is condensed by the model, if there is one; what a user said stays
-    whole or goes. Exchanges with tools stay or go whole, with the importance of their best message.
+    A message that is important and does not fit is condensed by the model, if there is one; what a
+    user said stays whole or goes. Exchanges with tools stay or go whole, with the importance of
+    their best message.
     """
 
     keep_recent: int = 5
     """The newest messages, system messages not counted, that stay."""
 
     weights: Weights | str = "mofa"
-    """What makes a message important: weights, or the name of a preset, ``mofa`` or ``selective``."""
+    """What makes a message important: weights, or the name of a preset, ``mofa`` or
+    ``selective``."""
 
     condense_above: float = 0.5
     """Importance above which a message that does not fit is worth a call of the model."""
@@ -196,7 +214,8 @@ class Hierarchical(Configured):
     """What a condensed text may take."""
 
     condense_most: int = 20
-    """Texts that the model is asked about in one compression, those of the most important messages first."""
+    """Texts that the model is asked about in one compression, those of the most important messages
+    first."""
 
     name = "hierarchical"
 
@@ -249,9 +268,10 @@ class _Ranked:
         self.units = sorted(older, key=lambda unit: (-self._score(unit), -unit.start))
 
     def worth_condensing(self, condenser: Condenser, above: float, most: int) -> tuple[dict[int, Long], int]:
-        """What is long in important units that do not fit whole, and how many tokens each of these texts may take.
+        """The long texts of important units that do not fit, and the tokens that each may take.
 
-        At most so many texts, each with room for a few words at least; what is left at the end is shared.
+        At most so many texts, each with room for a few words at least; what is left at the end is
+        shared.
         """
         left = self.room
         found: dict[int, Long] = {}

@@ -1,4 +1,7 @@
-"""Subjective edits by named rules, each measured: what saves nothing, or may not be, does not happen."""
+"""Subjective edits by named rules, each measured.
+
+What saves nothing, or may not be, does not happen.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ class TextRule:
         return {"name": self.name}
 
     def edits(self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]) -> Iterator[Edit]:
-        """A Replace for each text that the rule makes shorter in tokens and that it then leaves alone."""
+        """A Replace for each text that the rule makes shorter, and then leaves alone."""
         for i, message in enumerate(transcript.messages):
             if i in transcript.pinned or body_of(message) is not None:
                 continue
@@ -59,7 +62,10 @@ class TextRule:
 
 
 def _role(message: Message, part: Part) -> Role | None:
-    """Whose words a part is, None for what is no text alone; results may come under the user's role."""
+    """Whose words a part is, None for what is no text alone.
+
+    Results may come under the user's role.
+    """
     if isinstance(part, ToolResult):
         return None if part.media else "tool"
     return message.role if isinstance(part, Text) else None
@@ -70,7 +76,9 @@ _MARK = "...[+ "
 
 
 class ConsolidateExamples:
-    """Neighbouring messages of the assistant that give examples: the ones between the first and the last go.
+    """Neighbouring messages of the assistant that give examples.
+
+    The ones between the first and the last go.
 
     A line tells how many they were.
     """
@@ -112,15 +120,16 @@ def _is_example(message: Message) -> bool:
 class Rule:
     """A rule that rewrites or leaves out messages of assistants and tools.
 
-    It is refused where it touches what a user or the system said, where it changes more of a message than its
-    texts, and where doing it twice is not the same as doing it once.
+    It is refused where it touches what a user or the system said, where it changes more of a
+    message than its texts, and where doing it twice is not the same as doing it once.
     """
 
     name: str
     """What the rule does, in a word or two joined by underscores."""
 
     function: Callable[[list[Any]], Sequence[Any]]
-    """Takes copies of the messages as the caller has them, and returns those that stay, in order."""
+    """Takes copies of the messages as the caller has them, and returns those that stay, in
+    order."""
 
     def describe(self) -> Mapping[str, object]:
         """The name: a function has no better description."""
@@ -148,7 +157,10 @@ class Rule:
                 yield from self._texts(i, transcript.messages[i], message)
 
     def _origins(self, known: list[int | None], transcript: Transcript, made: Sequence[object]) -> list[int]:
-        """Which message each of the made ones was: the very same object, an equal one, or the one in its place."""
+        """Which message each of the made ones was.
+
+        The very same object, an equal one, or the one in its place.
+        """
         if None in known and len(known) != len(transcript):
             equal = _equal_ones(transcript, made)
             known = [place if place is not None else other for place, other in zip(known, equal, strict=True)]
@@ -223,9 +235,10 @@ RULES = tuple(_BUILT_IN)
 
 @dataclass(frozen=True, slots=True)
 class Rules(Configured):
-    """Subjective edits: one rule after another until the target is met, each kept only where it saves tokens.
+    """Subjective edits: rules in turn until the target is met, each kept if it saves tokens.
 
-    In no profile unless asked for. What users and the system said, code, JSON and quotations stand as they are.
+    In no profile unless asked for. What users and the system said, code, JSON and quotations stand
+    as they are.
     """
 
     rules: tuple[str | TextRule | Rule, ...] = RULES[:3]
@@ -243,7 +256,10 @@ class Rules(Configured):
                 raise ConfigError(f"there is no rule {rule!r}", place="Rules.rules", advice=f"known are {RULES}")
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """What all rules together come to; the detail tells what each saved, or why it was refused."""
+        """What all rules together come to.
+
+        The detail tells what each saved, or why it was refused.
+        """
         now, origins = transcript, tuple(range(len(transcript)))
         told: list[str] = []
         for rule in (_BUILT_IN[rule] if isinstance(rule, str) else rule for rule in self.rules):

@@ -1,8 +1,8 @@
 """Shrink what tools returned, by its kind and with the question in view.
 
-The oldest texts shrink first and furthest, the newest last. Rooms come in few sizes for each text, so
-that a text meets the same room again when the conversation has grown a little, and what was worked out
-for it, kept by the text itself, need not be made again.
+The oldest texts shrink first and furthest, the newest last. Rooms come in few sizes for each text,
+so that a text meets the same room again when the conversation has grown a little, and what was
+worked out for it, kept by the text itself, need not be made again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ _STEP = 61, 64  # the rooms of a longer one lie so far apart: half a step, 2.4 %
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
-    """The rounds in which texts are cut: to each of ``shares`` of what they were, the last round to ``floor``."""
+    """The rounds in which texts are cut.
+
+    To each of ``shares`` of what they were, the last round to ``floor``.
+    """
 
     shares: Sequence[float]
     least: int
@@ -63,8 +66,8 @@ class Rooms:
     ) -> dict[Place, int]:
         """Tokens for each text that has to shrink, so that ``excess`` tokens go, or as many as can.
 
-        Messages from position ``recent`` on come after all others, and below the floor nothing goes before
-        everything else has come to it.
+        Messages from position ``recent`` on come after all others, and below the floor nothing goes
+        before everything else has come to it.
         """
         given: dict[Place, int] = {}
         left = excess
@@ -99,7 +102,7 @@ _NEWEST = 0.5  # of the room: a newest exchange up to that stays whole before an
 
 
 class View(NamedTuple):
-    """From ``start`` on messages can stay, from ``recent`` on they stay whole while others can shrink.
+    """From ``start`` on messages can stay, from ``recent`` on whole while others can shrink.
 
     ``excess``: tokens by which what can stay is too long.
     """
@@ -116,7 +119,7 @@ def view_of(
     roles: Container[str],
     recent_share: float,
 ) -> View:
-    """As many of the newest messages as fit when outputs are cut to the floor and the most recent stay whole."""
+    """As many new messages as fit if outputs are cut to the floor and recent ones stay whole."""
     sizes, messages = allowance.meter.sizes(transcript), transcript.messages
     kept = transcript.protected | preferred(transcript)
 
@@ -154,7 +157,7 @@ _CHARACTERS = 32_000_000  # that each memo holds
 
 
 class Reading(NamedTuple):
-    """A text in a room, with the key of its original and the name of the tool that gives it back, if any."""
+    """A text in a room, the key of its original, and the tool that gives it back, if any."""
 
     text: str
     room: Room
@@ -169,7 +172,7 @@ def _read(reading: Reading) -> Shrunk | None:
 
 
 class Arguments(NamedTuple):
-    """Arguments of a call in so many tokens, counted by ``tokens_of``, with the reference to their original."""
+    """Arguments of a call in so many tokens (``tokens_of``), and the reference to their original."""
 
     text: str
     tokens: int
@@ -264,7 +267,10 @@ class Work:
             yield from self._lossy(rules, rooms)
 
     def _is_beyond_lossless(self) -> bool:
-        """Whether shorter forms will hardly be enough: readings, too, begin with them where they fit."""
+        """Whether shorter forms will hardly be enough.
+
+        Readings, too, begin with them where they fit.
+        """
         return self._excess > _SAVED_WITHOUT_LOSS * sum(self._sizes[c.place] for c in self._outputs())
 
     def _lossless(self) -> None:
@@ -312,7 +318,10 @@ class Work:
             self._keep(candidate, shrunk.text, f"{kind}: {shrunk.omitted or 'shortened'}", key)
 
     def _summarized(self, candidate: Candidate, tokens: int) -> Generator[Ask[object], Any, bool]:
-        """Whether a model's summary of an old output stands in its place; one of the newest is none."""
+        """Whether a model's summary of an old output stands in its place.
+
+        One of the newest is none.
+        """
         if candidate.position >= self._view.recent:
             return False
         tool = candidate.call.name if candidate.call else ""
@@ -373,13 +382,15 @@ _ENOUGH = 1 / 16  # of the budget: an old output of any size is cut to that befo
 class Shrink(Configured):
     """Tool outputs become smaller by what they are, oldest first, the newest exchange last.
 
-    First what costs nothing: a shorter form of the same value, texts that stand twice, files that were read
-    again. Then what answers the question stays, and what is rare, while the rest is counted and left out; with a
-    store the original is saved before the text is written, and the text names its key.
+    First what costs nothing: a shorter form of the same value, texts that stand twice, files that
+    were read again. Then what answers the question stays, and what is rare, while the rest is
+    counted and left out; with a store the original is saved before the text is written, and the
+    text names its key.
     """
 
     rules: tuple[str, ...] = RULES
-    """What may be done, of ``lossless``, ``repeats``, ``superseded``, ``lossy`` and ``arguments``."""
+    """What may be done, of ``lossless``, ``repeats``, ``superseded``, ``lossy`` and
+    ``arguments``."""
 
     min_tokens: int = 40
     """Shorter texts are left alone."""
@@ -394,7 +405,8 @@ class Shrink(Configured):
     """No text is cut below this."""
 
     recent_share: float = 0.25
-    """The newest messages that take this share of the budget stay whole while older ones can shrink."""
+    """The newest messages that take this share of the budget stay whole while older ones can
+    shrink."""
 
     tools: tuple[str, ...] = ()
     """Only outputs of these tools shrink (shell patterns such as ``read_*``); empty means all."""
@@ -409,7 +421,8 @@ class Shrink(Configured):
     """Whose texts may shrink: ``tool``, and ``assistant`` if its own words may be shortened too."""
 
     summary_tokens: int = 0
-    """Tokens that a model's summary of an old output may take, where an excerpt would stand; 0 asks for none."""
+    """Tokens that a model's summary of an old output may take, where an excerpt would stand; 0 asks
+    for none."""
 
     seconds: float | None = None
     """What is not done after so long is left as it is, and the detail says how long it took.

@@ -29,7 +29,8 @@ INSTRUCTION_FILES = (
     ".windsurfrules",
     "*.mdc",
 )
-"""Names of files that tell an agent how to work: what a tool read from them is never shrunk by default."""
+"""Names of files that tell an agent how to work: what a tool read from them is never shrunk by
+default."""
 
 INSTRUCTION_TOOLS = ("skill", "*_skill", "skill_*", "load_instructions")
 """Tools that give instructions."""
@@ -68,7 +69,9 @@ class Choice(NamedTuple):
     roles: Collection[str] = ("tool",)
 
     def of(self, transcript: Transcript, meter: Meter, start: int = 0) -> list[Candidate]:
-        """The candidates from a position on, oldest first; pinned messages have none, short texts are none.
+        """The candidates from a position on, oldest first.
+
+        Pinned messages have none, short texts are none.
 
         Nor is a text that names its original already, or that a model told.
         """
@@ -120,7 +123,10 @@ _Patterns = tuple[str, ...]
 
 
 def _chosen(key: tuple[_Patterns, _Patterns, _Patterns, str, str]) -> bool:
-    """Whether outputs of a call may shrink: of the wanted tools, not of those and of the paths that stay."""
+    """Whether outputs of a call may shrink.
+
+    Of the wanted tools, not of those and of the paths that stay.
+    """
     tools, keep_tools, keep_paths, name, arguments = key
     if _matches(name, keep_tools) or (tools and not _matches(name, tools)):
         return False
@@ -150,7 +156,7 @@ def _any_of(patterns: _Patterns) -> re.Pattern[str]:
 
 
 def _is_shrunk(candidate: Candidate) -> bool:
-    """Whether the text names an original already, ends with what it leaves out, or is a model's summary."""
+    """Whether it names an original, ends with what it leaves out, or is a model's summary."""
     if not candidate.is_arguments:
         text = candidate.text
         return key_in(text) is not None or is_summary(text) or _OMISSION.search(text[-_NOTE:]) is not None
@@ -201,9 +207,10 @@ def repeats(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, str]]:
 
 
 def superseded(candidates: Sequence[Candidate], messages: Sequence[Message]) -> Iterator[tuple[Candidate, str]]:
-    """Reads of a file that a later call read whole again or changed, each with what stands in its place.
+    """Reads of files that were read whole or changed later, each with what takes its place.
 
-    Candidates and messages are those of the same conversation; calls that gave an error back did nothing.
+    Candidates and messages are those of the same conversation; calls that gave an error back did
+    nothing.
     """
     reads = [(c, c.call, deed) for c in candidates if c.call and (deed := _deed(c.call)).is_read and deed.path]
     if not reads:
@@ -224,7 +231,10 @@ _WRITE, _WHOLE = "write", "whole"
 
 
 class _Deed(NamedTuple):
-    """What a call does to the file that it names: changes it, reads it whole, reads it in just this way."""
+    """What a call does to the file that it names.
+
+    Changes it, reads it whole, reads it in just this way.
+    """
 
     path: str
     does: tuple[str, ...]
@@ -278,9 +288,10 @@ class _Long(NamedTuple):
 
 
 def shortened(arguments: str, tokens: int, count: Callable[[str], int], reference: str = "") -> str | None:
-    """The arguments with their long texts clamped to fit, and the reference at the end of the last one.
+    """The arguments with long texts clamped to fit, the reference at the end of the last.
 
-    None where they are no JSON object, or hold no long text. Numbers and the order of keys stay as written.
+    None where they are no JSON object, or hold no long text. Numbers and the order of keys stay as
+    written.
     """
     try:
         found = parse(arguments)

@@ -1,8 +1,9 @@
 """The tool-output compaction of llm4s, under its name: an output's size decides what is done to it.
 
-For callers who ask for that design: every output is treated, the newest too. Where its implementation falls short
-of it, the design holds: a text never grows, a stray word does not make it binary, YAML or an error, numbers and
-keys stay as they are written, and what is called externalized can be had back.
+For callers who ask for that design: every output is treated, the newest too. Where its
+implementation falls short of it, the design holds: a text never grows, a stray word does not make
+it binary, YAML or an error, numbers and keys stay as they are written, and what is called
+externalized can be had back.
 """
 
 from __future__ import annotations
@@ -36,10 +37,12 @@ _DONE = re.compile(r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY 
 
 @dataclass(frozen=True, slots=True)
 class SizeClasses(Configured):
-    """Tool outputs by size: small ones stay, medium ones are compacted by type, large and binary ones moved out.
+    """Tool outputs by size.
 
-    What is moved out is kept in the store, and a pointer with its key stands in its place; without a store the
-    text says that it is gone, and shows no key.
+    Small ones stay, medium ones are compacted by type, large and binary ones moved out.
+
+    What is moved out is kept in the store, and a pointer with its key stands in its place; without
+    a store the text says that it is gone, and shows no key.
     """
 
     inline_bytes: int = 2_048
@@ -57,7 +60,10 @@ class SizeClasses(Configured):
             raise ConfigError(f"{self.external_bytes} bytes are too few", place="external_bytes", advice=advice)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """An edit for each output that becomes smaller; pinned ones stay, and those that have a mark of llm4s."""
+        """An edit for each output that becomes smaller.
+
+        Pinned ones stay, and those that have a mark of llm4s.
+        """
         edits: list[Replace | Offload] = []
         originals = Shelf(allowance.stored)
         for index, at, text in _outputs(transcript):
@@ -90,7 +96,10 @@ def _outputs(transcript: Transcript) -> Iterator[tuple[int, int, str]]:
 
 
 def _key(text: str, reference: str) -> str:
-    """The key that gives the text back, the whole hash as llm4s writes it; empty if there is none."""
+    """The key that gives the text back, the whole hash as llm4s writes it.
+
+    Empty if there is none.
+    """
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return reference and f"content_{digest if digest.startswith(reference) else reference}"
 

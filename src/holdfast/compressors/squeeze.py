@@ -23,10 +23,10 @@ _LEAST = 16  # tokens that a model is asked for, however small the cap is
 
 @dataclass(frozen=True, slots=True)
 class Squeeze(Configured):
-    """Summaries that take more than a cap together are each written anew by the model, about half as long.
+    """Summaries over a common cap are each written anew by the model, about half as long.
 
-    What a summary says exactly, and the model left out, is listed behind it while there is room. If the model
-    fails, or a reply is refused, nothing changes.
+    What a summary says exactly, and the model left out, is listed behind it while there is room. If
+    the model fails, or a reply is refused, nothing changes.
     """
 
     cap_tokens: Share = 400
@@ -62,7 +62,7 @@ class Squeeze(Configured):
 
 
 def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, str]]:
-    """Where summaries of one text stand, each with the whole text and with what it says below its mark."""
+    """Where summaries stand, each with the whole text and with what it says below its mark."""
     found: dict[int, tuple[str, str]] = {}
     for i, given in enumerate(transcript.messages):
         message = concealed(given) if masked else given
@@ -73,7 +73,10 @@ def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, 
 
 
 def _shorter(whole: str, body: str, answer: object, room: int, count: Count) -> str:
-    """The reply in the place of a summary, marked as it was. Raises ModelError for a reply that is refused."""
+    """The reply in the place of a summary, marked as it was.
+
+    Raises ModelError for a reply that is refused.
+    """
     if isinstance(answer, HoldfastError):
         raise answer
     text = accepted(str(answer), room, count)

@@ -1,13 +1,14 @@
 """The message that stands for history: how it is marked and known again, and where it is kept.
 
-Stateless callers hand plain messages back, so a summary must be recognised by what it says. Its first
-line is ``[HISTORY_SUMMARY <key>]``; the key is the first 16 hex digits of the SHA-256 of all that follows
-the line. What a user, an assistant or a tool merely wrote does not have that key, and is text like any
-other.
+Stateless callers hand plain messages back, so a summary must be recognised by what it says. Its
+first line is ``[HISTORY_SUMMARY <key>]``; the key is the first 16 hex digits of the SHA-256 of all
+that follows the line. What a user, an assistant or a tool merely wrote does not have that key, and
+is text like any other.
 
-A thread's keys in a store begin with ``thread_<id>:``. In the id, and only there, ``:`` and ``%`` are
-written ``%3A`` and ``%25``: other ids stand as they are, and no two threads share a key. Positions are
-those of the caller's original conversation, system messages counted, both ends included.
+A thread's keys in a store begin with ``thread_<id>:``. In the id, and only there, ``:`` and ``%``
+are written ``%3A`` and ``%25``: other ids stand as they are, and no two threads share a key.
+Positions are those of the caller's original conversation, system messages counted, both ends
+included.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from holdfast.kernel.transcript import Transcript
 
 
 def retention_boundary(messages: Sequence[Message], sizes: Sequence[int], keep_recent: int) -> int:
-    """How many of the first messages may be summarized so that ``keep_recent`` tokens or more stay behind them.
+    """How many of the first messages may be summarized; ``keep_recent`` tokens stay behind them.
 
     The cut moves back to where it parts no call from its result; 0 where nothing can go.
     """
@@ -61,7 +61,10 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a summary becomes in one conversation. Covers always run up to a position, of ``history.places``."""
+    """What a summary becomes in one conversation.
+
+    Covers always run up to a position, of ``history.places``.
+    """
 
     form: Form
     history: History
@@ -96,7 +99,10 @@ class Telling:
         return replace(told, end=end, count=before.count + len(new), covers=covers, waiting=(), waits=0)
 
     def told_by_rule(self, known: Known, new: list[int]) -> Envelope:
-        """The summary that is there, with the user's words and exact details of the new messages: these wait."""
+        """The summary that is there, with the user's words and exact details of the new messages.
+
+        These wait.
+        """
         before = known.envelope
         later = self.envelope(known, new, before.texts, self.cap(new[-1]))
         return replace(later, waiting=before.waiting, waits=before.waits + self.history.size(new))
@@ -109,7 +115,10 @@ class Telling:
         return self.plan(envelope, known.upto, "summary_reused")
 
     def plan(self, envelope: Envelope, upto: int, reason: str) -> Plan:
-        """The edits by which the summary takes the place of what it covers; the system's own is reworded."""
+        """The edits by which the summary takes the place of what it covers.
+
+        The system's own is reworded.
+        """
         text = self._text(envelope.body)
         messages, gone = self.history.transcript.messages, self._gone(upto)
         own = [i for i in self.history.summaries if messages[i].role == "system"]
@@ -167,14 +176,17 @@ _STAND_IN = Envelope(start=0, end=0, count=1, covers="", body="…")
 def placed(telling: Telling, wanted: int, after: int = -1) -> tuple[Telling, int] | None:
     """The position nearest to ``wanted`` up to which a summary may cover all, and who speaks it.
 
-    Earlier ends are tried first, since they keep more. Where a summary covers all up to ``after`` already, no
-    later ones are: it can stay as it is. None where no summary can stand.
+    Earlier ends are tried first, since they keep more. Where a summary covers all up to ``after``
+    already, no later ones are: it can stay as it is. None where no summary can stand.
     """
     return next((at for end in _ends(telling, wanted, after) if (at := spoken(telling, end))), None)
 
 
 def spoken(telling: Telling, upto: int) -> tuple[Telling, int] | None:
-    """The position with a speaker that may stand behind it, the wanted one if he may; None where nobody may."""
+    """The position with a speaker that may stand behind it, the wanted one if he may.
+
+    None where nobody may.
+    """
     if not telling.history.leaving(upto):
         return None
     speakers = dict.fromkeys((telling.form.role, *_SPEAKERS))
@@ -209,31 +221,37 @@ _ADDED = 0.3  # of the cap that a text may take which is set behind earlier ones
 class Summarize(Configured):
     """What is older than the recent turns becomes one marked message, which a model writes.
 
-    With a store, what was summarized before is found again and only extended: by thread where the conversation has
-    one, else by what is covered. A summary that is handed back in the conversation is extended too. User messages
-    are quoted in it while they fit, and exact things and constraints that the model left out are listed.
-    If the model fails, or its reply is refused, nothing changes but what an earlier summary covers.
+    With a store, what was summarized before is found again and only extended: by thread where the
+    conversation has one, else by what is covered. A summary that is handed back in the conversation
+    is extended too. User messages are quoted in it while they fit, and exact things and constraints
+    that the model left out are listed. If the model fails, or its reply is refused, nothing changes
+    but what an earlier summary covers.
     """
 
     keep_recent: int | None = None
-    """Messages that stay as they are, system messages not counted; exactly so many, whatever the budget."""
+    """Messages that stay as they are, system messages not counted; exactly so many, whatever the
+    budget."""
 
     keep_tokens: Share = 0.2
-    """Without the two others: whole turns of at most so many tokens stay, or of this share of the target."""
+    """Without the two others: whole turns of at most so many tokens stay, or of this share of the
+    target."""
 
     keep_at_least: Share | None = None
-    """In their place: at least so many tokens stay, or this share of the target, cut after a finished message."""
+    """In their place: at least so many tokens stay, or this share of the target, cut after a
+    finished message."""
 
     summary_max_tokens: Share = 0.15
     """What the summary may take, in tokens or as a share of the target."""
 
     combine: Literal["concat", "model", "hybrid"] = "concat"
-    """How a summary is extended: new text is set behind it, and the oldest sentences go when the cap is reached;
-    the model writes both anew; or the first until the cap is reached, then the second."""
+    """How a summary is extended: new text is set behind it, and the oldest sentences go when the
+    cap is reached; the model writes both anew; or the first until the cap is reached, then the
+    second."""
 
     min_new: Share = 1.0
-    """With ``keep_tokens`` and a store: the new history, in tokens or as a share of the target, for which the
-    model is asked again. Until then it waits in the store, and its exact details stand in the summary."""
+    """With ``keep_tokens`` and a store: the new history, in tokens or as a share of the target, for
+    which the model is asked again. Until then it waits in the store, and its exact details stand in
+    the summary."""
 
     quote_users: bool = True
     """Whether the user's own words are quoted while they fit."""
@@ -245,8 +263,8 @@ class Summarize(Configured):
     """Who speaks the summary."""
 
     opening: str | None = None
-    """A text of the caller's in the place of the mark: the model's text alone stands behind it, and a conversation
-    in which it is handed back holds it as a message like any other."""
+    """A text of the caller's in the place of the mark: the model's text alone stands behind it, and
+    a conversation in which it is handed back holds it as a message like any other."""
 
     instructions: str = ""
     """What the model is asked to mind beside the usual."""
@@ -300,7 +318,10 @@ class Summarize(Configured):
         return (yield from self._extended(telling, known, new))
 
     def _is_worth_it(self, history: History, new: Sequence[int]) -> bool:
-        """Whether there is enough to summarize: an earlier summary under the caller's opening, alone, is not."""
+        """Whether there is enough to summarize.
+
+        An earlier summary under the caller's opening, alone, is not.
+        """
         said = [history.messages[i].content_text or "" for i in new]
         if self.opening and len(said) == 1 and said[0].startswith(self.opening):
             return False
@@ -361,13 +382,16 @@ class Summarize(Configured):
         return self.combine == "model"
 
     def _writer(self, allowance: Allowance) -> str:
-        """The fingerprint of all that decides what is written, the conversation and its budget aside."""
+        """The fingerprint of all that decides what is written, conversation and budget aside."""
         said = (wording(), allowance.writer, self.instructions, self.quote_users, self.verify, self.opening)
         return sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def tunacode_history(keep_at_least: Share = 20_000) -> Summarize:
-    """The preset of tunacode: one summary, which the model writes anew each time, and the newest tokens."""
+    """The preset of tunacode.
+
+    One summary, which the model writes anew each time, and the newest tokens.
+    """
     return Summarize(keep_at_least=keep_at_least, combine="model", opening="[Compaction summary]\n\n")
 
 

@@ -1,9 +1,9 @@
 """What of a conversation is summarized already: finding it again, and keeping what is new.
 
-With a thread, summaries stand under the thread's keys. Without one, they are found by the messages with
-which the conversation opens; in a conversation that holds an earlier summary already, by the mark of that
-summary. Whatever is found is used only if the hash of what it covers is that of the messages that stand
-there now.
+With a thread, summaries stand under the thread's keys. Without one, they are found by the messages
+with which the conversation opens; in a conversation that holds an earlier summary already, by the
+mark of that summary. Whatever is found is used only if the hash of what it covers is that of the
+messages that stand there now.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from holdfast.text.concealed import redacted_text
 class History:
     """A transcript and what may be spent on it.
 
-    ``exact``: what stays is given, and nothing else is preferred. ``of_system``: a summary that the system speaks
-    is one too, and no message of the system like any other.
+    ``exact``: what stays is given, and nothing else is preferred. ``of_system``: a summary that the
+    system speaks is one too, and no message of the system like any other.
     """
 
     transcript: Transcript
@@ -73,7 +73,10 @@ class History:
 
     @cached_property
     def summaries(self) -> tuple[int, ...]:
-        """Where summaries stand that an earlier result put there; what may not be changed is none of them."""
+        """Where summaries stand that an earlier result put there.
+
+        What may not be changed is none of them.
+        """
         firm = self.transcript.pinned.union(self.transcript.newest)
         return tuple(
             i
@@ -83,10 +86,13 @@ class History:
 
     @cached_property
     def places(self) -> tuple[int, ...]:
-        """What may be summarized: whole units behind the earlier summary, if there is one; the newest aside.
+        """What may be summarized: whole units behind the earlier summary, if there is one.
 
-        What is only preferred to stay is among it: a summary covers it, and it leaves the view when nothing
-        prefers it any more. So what a summary covers does not depend on which message is the newest of a user.
+        The newest aside.
+
+        What is only preferred to stay is among it: a summary covers it, and it leaves the view when
+        nothing prefers it any more. So what a summary covers does not depend on which message is
+        the newest of a user.
         """
         firm = self.transcript.protected.union(self.summaries)
         after = self.summaries[0] if self.summaries else -1
@@ -97,7 +103,8 @@ class History:
     def leaving(self, upto: int) -> tuple[int, ...]:
         """What leaves the view where a summary covers all that it may up to a position.
 
-        Words of users that an earlier summary covers, and that stayed with it, go when nothing prefers them.
+        Words of users that an earlier summary covers, and that stayed with it, go when nothing
+        prefers them.
         """
         before = self.summaries[0] if self.summaries else 0
         covered = [i for i in self.places if i <= upto]
@@ -109,8 +116,9 @@ class History:
     def start_of_recent(self, keep_recent: int | None, keep_tokens: int) -> int:
         """Where the messages begin that stay as they are.
 
-        ``keep_recent`` messages, system messages not counted, and what belongs to the first of them; or whole
-        turns of at most ``keep_tokens``, or whole units where the newest turn alone is longer.
+        ``keep_recent`` messages, system messages not counted, and what belongs to the first of
+        them; or whole turns of at most ``keep_tokens``, or whole units where the newest turn alone
+        is longer.
         """
         messages = self.transcript.messages
         if keep_recent is not None:
@@ -126,7 +134,10 @@ class History:
         return min(newest, self._start([unit.start for unit in self.transcript.units], keep_tokens))
 
     def _start(self, starts: Sequence[int], tokens: int) -> int:
-        """The earliest of the starts behind which at most so many tokens stand; the end if there is none."""
+        """The earliest of the starts behind which at most so many tokens stand.
+
+        The end if there is none.
+        """
         at = len(self.sizes)
         for start in reversed(starts):
             tokens -= sum(self.sizes[start:at])
@@ -149,12 +160,13 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A summary of the messages from ``start`` to ``end`` of the caller's original conversation, ends included.
+    """A summary of messages ``start`` to ``end`` of the caller's conversation, ends included.
 
-    ``count`` of them are covered: what is pinned in between stays where it is. ``covers`` is the hash of what is
-    covered, ``writer`` that of the prompts and the model. ``texts`` are the model's, oldest first; ``said`` are
-    words of the user, ``details`` lines of the source; ``body`` is what they became. What the model has not been
-    sent is kept under the keys in ``waiting``, ``waits`` tokens in all. ``made`` is in seconds.
+    ``count`` of them are covered: what is pinned in between stays where it is. ``covers`` is the
+    hash of what is covered, ``writer`` that of the prompts and the model. ``texts`` are the
+    model's, oldest first; ``said`` are words of the user, ``details`` lines of the source; ``body``
+    is what they became. What the model has not been sent is kept under the keys in ``waiting``,
+    ``waits`` tokens in all. ``made`` is in seconds.
     """
 
     start: int
@@ -223,7 +235,10 @@ def with_range(ranges: list[Range], new: Range) -> str:
 
 
 def chained(covers: str, message: Message) -> str:
-    """The hash of what ``covers`` stands for and the message behind it; of nothing, the hash is empty."""
+    """The hash of what ``covers`` stands for and the message behind it.
+
+    Of nothing, the hash is empty.
+    """
     said = message.plain
     if said is None:
         said = repr([(type(part).__name__, _content(part)) for part in message.parts])
@@ -241,7 +256,10 @@ Looking = Generator[Ask[Any], Any, "Known | None"]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A summary that holds for this conversation: up to which position, and whether it stands in it already."""
+    """A summary that holds for this conversation.
+
+    Up to which position, and whether it stands in it already.
+    """
 
     envelope: Envelope
     upto: int
@@ -267,7 +285,10 @@ class Memory:
         self.shelf = Shelf(self.history.allowance.stored)
 
     def look(self, start: int) -> Looking:
-        """The summary that covers most before ``start``; if none does, the shortest beyond it, if it may move."""
+        """The summary that covers most before ``start``.
+
+        If none does, the shortest beyond it, if it may move.
+        """
         yield from self._open()
         self._follow()
         ends = {covers: i for i, covers in self._chain.items()}
@@ -333,7 +354,10 @@ class Memory:
             self._base = Known(self._with_others(envelope), standing[0], stands=True)
 
     def _standing(self, body: str) -> Generator[Ask[Any], Any, Envelope]:
-        """The envelope of a summary that stands in the conversation; made from its words where none is kept."""
+        """The envelope of a summary that stands in the conversation.
+
+        Made from its words where none is kept.
+        """
         for found in self._ranges:
             if found.mark == _mark(body):
                 envelope = yield from self._envelope(found.key)

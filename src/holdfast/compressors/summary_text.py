@@ -22,7 +22,10 @@ _MOST = 8  # texts that are told apart: older ones are one
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A sentence or an item with the heading under which it stands; ``age`` counts the texts that came later."""
+    """A sentence or an item with the heading under which it stands.
+
+    ``age`` counts the texts that came later.
+    """
 
     heading: str
     text: str
@@ -30,7 +33,7 @@ class _Piece:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """The notes as one: what they say under the same heading stands together, oldest first, nothing twice."""
+    """The notes as one: by headings, oldest first, nothing twice."""
     if len(texts) == 1:
         return texts[0]
     pieces = _pieces(texts)
@@ -38,7 +41,10 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def shortened(texts: Sequence[str], room: int, count: Count) -> str:
-    """The notes as one, in at most so many tokens: the most telling sentences stay, of older notes fewer."""
+    """The notes as one, in at most so many tokens.
+
+    The most telling sentences stay, of older notes fewer.
+    """
     whole = joined(texts) if texts else ""
     if fits(whole, room, count):
         return whole
@@ -50,7 +56,10 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
 
 
 def settled(texts: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """The texts to be kept: the newest as they are, all older ones as one of at most so many tokens."""
+    """The texts to be kept.
+
+    The newest as they are, all older ones as one of at most so many tokens.
+    """
     if len(texts) <= _MOST:
         return tuple(texts)
     return shortened(texts[: 1 - _MOST], room, count), *texts[1 - _MOST :]
@@ -108,7 +117,10 @@ _TRIES = 4
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a body is made of, each oldest first; ``count`` messages are covered, 0 if nobody knows."""
+    """What a body is made of, each oldest first.
+
+    ``count`` messages are covered, 0 if nobody knows.
+    """
 
     count: int
     texts: tuple[str, ...]
@@ -125,7 +137,9 @@ class Body:
 
 
 def composed(parts: Parts, source: Sequence[Detail], cap: int, count: Count) -> Body:
-    """The body of the parts, with what is exact in ``source`` and stands nowhere in them; at most ``cap`` tokens.
+    """The body of the parts, with what is exact in ``source`` and stands nowhere in them.
+
+    At most ``cap`` tokens.
 
     Where they do not fit, sentences of the oldest text go first.
     """
@@ -198,7 +212,10 @@ def _unquoted(said: str) -> list[str]:
 
 
 def _lasting(lines: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """What was listed before, as much as fits: what must be outlives what merely was, the newest first."""
+    """What was listed before, as much as fits.
+
+    What must be outlives what merely was, the newest first.
+    """
     order = sorted(range(len(lines)), key=lambda n: (not signals(lines[n]).constrains, -n))
     sizes = [len(line) for line in lines]
     choice = choose(order, sizes, lambda some: bullets([lines[n] for n in some]), room, count)

@@ -27,11 +27,13 @@ _LAST = 16  # nor below these when the budget cannot be met anyway: a marker and
 
 @dataclass(frozen=True, slots=True)
 class Trim(Configured):
-    """Drop the oldest units until the target is met; clamp what is oversize among those that must stay.
+    """Drop the oldest units until the target is met.
 
-    System messages, pins and the newest message with its open exchange always stay; what the profile prefers and
-    a summary of what has left stay while they fit. What a user or the system said is never clamped unless
-    ``clamp_users`` asks for it, and a summary is not either.
+    Clamp what is oversize among those that must stay.
+
+    System messages, pins and the newest message with its open exchange always stay; what the
+    profile prefers and a summary of what has left stay while they fit. What a user or the system
+    said is never clamped unless ``clamp_users`` asks for it, and a summary is not either.
     """
 
     keep_recent: int = 0
@@ -44,7 +46,8 @@ class Trim(Configured):
     """Aim at this many tokens, or this share of the budget, instead of at the target."""
 
     clamp: bool = True
-    """Whether tool results and assistant texts that are too long for the budget lose their middle."""
+    """Whether tool results and assistant texts that are too long for the budget lose their
+    middle."""
 
     clamp_users: bool = False
     """Whether user messages may lose their middle too."""
@@ -70,7 +73,10 @@ class Trim(Configured):
         return Plan(edits, reason="trimmed")
 
     def _fit(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
-        """What costs least first: the middle of what is oversize, the oldest, the preferred, the middle of all."""
+        """What costs least first.
+
+        The middle of what is oversize, the oldest, the preferred, the middle of all.
+        """
         floor = max(_LEAST, work.target // _FLOOR)
         oversize = self._clampable(work.transcript, work.oversize)
         half, step = work.target // _OVERSIZE, max(1, work.target // _STEPS)
@@ -111,7 +117,10 @@ class Trim(Configured):
         return found
 
     def _is_summary(self, transcript: Transcript, i: int) -> bool:
-        """Whether it is a summary of what has left: cut short it would be none. As the newest it must give way."""
+        """Whether it is a summary of what has left: cut short it would be none.
+
+        As the newest it must give way.
+        """
         return i not in transcript.newest and body_of(transcript.messages[i]) is not None
 
     def _may_clamp(self, message: Message) -> bool:
@@ -141,7 +150,7 @@ class _Work:
         return self.overhead + sum(self.sizes) - sum(self.sizes[i] for i in self.going) - self.target
 
     def room_beside_history(self, kept: AbstractSet[int]) -> int:
-        """What the messages that must stay may take, so that a part of the history can stay beside them."""
+        """What the messages that must stay may take, so that some history stays beside them."""
         history = sum(size for i, size in enumerate(self.sizes) if i not in kept)
         return self.target - min(self.target // _HISTORY, history)
 
@@ -162,7 +171,8 @@ class _Work:
     def drop_oldest(self, kept: AbstractSet[int]) -> None:
         """Drop the oldest units that are not kept until the target is met.
 
-        The oldest may have to come back, where the next may not be the first: then more is asked for.
+        The oldest may have to come back, where the next may not be the first: then more is asked
+        for.
         """
         left = [0 if i in self.going else size for i, size in enumerate(self.sizes)]
         gone, wanted, most = self.going, self.excess, sum(size for i, size in enumerate(left) if i not in kept)
@@ -181,7 +191,7 @@ class _Work:
         floor: int,
         step: int = 1,
     ) -> bool:
-        """Clamp the longest of the parts to one length, ``floor`` or more, so that the messages ``among`` fit.
+        """Clamp the longest parts to one length, ``floor`` or more, so that ``among`` fit.
 
         The length is a multiple of the ``step``, or the floor.
         """
@@ -228,7 +238,9 @@ class _Work:
 
 
 def _clamped(part: Part, level: int, count: Callable[[str], int]) -> str:
-    """Beginning and end of the text; a line stands for the media of a result, which go with a change of its text.
+    """Beginning and end of the text.
+
+    A line stands for the media of a result, which go with a change of its text.
 
     No white space at the end: some vendors refuse it in the last message.
     """
@@ -243,7 +255,10 @@ def _clamped(part: Part, level: int, count: Callable[[str], int]) -> str:
 
 
 def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
-    """A summary that says less, marked anew: it is known by what it says. Empty for what is none."""
+    """A summary that says less, marked anew: it is known by what it says.
+
+    Empty for what is none.
+    """
     body = body_of(message)
     if body is None:
         return ""
@@ -252,7 +267,10 @@ def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
 
 
 def _shortened(text: str, level: int, count: Callable[[str], int]) -> str:
-    """Beginning and end of the text; the reference at its end stays whole or goes: half of one leads nowhere."""
+    """Beginning and end of the text.
+
+    The reference at its end stays whole or goes: half of one leads nowhere.
+    """
     said, reference = parted(text)
     if not reference:
         return head_tail(text, level, count).rstrip() or "…"

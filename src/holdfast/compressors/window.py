@@ -18,9 +18,9 @@ from holdfast.kernel.transcript import Transcript
 class SlidingWindow(Configured):
     """System messages and the newest of the others, in order, where they stand.
 
-    With none of the three knobs the window is what fits the target, and the task, the newest user message and a
-    summary of what has left stay while they fit. A window that is given is exact: it may leave the result over
-    the budget, and a tool exchange that it would cut through goes whole.
+    With none of the three knobs the window is what fits the target, and the task, the newest user
+    message and a summary of what has left stay while they fit. A window that is given is exact: it
+    may leave the result over the budget, and a tool exchange that it would cut through goes whole.
     """
 
     window_size: int | None = None

@@ -1,6 +1,7 @@
 """What a model writes: how it is asked, in one call or in parts, and what is kept of it.
 
-Prompts come from the texts in ``prompts/``; what the model is to read is quoted, so as to be no request.
+Prompts come from the texts in ``prompts/``; what the model is to read is quoted, so as to be no
+request.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def wording() -> str:
 
 
 def quoted(text: str) -> str:
-    """The text as material: every line of it behind a bar, so that nothing inside can end the quotation."""
+    """The text as material.
+
+    Every line of it behind a bar, so that nothing inside can end the quotation.
+    """
     return "\n".join(_QUOTE + line for line in encodable(text).splitlines()) or _QUOTE
 
 
@@ -155,7 +159,10 @@ def _request(task: Task, prompt: str, material: str, earlier: str = "") -> Compl
 
 
 def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
-    """The blocks in order, joined to as few texts as the room allows; one that is too long is cut into several."""
+    """The blocks in order, joined to as few texts as the room allows.
+
+    One that is too long is cut into several.
+    """
     if not room or fits("\n\n".join(blocks), room, count):
         return ["\n\n".join(blocks)]
     packed: list[str] = []
@@ -172,7 +179,10 @@ def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
 
 
 def _pieces(block: str, room: int, count: Count) -> list[str]:
-    """The block, cut between lines where it does not fit the room; each part opens with the block's first line."""
+    """The block, cut between lines where it does not fit the room.
+
+    Each part opens with the block's first line.
+    """
     if fits(block, room, count):
         return [block]
     head, _, rest = block.partition("\n")
@@ -193,7 +203,10 @@ _OF_THE_MODEL = 0.7  # of the tokens: the rest is for exact things that it leave
 
 
 class Summary(NamedTuple):
-    """A text in a model's words; ``trouble`` says why the store does not keep it, empty if it does."""
+    """A text in a model's words.
+
+    ``trouble`` says why the store does not keep it, empty if it does.
+    """
 
     text: str
     trouble: str = ""
@@ -204,7 +217,10 @@ Summing = Generator[Ask[Any], Any, Summary]
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """A text to be summarized by itself: whose it is, its position, and what it is, such as ``output of grep``."""
+    """A text to be summarized by itself.
+
+    Whose it is, its position, and what it is, such as ``output of grep``.
+    """
 
     text: str
     role: Role
@@ -213,11 +229,11 @@ class Single:
 
 
 def message_summary(single: Single, tokens: int, allowance: Allowance, question: str = "") -> Summing:
-    """The text in a model's words, in at most so many tokens, with the exact things that the model left out.
+    """The text in a model's words, within the tokens, with exact things that the model left out.
 
-    Kept in the store, by thread and position or by content, and found again while neither the text nor the
-    prompts, the model or the question change. Raises ModelError where no model answers or its reply is refused;
-    a store that fails costs nothing but the keeping, and is told.
+    Kept in the store, by thread and position or by content, and found again while neither the text
+    nor the prompts, the model or the question change. Raises ModelError where no model answers or
+    its reply is refused; a store that fails costs nothing but the keeping, and is told.
     """
     if not allowance.writer:
         raise ModelError("no model was given; pass llm=")
@@ -236,7 +252,10 @@ def message_summary(single: Single, tokens: int, allowance: Allowance, question:
 
 
 def output_summary(text: str, index: int, tool: str, tokens: int, allowance: Allowance) -> Summing:
-    """The output of a tool in a model's words, as ``message_summary``; ``tool`` is empty if it is not known."""
+    """The output of a tool in a model's words, as ``message_summary``.
+
+    ``tool`` is empty if it is not known.
+    """
     return message_summary(Single(text, "tool", index, f"output of {tool or 'a tool'}"), tokens, allowance)
 
 
@@ -276,7 +295,10 @@ T = TypeVar("T")
 def together(
     flows: Sequence[Generator[Ask[Any], Any, T]],
 ) -> Generator[Ask[Any], Any, list[T | HoldfastError]]:
-    """What each flow returns, in order, or the HoldfastError that ended it; none waits for another one's end."""
+    """What each flow returns, in order, or the HoldfastError that ended it.
+
+    None waits for another one's end.
+    """
     ended: dict[int, T | HoldfastError] = {}
     answers: Mapping[int, object] = dict.fromkeys(range(len(flows)))
     while answers:

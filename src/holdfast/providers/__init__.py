@@ -15,8 +15,8 @@ from holdfast.kernel.registry import Registry
 class FunctionModel:
     """A function of the prompt, synchronous or not; the instructions stand before the prompt.
 
-    In caches it goes by its qualified name: two functions of one name in one cache are one model, unless an
-    attribute ``name`` tells them apart.
+    In caches it goes by its qualified name: two functions of one name in one cache are one model,
+    unless an attribute ``name`` tells them apart.
     """
 
     def __init__(self, function: Callable[[str], Any]) -> None:
@@ -102,9 +102,10 @@ def check_embedder(spec: EmbedderSpec) -> None:
 
 
 def open_model(spec: ModelSpec) -> Model:
-    """The model of ``vendor:name``, the very object that is one, or a function of the prompt made into one.
+    """The model of ``vendor:name``, the very object that is one, or a function as one.
 
-    Raises ConfigError for anything else, MissingExtraError where the vendor's package is not installed.
+    Raises ConfigError for anything else, MissingExtraError where the vendor's package is not
+    installed.
     """
     check_model(spec)
     if isinstance(spec, str):

@@ -1,4 +1,6 @@
-"""Vectors of the words of a text and of the letters in them: no model, nothing to install, no network.
+"""Vectors of the words of a text and of the letters in them.
+
+No model, nothing to install, no network.
 
 Texts are alike here when they share words and parts of words; what they mean is not known.
 """

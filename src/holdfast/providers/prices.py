@@ -58,7 +58,10 @@ _HERE = ("extractive", "scripted", "wordllama", "lexical")
 
 
 def price_of(provider: object, name: str) -> Price | None:
-    """The price that the provider brings, or the list price of the name; None if neither is known."""
+    """The price that the provider brings, or the list price of the name.
+
+    None if neither is known.
+    """
     own = getattr(provider, "price", None)
     if isinstance(own, Price):
         return own

@@ -79,7 +79,10 @@ def _found(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
 
 
 def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> float | None:
-    """Seconds that the vendor asks to wait: by its headers, else in its text (Google); None if it does not say."""
+    """Seconds that the vendor asks to wait: by its headers, else in its text (Google).
+
+    None if it does not say.
+    """
     now = now or datetime.now(UTC)
     low = {name.lower(): value for name, value in headers.items()}
     if "retry-after-ms" in low:
@@ -151,7 +154,10 @@ def named(name: str, example: str) -> str:
 
 
 def key_of(vendor: str, given: str | None, *variables: str) -> str:
-    """The key that was given, or that the environment has. Raises ConfigError where there is none."""
+    """The key that was given, or that the environment has.
+
+    Raises ConfigError where there is none.
+    """
     found = given or next((value for name in variables if (value := os.environ.get(name))), None)
     if not found:
         advice = f"set {variables[0]} or give api_key="
@@ -161,7 +167,7 @@ def key_of(vendor: str, given: str | None, *variables: str) -> str:
 
 @contextmanager
 def reading(vendor: str, broken: Errors) -> Generator[None, None, None]:
-    """A line that breaks (``broken``), or an answer not of the vendor's own form, raises TransientError."""
+    """A line that breaks (``broken``), or an unreadable answer, raises TransientError."""
     try:
         yield
     except HoldfastError:
@@ -175,7 +181,7 @@ def reading(vendor: str, broken: Errors) -> Generator[None, None, None]:
 
 @contextmanager
 def translated(vendor: str, faults: Faults) -> Generator[None, None, None]:
-    """As ``reading``; what the vendor refuses, and any other fault of its package, raise what they mean here."""
+    """As ``reading``; refusals and other faults of the package raise what they mean here."""
     with reading(vendor, faults.connection):
         try:
             yield
@@ -191,7 +197,9 @@ def translated(vendor: str, faults: Faults) -> Generator[None, None, None]:
 
 
 def shared(opened: Callable[P, Client]) -> Callable[P, Client]:
-    """The clients that were opened, kept for the next call of the same arguments; few, and none after a fork.
+    """The clients that were opened, kept for the next call of the same arguments.
+
+    Few, and none after a fork.
 
     A child of this process must not speak on its parent's connections.
     """

@@ -28,8 +28,8 @@ def report(
 ) -> str:
     """What was done to each message and why, as ``text`` or as one self-contained ``html`` page.
 
-    The messages are counted again, with the counter that the result names unless another is given. Raises
-    ConfigError for a form that is not known, and InputError for what is no result.
+    The messages are counted again, with the counter that the result names unless another is given.
+    Raises ConfigError for a form that is not known, and InputError for what is no result.
     """
     return written(account(result, model=model, counter=counter), format)
 

@@ -24,7 +24,10 @@ STATES: tuple[State, ...] = ("kept", "changed", "offloaded", "dropped", "inserte
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One edit that met a message: by which step and why; ``key`` is where an offloaded original is kept."""
+    """One edit that met a message: by which step and why.
+
+    ``key`` is where an offloaded original is kept.
+    """
 
     step: str
     state: State
@@ -36,8 +39,8 @@ class Touch:
 class Journey:
     """One message. ``before`` and ``after`` are its positions in the original and in the result.
 
-    An inserted message has no ``before``, a dropped one no ``after``. ``covers``: the first and the last
-    original position that an inserted message speaks for.
+    An inserted message has no ``before``, a dropped one no ``after``. ``covers``: the first and the
+    last original position that an inserted message speaks for.
     """
 
     before: int | None
@@ -74,7 +77,10 @@ class _Trail:
 
 
 def journeys(result: CompressionResult) -> list[Journey]:
-    """Every original and every inserted message that is left, in reading order; dropped ones where they stood."""
+    """Every original and every inserted message that is left, in reading order.
+
+    Dropped ones where they stood.
+    """
     original = bare(restore(result))
     originals: Sequence[object] = original[result.key] if result.key else original
     finals = message_list(result)
@@ -94,7 +100,10 @@ def journeys(result: CompressionResult) -> list[Journey]:
 
 
 def sources(result: CompressionResult) -> list[int | None]:
-    """For each message of the result where it stood in the original conversation; None where it is inserted."""
+    """For each message of the result where it stood in the original conversation.
+
+    None where it is inserted.
+    """
     places: list[int | None] = list(range(result.metrics.messages_before))
     for step in result.steps:
         inserts = Counter(edit.at for edit in step.edits if isinstance(edit, Insert))
@@ -109,7 +118,10 @@ def sources(result: CompressionResult) -> list[int | None]:
 
 
 def _after(step: Step, trails: Sequence[_Trail]) -> list[_Trail]:
-    """The trails after a step: touched where it changed or dropped something, new ones where it inserted."""
+    """The trails after a step.
+
+    Touched where it changed or dropped something, new ones where it inserted.
+    """
     view = [trail for trail in trails if not trail.gone]
     added: dict[int, list[_Trail]] = {}
     for edit in step.edits:
@@ -141,7 +153,7 @@ def _touch(view: Sequence[_Trail], step: str, edit: Edit) -> None:
 
 
 def _covered(view: Sequence[_Trail], insert: Insert) -> tuple[int, int] | None:
-    """The original positions that an inserted message speaks for, those of an earlier insert in it included."""
+    """The original positions that an inserted message speaks for, through earlier inserts too."""
     if insert.covers is None:
         return None
     first, last = insert.covers
@@ -154,9 +166,12 @@ def _covered(view: Sequence[_Trail], insert: Insert) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message: its journey, what it said and says, and how long that is; empty and 0 where it is not there.
+    """One message: its journey, what it said and says, and how long that is.
 
-    ``role`` is tool for a message that brings tool results alone, whatever role its wire carries them under.
+    Empty and 0 where it is not there.
+
+    ``role`` is tool for a message that brings tool results alone, whatever role its wire carries
+    them under.
     """
 
     journey: Journey
@@ -184,8 +199,9 @@ class Entry:
 class Account:
     """A result, message by message. ``counter`` names what counted the messages.
 
-    ``beside`` is what the totals of the result hold beside the messages (system prompt of a body, tool schemas,
-    what a provider adds); None if the messages were counted by another counter than the result.
+    ``beside`` is what the totals of the result hold beside the messages (system prompt of a body,
+    tool schemas, what a provider adds); None if the messages were counted by another counter than
+    the result.
     """
 
     result: CompressionResult

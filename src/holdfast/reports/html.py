@@ -106,7 +106,10 @@ def _asset(name: str) -> str:
 
 
 def _fingerprint(content: str) -> str:
-    """What the page's own policy knows its style and script by; no other runs, whatever a message holds."""
+    """What the page's own policy knows its style and script by.
+
+    No other runs, whatever a message holds.
+    """
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 

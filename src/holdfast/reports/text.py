@@ -32,8 +32,9 @@ class Piece:
 def difference(old: str, new: str) -> list[Piece]:
     """The pieces of two texts: lines that stayed between lines that went and came.
 
-    Lines that both texts have exactly once anchor the comparison (Bram Cohen's patience diff, one level deep);
-    between two anchors only equal beginnings and ends are matched, down to the character.
+    Lines that both texts have exactly once anchor the comparison (Bram Cohen's patience diff, one
+    level deep); between two anchors only equal beginnings and ends are matched, down to the
+    character.
     """
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     pieces: list[Piece] = []
@@ -46,7 +47,10 @@ def difference(old: str, new: str) -> list[Piece]:
 
 
 def folded(pieces: Sequence[Piece], context: int = 3, most: int = 24, width: int = 600) -> Iterator[Piece]:
-    """The pieces made short: ``context`` lines around a change, ``most`` lines of it, lines of ``width``."""
+    """The pieces made short.
+
+    ``context`` lines around a change, ``most`` lines of it, lines of ``width``.
+    """
     for n, piece in enumerate(pieces):
         if piece.kind == "same":
             head = context if n else 0
@@ -220,7 +224,10 @@ def spoken_for(first: int, last: int) -> str:
 
 
 def edits_by_kind(step: Step) -> dict[str, int]:
-    """How many messages the step dropped, changed, offloaded and inserted; a kind that is absent is left out."""
+    """How many messages the step dropped, changed, offloaded and inserted.
+
+    A kind that is absent is left out.
+    """
     numbers: Counter[str] = Counter()
     met: set[tuple[str, int]] = set()
     for edit in step.edits:

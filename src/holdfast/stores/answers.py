@@ -1,7 +1,8 @@
 """A store answers at once or with an awaitable: how one piece of code serves both kinds.
 
-What takes several steps is written once, as a coroutine that awaits ``answered(...)`` of each. Over a store that
-answers at once such a coroutine never waits, so that ``at_once`` can run it without an event loop.
+What takes several steps is written once, as a coroutine that awaits ``answered(...)`` of each. Over
+a store that answers at once such a coroutine never waits, so that ``at_once`` can run it without an
+event loop.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ _INSTANT = ContextVar("instant", default=False)
 
 
 class Pending(BaseException):
-    """An answer that must be awaited, met by work that is done ``instantly``; no fault: no ``except`` takes it."""
+    """An answer that must be awaited, met by work that is done ``instantly``.
+
+    No fault: no ``except`` takes it.
+    """
 
     def __init__(self, answer: Awaitable[object]) -> None:
         self._answer = answer
@@ -58,7 +62,10 @@ async def answered(answer: T | Awaitable[T]) -> T:
 
 
 def at_once(work: Coroutine[object, None, T]) -> T:
-    """The result of work over a store that answers at once. Raises ConfigError if the store makes it wait."""
+    """The result of work over a store that answers at once.
+
+    Raises ConfigError if the store makes it wait.
+    """
     try:
         work.send(None)
     except StopIteration as done:
@@ -68,7 +75,7 @@ def at_once(work: Coroutine[object, None, T]) -> T:
 
 
 def instantly(work: Coroutine[object, None, T]) -> T:
-    """As ``at_once``; raises Pending at the first answer that must be awaited, before anything else is done."""
+    """As ``at_once``; raises Pending at the first answer that must be awaited."""
     token = _INSTANT.set(True)
     try:
         return at_once(work)
@@ -77,7 +84,8 @@ def instantly(work: Coroutine[object, None, T]) -> T:
 
 
 _PARTS = Registry("part of the runtime", "runtime", {"wait_for": "holdfast.calls.event_loop:wait_for"})
-"""What brings an event loop is loaded only where something waits: it doubles the time of an import."""
+"""What brings an event loop is loaded only where something waits: it doubles the time of an
+import."""
 
 Work = Callable[[KeyValueStore], Coroutine[Any, Any, object]]
 """What is to be done with a store; it may be begun again."""
@@ -117,7 +125,10 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _shielded(work: Coroutine[Any, Any, object]) -> object:
-    """The answer, or the StoreError that its fault amounts to: a caller's store may raise anything."""
+    """The answer, or the StoreError that its fault amounts to.
+
+    A caller's store may raise anything.
+    """
     try:
         return await work
     except HoldfastError as fault:

@@ -1,7 +1,9 @@
-"""Originals that are named by their own hash: kept once, never changed, given back exactly, whole or in part.
+"""Originals that are named by their own hash.
 
-An artifact is a line of JSON that says what follows, then the content, compressed if that helps. A store of bytes
-keeps that as it is, a store of text the line and the rest in base64.
+Kept once, never changed, given back exactly, whole or in part.
+
+An artifact is a line of JSON that says what follows, then the content, compressed if that helps. A
+store of bytes keeps that as it is, a store of text the line and the rest in base64.
 """
 
 from __future__ import annotations
@@ -98,7 +100,10 @@ def encode(content: bytes, kind: str) -> tuple[Header, bytes]:
 
 
 def decode(name: str, blob: bytes) -> tuple[Header, bytes]:
-    """The header and the content. Raises CorruptError unless the content has the hash that the header says."""
+    """The header and the content.
+
+    Raises CorruptError unless the content has the hash that the header says.
+    """
     header = header_of(name, blob)
     payload = blob[blob.index(b"\n") + 1 :]
     try:
@@ -111,7 +116,7 @@ def decode(name: str, blob: bytes) -> tuple[Header, bytes]:
 
 
 def header_of(name: str, blob: bytes) -> Header:
-    """The header alone. Raises CorruptError if it is none, or that of a content whose key begins otherwise.
+    """The header alone. Raises CorruptError if it is none, or that of another content.
 
     Raises StoreError if a newer Holdfast wrote it.
     """
@@ -132,7 +137,10 @@ def to_armour(blob: bytes) -> str:
 
 
 def from_armour(text: str) -> bytes:
-    """The inverse of ``to_armour``. What is no base64 gives an empty payload, which ``decode`` refuses."""
+    """The inverse of ``to_armour``.
+
+    What is no base64 gives an empty payload, which ``decode`` refuses.
+    """
     header, _, payload = text.partition("\n")
     try:
         content = b64decode(payload, validate=True)
@@ -185,15 +193,17 @@ def _parsed(line: object) -> Header:
 CONTENT = "content_"
 
 LENGTHS = (12, 20, 32, 64)
-"""Digits of a key by which an artifact may be kept: 12 do but for one in 10^14 pairs of contents."""
+"""Digits of a key by which an artifact may be kept: 12 do but for one in 10^14 pairs of
+contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
     """What is known of a content that is kept.
 
-    ``key`` is its SHA-256 in hexadecimal; ``reference`` its shortest beginning that stands for it alone in this
-    store, made to be written into texts. ``bytes`` and ``lines`` measure the content, whose text is UTF-8.
+    ``key`` is its SHA-256 in hexadecimal; ``reference`` its shortest beginning that stands for it
+    alone in this store, made to be written into texts. ``bytes`` and ``lines`` measure the content,
+    whose text is UTF-8.
     """
 
     key: str
@@ -205,7 +215,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many artifacts a store has, how many bytes they are, and how many these take, compressed."""
+    """How many artifacts a store has, their bytes, and how many these take compressed."""
 
     artifacts: int
     bytes: int
@@ -219,17 +229,21 @@ class KeepsBytes(GetsBytes, SetsBytes, PutsBytesIfAbsent, Protocol):
 
 @lru_cache(maxsize=64)
 def _keeps_bytes(store: type[KeyValueStore]) -> bool:
-    """Whether stores of this type do; once a type, for the question takes as long as a small store's answer."""
+    """Whether stores of this type do.
+
+    Once a type, for the question takes as long as a small store's answer.
+    """
     return issubclass(store, KeepsBytes)
 
 
 class AsyncArtifactStore:
     """Artifacts over any store of text, be it one that answers at once or one that is awaited.
 
-    A content is one entry, whoever puts it and however often: ``content_`` and its reference, which is the first
-    12 digits of its key, or more if these belong to another content. So a reference resolves exactly with ``get``
-    and ``set`` alone, and a kill leaves all of it or nothing. Wherever a method takes a key, a reference will do.
-    Nothing expires. A namespace is a ``PrefixStore`` beneath.
+    A content is one entry, whoever puts it and however often: ``content_`` and its reference, which
+    is the first 12 digits of its key, or more if these belong to another content. So a reference
+    resolves exactly with ``get`` and ``set`` alone, and a kill leaves all of it or nothing.
+    Wherever a method takes a key, a reference will do. Nothing expires. A namespace is a
+    ``PrefixStore`` beneath.
     """
 
     def __init__(self, store: KeyValueStore) -> None:
@@ -239,7 +253,8 @@ class AsyncArtifactStore:
     async def put(self, content: str | bytes, kind: str = "text") -> Artifact:
         """Keep the content; when this returns, key and reference give it back.
 
-        Of a content that is here already nothing changes, its kind neither; a damaged copy is replaced.
+        Of a content that is here already nothing changes, its kind neither; a damaged copy is
+        replaced.
         """
         data = to_bytes(content) if isinstance(content, str) else content
         reference, held = await self._place(key_of(data))
@@ -253,7 +268,10 @@ class AsyncArtifactStore:
         return _artifact(reference, header)
 
     async def get(self, key: str) -> str | None:
-        """The content as text, or None. Raises CorruptError if it is damaged, StoreError if it is not text."""
+        """The content as text, or None.
+
+        Raises CorruptError if it is damaged, StoreError if it is not text.
+        """
         data = await self.get_bytes(key)
         return None if data is None else to_text(key, data)
 
@@ -270,7 +288,10 @@ class AsyncArtifactStore:
         pattern: str | None = None,
         field: str | None = None,
     ) -> Excerpt:
-        """A part of a text, or all of it. Raises NotFoundError if it is not here; see ``excerpt`` for the rest."""
+        """A part of a text, or all of it.
+
+        Raises NotFoundError if it is not here; see ``excerpt`` for the rest.
+        """
         text = await self.get(key)
         if text is None:
             raise NotFoundError(key)
@@ -288,7 +309,10 @@ class AsyncArtifactStore:
             await answered(self._store.delete(CONTENT + found[0]))
 
     async def references(self) -> list[str]:
-        """The references of everything kept, in order. Raises StoreError if the store cannot list."""
+        """The references of everything kept, in order.
+
+        Raises StoreError if the store cannot list.
+        """
         if not isinstance(self._store, ListsKeys):
             raise StoreError(f"a {type(self._store).__name__} cannot list what it keeps")
         return [name.removeprefix(CONTENT) for name in await answered(self._store.keys(CONTENT))]
@@ -316,7 +340,7 @@ class AsyncArtifactStore:
         return dead
 
     async def _find(self, key: str) -> tuple[str, bytes] | None:
-        """The reference and the blob of a key, of a reference, or of any longer beginning of a key."""
+        """The reference and the blob of a key, a reference, or any longer beginning of a key."""
         digits = _digits(key)
         for reference in _prefixes(digits):
             blob = await self._load(reference)
@@ -325,7 +349,10 @@ class AsyncArtifactStore:
         return None
 
     async def _place(self, key: str) -> tuple[str, bytes | None]:
-        """The shortest reference that is free, the key's own, or unreadable; and what is kept there."""
+        """The shortest reference that is free, the key's own, or unreadable.
+
+        And what is kept there.
+        """
         for reference in _prefixes(key):
             blob = await self._load(reference)
             if blob is None or _owner(reference, blob) in {key, None}:
@@ -339,7 +366,10 @@ class AsyncArtifactStore:
         return None if text is None else from_armour(text)
 
     async def _claim(self, reference: str, blob: bytes) -> bool:
-        """Keep the blob under a free reference; False if it was taken meanwhile, where the store can tell."""
+        """Keep the blob under a free reference.
+
+        False if it was taken meanwhile, where the store can tell.
+        """
         if self._blobs is not None:
             return await answered(self._blobs.put_bytes_if_absent(CONTENT + reference, blob))
         if isinstance(self._store, PutsIfAbsent):

@@ -1,4 +1,4 @@
-"""A part of a text: a field of it, a range of its lines, the lines that match a pattern, or all three in turn."""
+"""A part of a text: a field, a range of lines, lines that match a pattern, or all in turn."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 def field_of(text: str, path: str) -> str:
     """The value at a path such as ``a.b[3].c``, ``[-1].id`` or ``["a key"]``.
 
-    A string comes as what it says, any other value as it is written. In JSON lines the first step is the line,
-    from 0. Of a name that an object has twice, the last counts. Raises ConfigError if the path is none,
-    InputError if the text is not JSON or has no such field.
+    A string comes as what it says, any other value as it is written. In JSON lines the first step
+    is the line, from 0. Of a name that an object has twice, the last counts. Raises ConfigError if
+    the path is none, InputError if the text is not JSON or has no such field.
     """
     steps = parse_path(path)
     reader = _Reader(text, f"field {path!r}")
@@ -40,7 +40,10 @@ def field_of(text: str, path: str) -> str:
 
 
 def parse_path(path: str) -> list[str]:
-    """The steps of a path, each a name or the number of an item. Raises ConfigError if the path is none."""
+    """The steps of a path, each a name or the number of an item.
+
+    Raises ConfigError if the path is none.
+    """
     steps: list[str] = []
     at = 1 if path.startswith("$") else 0
     while at < len(path):
@@ -160,10 +163,10 @@ def excerpt(
 ) -> Excerpt:
     """First the field, then the range of its lines, then of these the ones that match.
 
-    ``lines`` is first and last, from 1, both included; what is beyond the end is not an error. A pattern of plain
-    words is looked for as it is, any other is a regular expression of RE2. ``field``: see ``field_of``.
-    Raises ConfigError if an argument is not understood, InputError if there is no such field, MissingExtraError
-    if the pattern needs RE2 and it is not installed.
+    ``lines`` is first and last, from 1, both included; what is beyond the end is not an error. A
+    pattern of plain words is looked for as it is, any other is a regular expression of RE2.
+    ``field``: see ``field_of``. Raises ConfigError if an argument is not understood, InputError if
+    there is no such field, MissingExtraError if the pattern needs RE2 and it is not installed.
     """
     whole = text if field is None else field_of(text, field)
     if lines is None and pattern is None:

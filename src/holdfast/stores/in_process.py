@@ -1,4 +1,7 @@
-"""The reference store: dictionaries and logs in the memory of the process, safe with many threads."""
+"""The reference store: dictionaries and logs in the memory of the process.
+
+Safe with many threads.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,8 @@ Entry = tuple[str | bytes, float]
 class InProcessStore:
     """Keeps everything in memory until the object or the process ends; nothing is written anywhere.
 
-    ``clock`` tells seconds for expiry. Text that was put as bytes, and the other way round, is read as UTF-8.
+    ``clock`` tells seconds for expiry. Text that was put as bytes, and the other way round, is read
+    as UTF-8.
     """
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
@@ -89,7 +93,10 @@ class InProcessStore:
 
     @classmethod
     def from_url(cls, url: str) -> InProcessStore:
-        """The one store of this process that the URL names; ``memory://`` alone is a name like any other."""
+        """The one store of this process that the URL names.
+
+        ``memory://`` alone is a name like any other.
+        """
         return _SHARED.setdefault(url.partition("://")[2], cls())
 
     def get(self, key: str) -> str | None:

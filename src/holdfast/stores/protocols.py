@@ -1,4 +1,4 @@
-"""What a store may be able to do beside ``get``, ``set`` and ``delete``, and how text is bytes in all of them."""
+"""What a store may do beside ``get``, ``set`` and ``delete``; how text is bytes in all."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ class Closes(Protocol):
 class Line:
     """One line of a log.
 
-    ``id``: what no other line of the log is called, empty where it has no name. ``time``: when it was, in seconds
-    since 1970 UTC, in whatever order. ``words``: the text by which ``search`` finds it, empty where it is not to
-    be found, and never given back.
+    ``id``: what no other line of the log is called, empty where it has no name. ``time``: when it
+    was, in seconds since 1970 UTC, in whatever order. ``words``: the text by which ``search`` finds
+    it, empty where it is not to be found, and never given back.
     """
 
     body: str
@@ -106,7 +106,10 @@ class Line:
 
 
 class MessageLog(Protocol):
-    """Lines in the order in which they were kept: their positions run from 0, and none ever changes or leaves."""
+    """Lines in the order in which they were kept.
+
+    Their positions run from 0, and none ever changes or leaves.
+    """
 
     def length(self) -> int | Awaitable[int]:
         """How many lines there are."""
@@ -117,9 +120,10 @@ class MessageLog(Protocol):
     ) -> Sequence[int] | Awaitable[Sequence[int]]:
         """Keep all of them, on the disk when this returns, or none; the position of each.
 
-        A line whose id is known is not kept again: its position is that of the first. With ``at``, they are kept
-        only if the log ends there; else nothing is, and the answer is empty. Without ``flush`` they outlive the
-        process, but may reach the disk as late as what is appended next with it.
+        A line whose id is known is not kept again: its position is that of the first. With ``at``,
+        they are kept only if the log ends there; else nothing is, and the answer is empty. Without
+        ``flush`` they outlive the process, but may reach the disk as late as what is appended next
+        with it.
         """
         ...
 
@@ -132,7 +136,7 @@ class MessageLog(Protocol):
         ...
 
     def between(self, first: float, last: float, most: int) -> Sequence[int] | Awaitable[Sequence[int]]:
-        """The positions of at most so many lines of this span of time, both ends included, the earliest first."""
+        """Positions of at most so many lines of this span of time, ends included, in order."""
         ...
 
     def search(self, terms: Sequence[str], most: int) -> Mapping[int, float] | Awaitable[Mapping[int, float]]:
@@ -162,7 +166,10 @@ def to_bytes(text: str) -> bytes:
 
 
 def to_text(key: str, value: bytes) -> str:
-    """The inverse of ``to_bytes``. Raises StoreError, naming the key, if the bytes never were text."""
+    """The inverse of ``to_bytes``.
+
+    Raises StoreError, naming the key, if the bytes never were text.
+    """
     try:
         return value.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as fault:

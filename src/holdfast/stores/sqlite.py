@@ -1,8 +1,8 @@
 """A store in one SQLite file: durable, and shared by many threads and processes.
 
-The words of lines wait in a table of their own, and are indexed many lines at once: one by one it would cost an
-append nearly as much again as to keep them. What waits and what is indexed change in one transaction, so that
-every line is in one of both, whenever a process ends.
+The words of lines wait in a table of their own, and are indexed many lines at once: one by one it
+would cost an append nearly as much again as to keep them. What waits and what is indexed change in
+one transaction, so that every line is in one of both, whenever a process ends.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def index_words(connection: sqlite3.Connection) -> None:
 def best_lines(
     connection: sqlite3.Connection, span: Span, length: int, terms: Sequence[str], most: int
 ) -> dict[int, float]:
-    """BM25 scores by number, best first; a word that stands nearly everywhere is left out of a long log."""
+    """BM25 scores by number, best first.
+
+    A word that stands nearly everywhere is left out of a long log.
+    """
     words = list(dict.fromkeys(terms))
     if len(words) > _MOST_WEIGHED or len(words) * length > _MOST_HOLDERS:
         words = _telling(connection, span, words)
@@ -87,9 +90,12 @@ def with_waiting(
 
 
 def _telling(connection: sqlite3.Connection, span: Span, terms: Sequence[str]) -> list[str]:
-    """The terms that are weighed: the rarest, as long as their holders are not too many; at least one.
+    """The terms that are weighed: the rarest, as long as their holders are not too many.
 
-    A word that everybody says says nothing, and is what a search over a long log would take its time for.
+    At least one.
+
+    A word that everybody says says nothing, and is what a search over a long log would take its
+    time for.
     """
     holders: dict[str, int] = {
         term: connection.execute(_HOLDERS, (_quoted([term]), *span, _MOST_HOLDERS)).fetchone()[0]
@@ -194,7 +200,10 @@ class SqliteLog:
         return [number % SPAN for (number,) in rows]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
-        """BM25 scores by position, best first; a word that stands nearly everywhere is left out of a long log."""
+        """BM25 scores by position, best first.
+
+        A word that stands nearly everywhere is left out of a long log.
+        """
         found = self._scores(terms, most, waiting=False)
         if found is None:
             with suppress(StoreError), self._file.writing(flush=False, waits=False) as connection:
@@ -205,7 +214,8 @@ class SqliteLog:
     def _scores(self, terms: Sequence[str], most: int, *, waiting: bool) -> dict[int, float] | None:
         """By number; None if words wait that are to be indexed first.
 
-        Where they cannot be, in a read-only file or while somebody writes, ``waiting`` ones are looked through.
+        Where they cannot be, in a read-only file or while somebody writes, ``waiting`` ones are
+        looked through.
         """
         with self._file.reading() as connection:
             log, length = self._found(connection)
@@ -291,11 +301,12 @@ FORGET = "DELETE FROM entries WHERE ends <= ?"
 class SqliteStore:
     """One file with a write-ahead log, safe with many threads and processes on one machine.
 
-    A write is on the disk before the call returns, and all of it or nothing is there after a kill at any moment.
-    With ``synchronous="normal"`` that holds for a killed process but not for a power cut, which may then take the
-    newest writes; it is about eight times faster. ``timeout``: seconds to wait for another process that writes.
-    ``clock``: Unix seconds, for expiry. The file is opened when first used, made with mode 0600, and opened again
-    if the store is used after ``close``. Errors are StoreError. A file on a network share is not safe.
+    A write is on the disk before the call returns, and all of it or nothing is there after a kill
+    at any moment. With ``synchronous="normal"`` that holds for a killed process but not for a power
+    cut, which may then take the newest writes; it is about eight times faster. ``timeout``: seconds
+    to wait for another process that writes. ``clock``: Unix seconds, for expiry. The file is opened
+    when first used, made with mode 0600, and opened again if the store is used after ``close``.
+    Errors are StoreError. A file on a network share is not safe.
     """
 
     def __init__(

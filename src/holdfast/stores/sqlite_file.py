@@ -24,7 +24,10 @@ from holdfast.kernel.forks import Forks
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: Literal["deferred", "immediate"]) -> Generator[None]:
-    """``deferred`` for reading at one moment; ``immediate`` for writing, after waiting for other writers."""
+    """``deferred`` for reading at one moment.
+
+    ``immediate`` for writing, after waiting for other writers.
+    """
     connection.execute(f"BEGIN {kind}")
     try:
         yield
@@ -43,7 +46,10 @@ def sealed(value: bytes, *about: object) -> bytes:
 
 
 def unsealed(value: object, *about: object) -> bytes | None:
-    """The value that was sealed with these facts, or kept without a seal; None if it was changed since."""
+    """The value that was sealed with these facts, or kept without a seal.
+
+    None if it was changed since.
+    """
     if not isinstance(value, bytes):
         return None
     if not value.startswith(_MARK):
@@ -87,9 +93,12 @@ class SchemaError(Exception):
 
 
 def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> int:
-    """How many steps the file has been through; 0 is an empty file. To be asked inside a transaction.
+    """How many steps the file has been through; 0 is an empty file.
 
-    Raises SchemaError if it belongs to another program, or to a Holdfast that knows more steps than this one.
+    To be asked inside a transaction.
+
+    Raises SchemaError if it belongs to another program, or to a Holdfast that knows more steps than
+    this one.
     """
     application, reached, tables = (
         connection.execute(question).fetchone()[0]
@@ -138,7 +147,9 @@ _PAUSE = 0.01  # seconds before a refused change of the log is tried again
 
 
 class DatabaseFile:
-    """Opened when first used, with one connection; a file that is made can be read by its owner alone.
+    """Opened when first used, with one connection.
+
+    A file that is made can be read by its owner alone.
 
     ``timeout`` is how many seconds to wait for another process that is writing.
     """
@@ -157,7 +168,10 @@ class DatabaseFile:
 
     @contextmanager
     def use(self) -> Generator[sqlite3.Connection]:
-        """The connection, for this thread alone. Raises StoreError for whatever SQLite or the system refuses."""
+        """The connection, for this thread alone.
+
+        Raises StoreError for whatever SQLite or the system refuses.
+        """
         with self._lock:
             try:
                 if self._connection is None:
@@ -174,11 +188,11 @@ class DatabaseFile:
 
     @contextmanager
     def writing(self, *, flush: bool = True, waits: bool = True) -> Generator[sqlite3.Connection]:
-        """As ``use``, and what is written is on the disk when the block is left, or undone if it fails.
+        """As ``use``; what is written is on the disk after the block, or undone if it fails.
 
-        Without ``flush`` it outlives the process at once, and a power cut from the next flushed write on: the log
-        that is written ahead is one file, which goes to the disk from its beginning. If it is not to wait,
-        another process that is writing just now is a StoreError.
+        Without ``flush`` it outlives the process at once, and a power cut from the next flushed
+        write on: the log that is written ahead is one file, which goes to the disk from its
+        beginning. If it is not to wait, another process that is writing just now is a StoreError.
         """
         level = self._synchronous if flush else "normal"
         with (
@@ -283,7 +297,8 @@ class DatabaseFile:
     def _log_ahead(self, connection: sqlite3.Connection) -> None:
         """Turn the write-ahead log on.
 
-        Of two processes that open a new file at once SQLite refuses one without waiting, lest both wait for ever.
+        Of two processes that open a new file at once SQLite refuses one without waiting, lest both
+        wait for ever.
         """
         until = monotonic() + self._timeout
         while True:
@@ -306,7 +321,10 @@ class DatabaseFile:
 
 
 def _let_go(lock: RLock, connection: sqlite3.Connection) -> None:
-    """Close the connection when no thread is at work with it: at the end of a process some may be."""
+    """Close the connection when no thread is at work with it.
+
+    At the end of a process some may be.
+    """
     with lock:
         connection.close()
 

@@ -1,4 +1,7 @@
-"""Stores that change the keys and values of another one; what a store beneath can do, its wrapper can."""
+"""Stores that change the keys and values of another one.
+
+What a store beneath can do, its wrapper can.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,12 @@ from holdfast.stores.protocols import (
 class MappedStore:
     """A wrapper is what it wraps.
 
-    It answers at once or with an awaitable, as the store beneath does, and it has those optional methods (bytes,
-    listing, batches, expiry, put-if-absent, close) that the store beneath has.
+    It answers at once or with an awaitable, as the store beneath does, and it has those optional
+    methods (bytes, listing, batches, expiry, put-if-absent, close) that the store beneath has.
 
-    A kind of wrapper says how a key is written beneath (``_name``), what is read from it (``_key``) and with what
-    all names of a listing begin (``_stem``), and how values are sealed and opened, if they are.
+    A kind of wrapper says how a key is written beneath (``_name``), what is read from it (``_key``)
+    and with what all names of a listing begin (``_stem``), and how values are sealed and opened, if
+    they are.
     """
 
     def __init__(self, inner: KeyValueStore) -> None:
@@ -129,8 +133,9 @@ class MappedStore:
 class PrefixStore(MappedStore):
     """The keys of one namespace, which may be any text: a thread, a tenant, a purpose.
 
-    A key is kept as ``namespace:key``. In the namespace, and only there, ``:`` and ``%`` are written ``%3A`` and
-    ``%25``, so that the first colon ends it and no namespace begins like another. Values stay as they are.
+    A key is kept as ``namespace:key``. In the namespace, and only there, ``:`` and ``%`` are
+    written ``%3A`` and ``%25``, so that the first colon ends it and no namespace begins like
+    another. Values stay as they are.
     """
 
     def __init__(self, inner: KeyValueStore, namespace: str) -> None:

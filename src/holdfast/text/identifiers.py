@@ -1,8 +1,8 @@
 """The exact things of a text, which a reader cannot make up again, and what they are worth.
 
-Names made by machines, numbers with their units, dates, paths, addresses, versions, quoted phrases. The text
-is cut once into chunks, and a pattern matches all of a chunk or nothing: linear on any input. A token is
-judged once and remembered.
+Names made by machines, numbers with their units, dates, paths, addresses, versions, quoted phrases.
+The text is cut once into chunks, and a pattern matches all of a chunk or nothing: linear on any
+input. A token is judged once and remembered.
 """
 
 from __future__ import annotations
@@ -100,7 +100,10 @@ _JOINED = re.compile(r"\d|[^\W_]_+[^\W_]|[a-z][A-Z]|^[#@$]\w\w|\w\w\.\w\w|::")
 
 
 def find(text: str) -> list[Identifier]:
-    """Every exact thing in the order of the text; what a quoted phrase holds is not listed again."""
+    """Every exact thing in the order of the text.
+
+    What a quoted phrase holds is not listed again.
+    """
     found: list[Identifier] = []
     at = 0
     for one in _spread(text):
@@ -135,7 +138,10 @@ def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
 
 
 def _judged(chunk: str) -> Identifier | None:
-    """What the chunk is, and where in it that starts; of ``name=value`` and ``name:value`` the value, if exact."""
+    """What the chunk is, and where in it that starts.
+
+    Of ``name=value`` and ``name:value`` the value, if exact.
+    """
     if not _TELLING.search(chunk[:_LONGEST]):
         return None
     bare = chunk.rstrip(_EDGES)
@@ -177,7 +183,8 @@ def _is_path(chunk: str) -> bool:
 
 
 NAME = 4.0
-"""Worth of an identifier, an address or a path: what nobody can make up again. A plain word has about 1."""
+"""Worth of an identifier, an address or a path: what nobody can make up again. A plain word has
+about 1."""
 
 _WORTH: dict[Kind, float] = {
     "url": 8.0,
@@ -216,7 +223,9 @@ _OPENS = re.compile(
 
 
 class Facts(NamedTuple):
-    """What a sentence states: its exact things and names in order of mention, and what they are worth together.
+    """What a sentence states.
+
+    Its exact things and names in order of mention, and what they are worth together.
 
     ``told`` is the worth of what it decides, demands, prefers, or reports as broken, done or open.
     """
@@ -257,7 +266,7 @@ def exactness(text: str) -> float:
 
 
 class _Token(NamedTuple):
-    """The thing that a token is, without the marks around it, its worth, and whether it speaks of a wish.
+    """The thing that a token is without its marks, its worth, and whether it tells a wish.
 
     ``opens`` says that a sentence with it may tell who somebody is, or what is done.
     """

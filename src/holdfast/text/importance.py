@@ -1,7 +1,7 @@
 """Whether a text reports trouble, a decision or a constraint, and how important that makes it.
 
-Words are looked up whole: one that is part of a name (``error_handler.py``), or that is said to be absent
-(``0 errors``, ``without failures``, ``"error": null``), reports nothing.
+Words are looked up whole: one that is part of a name (``error_handler.py``), or that is said to be
+absent (``0 errors``, ``without failures``, ``"error": null``), reports nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from typing import NamedTuple
 
 
 class _Sayings:
-    """Words and phrases with one meaning; phrases, given with commas, are looked for where their first word is."""
+    """Words and phrases with one meaning.
+
+    Phrases, given with commas, are looked for where their first word is.
+    """
 
     def __init__(self, words: str, phrases: str = "") -> None:
         self._words = frozenset(words.split())
@@ -33,7 +36,8 @@ class _Sayings:
 
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
-"""What ``alarm`` gives: the service is lost; something failed; something is not as it should be; take note."""
+"""What ``alarm`` gives: the service is lost; something failed; something is not as it should be;
+take note."""
 
 _LISTED = {
     SEVERE: """
@@ -121,7 +125,7 @@ _TELLING = _WORDS.union(_REPLY_WORDS, *(sayings.telling for sayings in _SAYINGS)
 
 
 def alarm(text: str) -> float:
-    """How bad the news is: 0.0 none, ``WARNING`` take note, from ``TROUBLE`` upwards something is wrong."""
+    """How bad the news is: 0.0 none, ``WARNING`` take note, from ``TROUBLE`` on it is wrong."""
     low = text.lower()
     return _alarm(text, low, _TELLING.intersection(_WORD.findall(low)))
 
@@ -133,7 +137,8 @@ class Signals(NamedTuple):
     constrains: bool
     """It says what must, may or must not be."""
     decides: float
-    """How clearly it states a decision, a cause or a result: 1.0 by name, 0.5 by its wording, or not at all."""
+    """How clearly it states a decision, a cause or a result: 1.0 by name, 0.5 by its wording, or
+    not at all."""
 
 
 def signals(text: str) -> Signals:
@@ -204,7 +209,8 @@ def _absent(low: str, start: int, end: int) -> bool:
 
 
 _MARKERS = frozenset("important critical crucial key essential remember note significant vital".split())
-"""Words by which a text says of something that it matters; those of the SelectiveCompression design."""
+"""Words by which a text says of something that it matters; those of the SelectiveCompression
+design."""
 
 _DENIED = re.compile(
     r"(?:\b(?:not|no|never|less|hardly)|n['’]t)(?: (?:so|very|that|really|the|a|an|all that))?\s*$"
@@ -214,7 +220,9 @@ _BEFORE = 24  # characters before a marker that can deny it
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each factor, itself from 0 to 1, adds to the importance; one of which nothing is known adds nothing.
+    """What each factor, itself from 0 to 1, adds to the importance.
+
+    One of which nothing is known adds nothing.
 
     ``marker`` multiplies the importance of what says itself that it is important.
     """

@@ -1,10 +1,10 @@
 """Which pieces of a text say most: an order in which any beginning is a good choice.
 
-A piece is worth the words that it brings: what the text speaks of often, what is exact, and what no better piece
-has said yet (a word is worth less each time, so the choice covers the text instead of circling its main theme).
-Alarms, decisions, constraints, openings and above all the question add to that. A greedy choice by such a
-diminishing gain for the cost is known to summarise well (Lin and Bilmes 2011); the queue is lazy, so that the work
-stays nearly linear.
+A piece is worth the words that it brings: what the text speaks of often, what is exact, and what no
+better piece has said yet (a word is worth less each time, so the choice covers the text instead of
+circling its main theme). Alarms, decisions, constraints, openings and above all the question add to
+that. A greedy choice by such a diminishing gain for the cost is known to summarise well (Lin and
+Bilmes 2011); the queue is lazy, so that the work stays nearly linear.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What a word is worth when it is first said, and of each piece: what it answers, its bonus, its weight."""
+    """What a word is worth when it is first said, and of each piece.
+
+    What it answers, its bonus, its weight.
+    """
 
     words: dict[str, float]
     answers: Sequence[dict[Term, float]]
@@ -60,9 +63,12 @@ class _Values:
 def order(
     pieces: Sequence[str], question: Question, most: int | None = None, weights: Sequence[float] = ()
 ) -> list[int]:
-    """The numbers of the pieces, the most telling first; what repeats an earlier piece is not among them.
+    """The numbers of the pieces, the most telling first.
 
-    Only the first ``most`` are chosen with an eye on each other. ``weights`` multiply what a piece is worth.
+    What repeats an earlier piece is not among them.
+
+    Only the first ``most`` are chosen with an eye on each other. ``weights`` multiply what a piece
+    is worth.
     """
     known = {piece: _piece(piece) for piece in dict.fromkeys(pieces)}
     bags = [known[piece] for piece in pieces]
@@ -138,7 +144,7 @@ def _bonuses(pieces: Sequence[str], answers: Sequence[dict[Term, float]]) -> lis
 
 
 def _repeats(bags: Sequence[_Piece], spread: Counter[str]) -> set[int]:
-    """The pieces that say almost word for word, and with the same exact things, what an earlier piece said."""
+    """The pieces that say almost word for word what an earlier piece said."""
     repeats: set[int] = set()
     holders: dict[str, list[int]] = {}
     rarity = {word: rank for rank, word in enumerate(sorted(spread, key=lambda word: (spread[word], word)))}

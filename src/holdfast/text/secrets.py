@@ -1,14 +1,16 @@
-"""Secrets in a text: keys, tokens and passwords, masked so that a reader still sees what stood there.
+"""Secrets in a text: keys, tokens and passwords.
 
-What vendors mark with a prefix of their own is masked wherever it stands; anything else only where a name
-says that it is secret (``api_key=…``, ``Authorization: …``, ``https://user:…@host``), or where its own
-digits prove it (cards, IBAN). Commit hashes, UUIDs, checksums and images in base64 are therefore left
-alone. Quotes may be escaped, any number of times. Terminal colours are looked through, and leave a text
-that holds a secret. A masked text has nothing left to mask. In a text that is JSON, secrets are masked
-within its strings, so that it stays JSON.
+Masked so that a reader still sees what stood there.
 
-The patterns of a library were measured against these forms: those of detect-secrets 1.5 find 22 of 88 and
-take 5 of 41 harmless texts for secrets, since they look for files of source, line by line.
+What vendors mark with a prefix of their own is masked wherever it stands; anything else only where
+a name says that it is secret (``api_key=…``, ``Authorization: …``, ``https://user:…@host``), or
+where its own digits prove it (cards, IBAN). Commit hashes, UUIDs, checksums and images in base64
+are therefore left alone. Quotes may be escaped, any number of times. Terminal colours are looked
+through, and leave a text that holds a secret. A masked text has nothing left to mask. In a text
+that is JSON, secrets are masked within its strings, so that it stays JSON.
+
+The patterns of a library were measured against these forms: those of detect-secrets 1.5 find 22 of
+88 and take 5 of 41 harmless texts for secrets, since they look for files of source, line by line.
 """
 
 from __future__ import annotations
@@ -141,7 +143,7 @@ _LEAST_ENTROPY = 3.0  # bits a character; English words have about 2.5 at such l
 
 
 def redact(text: str) -> tuple[str, Counter[str]]:
-    """The text with every secret masked as ``[redacted jwt]``, and how many of each kind there were."""
+    """The text with every secret masked as ``[redacted jwt]``, and how many of each kind."""
     counts: Counter[str] = Counter()
     masked = _without_private_keys(_COLOUR.sub("", text), counts)
     for kind, shape in _SHAPES:
@@ -265,7 +267,10 @@ def _without_named(text: str, low: str, counts: Counter[str]) -> str:
 
 
 def _is_told(low: str, found: re.Match[str], value: str) -> bool:
-    """Whether the name gives the value: by a sign between them, as an element or an option, or it looks drawn."""
+    """Whether the name gives the value.
+
+    By a sign between them, as an element or an option, or it looks drawn.
+    """
     between = found[1].rstrip("\"' \t,\\")
     before = low[max(0, found.start() - 64) : found.start()]
     if between.endswith(">") and not between.endswith("=>"):
@@ -287,7 +292,10 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether the value looks drawn, not written: a long run of letters and digits, many different ones."""
+    """Whether the value looks drawn, not written.
+
+    A long run of letters and digits, many different ones.
+    """
     run = max(_RUN.findall(value), key=len, default="")
     if len(run) < _SHORTEST_RUN or run.isalpha() or run.isdigit():
         return False

@@ -1,8 +1,10 @@
-"""Where sentences and lines end, and which lines read as words. The pieces are exact: joined, they are the text.
+"""Where sentences and lines end, and which lines read as words.
 
-A full stop ends a sentence unless it belongs to an abbreviation, an initial, a number, a name or a URL. A
-line break ends one where a list item, a heading, a quotation or a table begins, before a blank line, and
-after a line that is too short to have been wrapped.
+The pieces are exact: joined, they are the text.
+
+A full stop ends a sentence unless it belongs to an abbreviation, an initial, a number, a name or a
+URL. A line break ends one where a list item, a heading, a quotation or a table begins, before a
+blank line, and after a line that is too short to have been wrapped.
 """
 
 from __future__ import annotations
@@ -146,7 +148,10 @@ def _is_wrapped(lines: list[str]) -> bool:
 
 
 def lines(text: str) -> list[str]:
-    """The lines, each with its end and the blank lines behind it; columns stand two blanks apart."""
+    """The lines, each with its end and the blank lines behind it.
+
+    Columns stand two blanks apart.
+    """
     return _LINES.findall(_PADDING.sub("  ", text))
 
 

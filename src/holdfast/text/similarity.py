@@ -1,4 +1,4 @@
-"""How alike texts are: by the words that they share (BM25, built up text by text), or by their vectors."""
+"""How alike texts are: by words that they share (BM25, text by text), or by their vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from operator import mul
 from holdfast.text.words import terms, words
 
 _JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:@#][^\W_]++)+")
-"""Names whose words are joined by a mark, such as pool_size: each is a term of its own beside its words."""
+"""Names whose words are joined by a mark, such as pool_size: each is a term of its own beside its
+words."""
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009): k1 between 1.2 and 2,
 # b between 0.5 and 0.8 work for most collections.
@@ -52,7 +53,8 @@ class Lexical:
     def any_of(self, phrases: Iterable[str]) -> dict[int, float]:
         """The same for every text that holds one of the phrases.
 
-        Of ``pool size`` those that hold ``pool_size``; where none does, those that hold all words of it somewhere.
+        Of ``pool size`` those that hold ``pool_size``; where none does, those that hold all words
+        of it somewhere.
         """
         return self._scored(
             (phrase,) if " " in phrase and phrase in self._places else tuple(dict.fromkeys(terms(phrase)))
@@ -95,7 +97,10 @@ Vector = Sequence[float]
 
 
 def unit(vector: Vector) -> list[float] | None:
-    """The vector at length 1; None for one without a direction: empty, zero, or with a number that is none."""
+    """The vector at length 1.
+
+    None for one without a direction: empty, zero, or with a number that is none.
+    """
     length = hypot(*vector)
     return [number / length for number in vector] if length > 0 and isfinite(length) else None
 
@@ -103,7 +108,8 @@ def unit(vector: Vector) -> list[float] | None:
 def cosine(one: Vector, other: Vector) -> float:
     """The cosine of the angle between two vectors, from -1 to 1.
 
-    0.0 where there is no angle: vectors of different lengths, empty ones, and those without a direction.
+    0.0 where there is no angle: vectors of different lengths, empty ones, and those without a
+    direction.
     """
     if len(one) != len(other):
         return 0.0

@@ -1,4 +1,7 @@
-"""Text of strangers, made safe and short to show: no control character reaches a terminal or a page."""
+"""Text of strangers, made safe and short to show.
+
+No control character reaches a terminal or a page.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ _HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with every character that acts instead of showing written as its escape; newline and tab stay."""
+    """The text with every character that acts instead of showing written as its escape.
+
+    Newline and tab stay.
+    """
     return _HIDDEN.sub(_escape, text.replace("\r\n", "\n"))
 
 
