@@ -241,7 +241,7 @@ def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Decision:
     """The strategy, what should stay, the step, the headroom, and whether secrets are masked."""
 
     compressor: Compressor
@@ -259,7 +259,7 @@ class Choice:
         return replace(budget, headroom=self.headroom) if self.headroom and not budget.headroom else budget
 
 
-def chosen(options: Options) -> Choice:
+def chosen(options: Options) -> Decision:
     """What the profile says, or the strategies that stand in its place.
 
     ``redact`` is the caller's, if given.
@@ -269,13 +269,13 @@ def chosen(options: Options) -> Choice:
         profile = load_profile(options.get("profile", "balanced"))
         redact = profile.redact if redact is None else redact
         pipeline = Pipeline(profile.steps, profile.name)
-        return Choice(pipeline, profile.prefers, profile.step, profile.headroom, redact)
+        return Decision(pipeline, profile.prefers, profile.step, profile.headroom, redact)
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
         only = strategy_of(strategy)
         pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
     else:
         pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
-    return Choice(pipeline, redact=bool(redact))
+    return Decision(pipeline, redact=bool(redact))
 
 
 def strategy_of(strategy: str | Compressor) -> Compressor:

@@ -125,7 +125,7 @@ NO_CALLS = ModelUsage()
 
 
 @dataclass(slots=True)
-class Ledger:
+class CallRecords:
     """The records of one compression as they come, and the moment by which its calls must end."""
 
     calls: list[ModelCall] = field(default_factory=list[ModelCall])

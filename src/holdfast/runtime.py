@@ -12,7 +12,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
 from holdfast.kernel.ports import All, Ask, Complete, Embed, KeyValueStore, Load, Read, Save, Write
 from holdfast.kernel.registry import Registry
 from holdfast.redact import incoming, outgoing
-from holdfast.result import Ledger, ModelUsage
+from holdfast.result import CallRecords, ModelUsage
 from holdfast.stores.answers import Opened, Work, answered, wait_for
 from holdfast.stores.artifacts import AsyncArtifactStore
 
@@ -36,17 +36,17 @@ Rounds = Generator[Requests, Sequence[object], T]
 """Yields what is to be answered in a round, is sent the answers, and returns what came of it."""
 
 
-class Caller(Protocol):
+class CallsModels(Protocol):
     """Who asks models and embedders."""
 
-    def together(self, asked: Sequence[tuple[Called, Ledger]]) -> Coroutine[Any, Any, list[object]]:
+    def together(self, asked: Sequence[tuple[Called, CallRecords]]) -> Coroutine[Any, Any, list[object]]:
         """The answers in order, each an answer or a HoldfastError."""
         ...
 
 
-def caller_of(lineup: Lineup) -> Caller:
+def caller_of(lineup: Lineup) -> CallsModels:
     """Who asks the models of the line-up."""
-    return cast("Callable[[Lineup], Caller]", _PARTS.load("caller"))(lineup)
+    return cast("Callable[[Lineup], CallsModels]", _PARTS.load("caller"))(lineup)
 
 
 @dataclass(slots=True)
@@ -63,14 +63,14 @@ class Runtime:
     """Whether secrets are masked in all that leaves."""
     logged: bool = False
     """Whether history is in a log of the caller's."""
-    caller: Caller | None = None
-    ledger: Ledger = field(default_factory=Ledger)
+    caller: CallsModels | None = None
+    ledger: CallRecords = field(default_factory=CallRecords)
 
     def answer(self, request: Ask[object]) -> object:
         """The answer to one ask."""
         return answers([(self, request)])[0]
 
-    def calls(self) -> Caller:
+    def calls(self) -> CallsModels:
         """Who calls, made when first needed."""
         if self.caller is None:
             self.caller = caller_of(self.lineup)
@@ -167,7 +167,7 @@ def _singles(asked: Requests) -> Requests:
     ]
 
 
-def _called(singles: Requests) -> list[tuple[Called, Ledger]]:
+def _called(singles: Requests) -> list[tuple[Called, CallRecords]]:
     """What of it goes to models and embedders, as it leaves the process."""
     return [
         (cast("Called", runtime.leaving(request)), runtime.ledger)

@@ -14,7 +14,7 @@ from holdfast.providers import open_embedder
 from holdfast.providers.prices import Price
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 from holdfast.providers.vendor import TransientError
-from holdfast.result import Ledger, ModelUsage
+from holdfast.result import CallRecords, ModelUsage
 
 
 def words(text):
@@ -25,7 +25,7 @@ def asked(*requests, ledgers=None, **given):
     """The answers to requests that are made together, and the ledgers of their calls."""
     limits = given.pop("limits", CallLimits(retries=0))
     embedder = open_embedder(given["embedder"]) if "embedder" in given else None
-    ledgers = ledgers or [Ledger()] * len(requests)
+    ledgers = ledgers or [CallRecords()] * len(requests)
     caller = Caller(Lineup(words, given.get("model"), embedder, given.get("cache"), limits))
     return asyncio.run(caller.together(list(zip(requests, ledgers, strict=True)))), ledgers
 
@@ -107,7 +107,7 @@ def test_texts_go_out_once_and_in_batches():
 
 
 def test_conversations_share_a_batch_and_each_has_its_own_tokens_on_record():
-    embedder, ledgers = by_length(), [Ledger(), Ledger()]
+    embedder, ledgers = by_length(), [CallRecords(), CallRecords()]
     asked(Embed(("a b c", "d")), Embed(("d", "e f")), embedder=embedder, ledgers=ledgers)
     assert len(embedder.calls) == 1
     (first,), (second,) = (ledger.calls for ledger in ledgers)

@@ -6,17 +6,17 @@ from threading import Event
 
 import pytest
 
-from holdfast.calls.caller import Line
+from holdfast.calls.caller import VendorLine
 from holdfast.calls.lineup import CallLimits
 from holdfast.kernel.errors import ConfigError, ModelError
 from holdfast.providers.vendor import TransientError
-from holdfast.result import Ledger
+from holdfast.result import CallRecords
 
 QUICK = CallLimits(timeout=5, retries=2, backoff=0.001)
 
 
 def asked(call, limits=QUICK, ledger=None):
-    return asyncio.run(Line(limits).ask("somebody", call, ledger or Ledger()))
+    return asyncio.run(VendorLine(limits).ask("somebody", call, ledger or CallRecords()))
 
 
 class Failing:
@@ -75,7 +75,7 @@ def test_a_call_that_hangs_is_left_when_its_time_is_over(waits):
 
 
 def test_the_time_for_all_calls_together_ends_too():
-    ledger = Ledger(until=0.0)
+    ledger = CallRecords(until=0.0)
     call = Failing()
     outcome = asked(call, ledger=ledger)
     assert "are used up" in str(outcome.answer)
@@ -85,14 +85,14 @@ def test_the_time_for_all_calls_together_ends_too():
 def test_what_the_vendor_asks_for_is_waited():
     waits = []
 
-    class Patient(Line):
+    class Patient(VendorLine):
         def _pause(self, answer, attempts, until):
             wait = super()._pause(answer, attempts, until)
             waits.append(wait)
             return wait
 
     limits = CallLimits(retries=1, backoff=0.01)
-    asyncio.run(Patient(limits).ask("somebody", Failing(TransientError("busy", retry_after=0.02)), Ledger()))
+    asyncio.run(Patient(limits).ask("somebody", Failing(TransientError("busy", retry_after=0.02)), CallRecords()))
     assert 0.02 <= waits[0] <= 0.03
 
 
@@ -117,8 +117,8 @@ def test_no_more_calls_are_under_way_than_there_are_seats():
             now[0] -= 1
 
     async def crowd():
-        line = Line(CallLimits(concurrency=3))
-        tasks = [asyncio.ensure_future(line.ask("somebody", call, Ledger())) for _ in range(9)]
+        line = VendorLine(CallLimits(concurrency=3))
+        tasks = [asyncio.ensure_future(line.ask("somebody", call, CallRecords())) for _ in range(9)]
         await asyncio.to_thread(full.wait)
         over.set()
         await asyncio.gather(*tasks)
@@ -135,8 +135,8 @@ def test_a_vendor_that_is_silent_for_long_is_not_asked_again():
         raise TransientError("busy")
 
     async def many():
-        line = Line(CallLimits(retries=0))
-        return [(await line.ask("somebody", silent, Ledger())).answer for _ in range(12)]
+        line = VendorLine(CallLimits(retries=0))
+        return [(await line.ask("somebody", silent, CallRecords())).answer for _ in range(12)]
 
     answers = asyncio.run(many())
     assert len(calls) == 8
@@ -150,7 +150,7 @@ def test_a_coroutine_function_is_awaited_on_the_callers_own_loop():
         async def call():
             return asyncio.get_running_loop() is own
 
-        return (await Line(QUICK).ask("somebody", call, Ledger())).answer
+        return (await VendorLine(QUICK).ask("somebody", call, CallRecords())).answer
 
     assert asyncio.run(whole()) is True
 

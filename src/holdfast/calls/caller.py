@@ -21,7 +21,7 @@ from holdfast.kernel.ports import Complete, Embed, Embedder, Model, Reply
 from holdfast.providers import name_of
 from holdfast.providers.prices import price_of
 from holdfast.providers.vendor import TransientError
-from holdfast.result import Ledger, ModelCall
+from holdfast.result import CallRecords, ModelCall
 from holdfast.text.visible import encodable
 
 Vector = Sequence[float]
@@ -75,7 +75,7 @@ class Outcome:
     seconds: float
 
 
-class Line:
+class VendorLine:
     """Calls to one vendor during one run; ``who`` names it in errors."""
 
     def __init__(self, limits: CallLimits) -> None:
@@ -84,7 +84,7 @@ class Line:
         self._random = SystemRandom()
         self._silent = 0
 
-    async def ask(self, who: str, call: Call, ledger: Ledger) -> Outcome:
+    async def ask(self, who: str, call: Call, ledger: CallRecords) -> Outcome:
         """Make the call when there is a seat for it, and again while that may help."""
         async with self._seats:
             started = monotonic()
@@ -173,9 +173,9 @@ class EmbeddingRound:
         self,
         lineup: Lineup,
         embedder: Embedder,
-        line: Line,
+        line: VendorLine,
         flights: Flights,
-        asked: Sequence[tuple[Embed, Ledger]],
+        asked: Sequence[tuple[Embed, CallRecords]],
     ) -> None:
         self._lineup, self._embedder, self._line, self._flights = lineup, embedder, line, flights
         self._asked, self._name = asked, name_of(embedder)
@@ -220,7 +220,7 @@ class EmbeddingRound:
         else:
             self._known.update(dict.fromkeys(texts, answer))
 
-    async def _vectors(self, texts: Sequence[str], ledger: Ledger) -> object:
+    async def _vectors(self, texts: Sequence[str], ledger: CallRecords) -> object:
         call = partial(self._embedder.embed, [encodable(text) for text in texts])
         outcome = await self._line.ask(self._name, call, ledger)
         tally = self._tallies[self._owners[texts[0]]]
@@ -249,7 +249,7 @@ class EmbeddingRound:
         self._put_on_record(i, ledger, fault)
         return found if fault is None else fault
 
-    def _put_on_record(self, i: int, ledger: Ledger, fault: HoldfastError | None) -> None:
+    def _put_on_record(self, i: int, ledger: CallRecords, fault: HoldfastError | None) -> None:
         tally, wanted = self._tallies[i], self._asked[i][0].texts
         price = price_of(self._embedder, self._name)
         tokens = 0 if fault else sum(map(self._lineup.count, tally.sent))
@@ -272,7 +272,7 @@ class EmbeddingRound:
         return key_of(self._name, text)
 
 
-Asked = tuple[Complete | Embed, Ledger]
+Asked = tuple[Complete | Embed, CallRecords]
 """A request, and where its calls are put on record."""
 
 
@@ -283,7 +283,7 @@ class Caller:
         self._lineup = lineup
         self._cache = lineup.cache
         self._flights = Flights() if lineup.cache is None else lineup.cache.flights
-        self._model_line, self._embedder_line = Line(lineup.limits), Line(lineup.limits)
+        self._model_line, self._embedder_line = VendorLine(lineup.limits), VendorLine(lineup.limits)
 
     async def together(self, asked: Sequence[Asked]) -> list[object]:
         """The answers in order, each an answer or a HoldfastError.
@@ -298,7 +298,7 @@ class Caller:
         rows, replies = iter(cast("list[object]", vectors)), iter(texts)
         return [next(rows) if isinstance(request, Embed) else next(replies) for request, _ in asked]
 
-    async def _completed(self, request: Complete, ledger: Ledger) -> object:
+    async def _completed(self, request: Complete, ledger: CallRecords) -> object:
         model = self._lineup.model
         if model is None:
             return ModelError("no model was given; pass llm=")
@@ -310,7 +310,7 @@ class Caller:
             ledger.calls.append(ModelCall("complete", name, cached=int(not fault), fault=fault))
         return reply
 
-    async def _reply(self, model: Model, key: str, request: Complete, ledger: Ledger) -> object:
+    async def _reply(self, model: Model, key: str, request: Complete, ledger: CallRecords) -> object:
         """What the cache knows, else what the model says: then the cache knows it too."""
         name = name_of(model)
         known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
@@ -346,7 +346,7 @@ class Caller:
             cost=price.of(into, out) if price else None,
         )
 
-    async def _embedded(self, asked: Sequence[tuple[Embed, Ledger]]) -> list[object]:
+    async def _embedded(self, asked: Sequence[tuple[Embed, CallRecords]]) -> list[object]:
         if not any(request.texts for request, _ in asked):
             return [[] for _ in asked]
         try:

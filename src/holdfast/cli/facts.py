@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from holdfast.reports.account import Entry
+from holdfast.reports.account import MessageAccount
 from holdfast.reports.text import edits_by_kind
 from holdfast.result import CompressionResult, ModelUsage
 from holdfast.text.visible import amount
@@ -50,7 +50,7 @@ def steps_of(result: CompressionResult) -> list[dict[str, object]]:
     ]
 
 
-def fate(entry: Entry) -> dict[str, object]:
+def fate(entry: MessageAccount) -> dict[str, object]:
     """What became of one message, and why; positions are null where it was not or is not there."""
     journey, decided = entry.journey, entry.journey.decided
     return {

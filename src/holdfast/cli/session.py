@@ -338,7 +338,7 @@ def restore(store: str, thread: str, output: str) -> int:
     return 0
 
 
-class _Commands(click.Group):
+class _SessionCommands(click.Group):
     """The commands of a session, in the order in which a script meets them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -359,7 +359,7 @@ class _Commands(click.Group):
 
 @click.group(
     "session",
-    cls=_Commands,
+    cls=_SessionCommands,
     invoke_without_command=True,
 )
 @click.pass_context

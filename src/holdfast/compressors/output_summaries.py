@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 from holdfast.compressors.references import note
-from holdfast.compressors.summaries import Shelf
+from holdfast.compressors.summaries import WorkingStore
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.ports import Ask
@@ -33,7 +33,7 @@ class OldOutput(NamedTuple):
     tokens: int
 
 
-class Told(NamedTuple):
+class ToldOutput(NamedTuple):
     """What stands in the place of an output, and the key of the original if it is kept."""
 
     text: str
@@ -56,17 +56,17 @@ class OutputSummaries:
     """What failed, the model or the store; none if nothing did."""
     _asks: bool = field(default=True, init=False)
     _keeps: bool = field(default=True, init=False)
-    _originals: Shelf = field(init=False)
+    _originals: WorkingStore = field(init=False)
 
     def __post_init__(self) -> None:
-        self._originals = Shelf(self.allowance.stored)
+        self._originals = WorkingStore(self.allowance.stored)
 
     @property
     def may_ask(self) -> bool:
         """Whether summaries are wanted, and there is a model that has not failed."""
         return bool(self.tokens and self.allowance.writer) and self._asks
 
-    def of(self, output: OldOutput, room: int) -> Generator[Ask[Any], Any, Told | None]:
+    def of(self, output: OldOutput, room: int) -> Generator[Ask[Any], Any, ToldOutput | None]:
         """The output in a model's words, and the reference to it.
 
         None where there is no room for that.
@@ -93,7 +93,7 @@ class OutputSummaries:
             self.troubles.append(self._originals.trouble)
         tool = self.allowance.recall_tool
         told = f"{opening}\n{text}" + (f"\n{note('text', output.tokens, key, tool=tool)}" if key else "")
-        return Told(told, key) if self.allowance.meter.text(told) < min(room + 1, output.tokens) else None
+        return ToldOutput(told, key) if self.allowance.meter.text(told) < min(room + 1, output.tokens) else None
 
 
 def is_summary(text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from holdfast.compressors.cuts import legal, newest, preferred
 from holdfast.compressors.knobs import Configured, check_knobs
-from holdfast.compressors.summaries import Shelf, body_of, messages_key
+from holdfast.compressors.summaries import WorkingStore, body_of, messages_key
 from holdfast.compressors.writer import Single, message_summary, together
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
@@ -127,7 +127,7 @@ class Long(NamedTuple):
 
 
 @dataclass(slots=True)
-class Condenser:
+class MessageCondenser:
     """Condenses messages of one transcript.
 
     ``faults`` are those that it met, ``trouble`` what the store did.
@@ -175,7 +175,7 @@ class Condenser:
             else:
                 found[i] = MARK + answer.text
         if found and self.allowance.thread:  # on the list by which a thread is forgotten: all at once, or each
-            shelf = Shelf(self.allowance.stored)  # would overwrite the others
+            shelf = WorkingStore(self.allowance.stored)  # would overwrite the others
             yield from shelf.add(messages_key(self.allowance.thread), found)
             self.trouble = self.trouble or shelf.trouble
         return found
@@ -231,7 +231,7 @@ class Hierarchical(Configured):
         recent = newest(transcript, self.keep_recent)
         query = allowance.query if allowance.query is not None else transcript.question
         ranked = _Ranked(transcript, allowance, scores(transcript, weights, recent, query), frozenset(recent))
-        condenser = Condenser(transcript, allowance)
+        condenser = MessageCondenser(transcript, allowance)
         long, texts = dict[int, Long](), dict[int, str]()
         if allowance.writer:
             long, share = ranked.worth_condensing(condenser, self.condense_above, self.condense_most)
@@ -267,7 +267,9 @@ class _Ranked:
         older = [unit for unit in self.transcript.units if self.firm.isdisjoint(unit)]
         self.units = sorted(older, key=lambda unit: (-self._score(unit), -unit.start))
 
-    def worth_condensing(self, condenser: Condenser, above: float, most: int) -> tuple[dict[int, Long], int]:
+    def worth_condensing(
+        self, condenser: MessageCondenser, above: float, most: int
+    ) -> tuple[dict[int, Long], int]:
         """The long texts of important units that do not fit, and the tokens that each may take.
 
         At most so many texts, each with room for a few words at least; what is left at the end is

@@ -117,7 +117,7 @@ def _is_example(message: Message) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class MessageRule:
     """A rule that rewrites or leaves out messages of assistants and tools.
 
     It is refused where it touches what a user or the system said, where it changes more of a
@@ -192,6 +192,10 @@ class Rule:
             yield Replace(index, at, text, self.name)
 
 
+Rule = MessageRule
+"""The name by which it was known first."""
+
+
 def _equal_ones(transcript: Transcript, made: Sequence[object]) -> list[int | None]:
     """For each message the next one of the transcript, in order, that says the very same."""
     places: dict[object, list[int]] = {}
@@ -241,7 +245,7 @@ class Rules(Configured):
     as they are.
     """
 
-    rules: tuple[str | TextRule | Rule, ...] = RULES[:3]
+    rules: tuple[str | TextRule | MessageRule, ...] = RULES[:3]
     """The rules in order: names of those that come with it, or rules of the caller's own."""
 
     roles: tuple[Literal["assistant", "tool"], ...] = ("assistant",)

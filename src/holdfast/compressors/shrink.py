@@ -19,14 +19,14 @@ from holdfast.compressors.references import note, referenced
 from holdfast.compressors.shrink_candidates import (
     INSTRUCTION_FILES,
     INSTRUCTION_TOOLS,
-    Candidate,
-    Choice,
+    Eligible,
     Place,
+    Shrinkable,
     repeats,
     shortened,
     superseded,
 )
-from holdfast.compressors.summaries import Shelf
+from holdfast.compressors.summaries import WorkingStore
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
@@ -62,7 +62,7 @@ class Rooms:
         return min(tokens, least)
 
     def given(
-        self, candidates: Sequence[Candidate], sizes: Mapping[Place, int], excess: int, recent: int
+        self, candidates: Sequence[Shrinkable], sizes: Mapping[Place, int], excess: int, recent: int
     ) -> dict[Place, int]:
         """Tokens for each text that has to shrink, so that ``excess`` tokens go, or as many as can.
 
@@ -101,7 +101,7 @@ def _stepped(tokens: int, room: int, floor: int) -> int:
 _NEWEST = 0.5  # of the room: a newest exchange up to that stays whole before any history stays
 
 
-class View(NamedTuple):
+class ShrinkView(NamedTuple):
     """From ``start`` on messages can stay, from ``recent`` on whole while others can shrink.
 
     ``excess``: tokens by which what can stay is too long.
@@ -118,7 +118,7 @@ def view_of(
     floor: Callable[[int], int],
     roles: Container[str],
     recent_share: float,
-) -> View:
+) -> ShrinkView:
     """As many new messages as fit if outputs are cut to the floor and recent ones stay whole."""
     sizes, messages = allowance.meter.sizes(transcript), transcript.messages
     kept = transcript.protected | preferred(transcript)
@@ -149,14 +149,14 @@ def view_of(
         start = unit.start
     staying = sum(sizes[start:]) + sum(sizes[i] for i in kept if i < start)
     excess = staying + allowance.meter.overhead(transcript.envelope) - allowance.target
-    return View(min(start, transcript.newest.start), recent, excess)
+    return ShrinkView(min(start, transcript.newest.start), recent, excess)
 
 
 _SMALL = 1_000  # tokens: of a shorter text a question without names or numbers sets little apart
 _CHARACTERS = 32_000_000  # that each memo holds
 
 
-class Reading(NamedTuple):
+class TextInRoom(NamedTuple):
     """A text in a room, the key of its original, and the tool that gives it back, if any."""
 
     text: str
@@ -165,7 +165,7 @@ class Reading(NamedTuple):
     tool: str = ""
 
 
-def _read(reading: Reading) -> Shrunk | None:
+def _read(reading: TextInRoom) -> Shrunk | None:
     text, room, key, tool = reading
     kind = recognise(text)
     return referenced(kind, text, room, key, tool) if key else kind.shrink(text, room)
@@ -232,8 +232,8 @@ class Work:
         self,
         transcript: Transcript,
         allowance: Allowance,
-        candidates: Sequence[Candidate],
-        view: View,
+        candidates: Sequence[Shrinkable],
+        view: ShrinkView,
         until: float | None,
         summary_tokens: int = 0,
     ) -> None:
@@ -242,7 +242,7 @@ class Work:
         self._transcript, self._allowance, self._view, self._until = transcript, allowance, view, until
         self._candidates, self._excess = candidates, view.excess
         self._sizes: dict[Place, int] = {c.place: c.tokens for c in candidates}
-        self._originals = Shelf(allowance.stored)
+        self._originals = WorkingStore(allowance.stored)
         self._summaries = OutputSummaries(summary_tokens, allowance)
         self._question = transcript.question if allowance.query is None else allowance.query
 
@@ -280,7 +280,7 @@ class Work:
                 return
             self._compact(candidate)
 
-    def _compact(self, candidate: Candidate, room: int | None = None) -> bool:
+    def _compact(self, candidate: Shrinkable, room: int | None = None) -> bool:
         """Whether the text has a shorter form that fits the room; then it stands in its place."""
         short = compacted(candidate.text)
         if short is None or (room is not None and self._allowance.meter.text(short) > room):
@@ -302,7 +302,7 @@ class Work:
                     return
                 yield from (self._clamp if candidate.is_arguments else self._shrink)(candidate, room)
 
-    def _shrink(self, candidate: Candidate, tokens: int) -> Asking:
+    def _shrink(self, candidate: Shrinkable, tokens: int) -> Asking:
         if tokens >= _SHORTEST_FORM * candidate.tokens and self._compact(candidate, tokens):
             return
         if self._summaries.may_ask and (yield from self._summarized(candidate, tokens)):
@@ -311,13 +311,13 @@ class Work:
         key = yield from self._originals.save(candidate.text, kind)
         question = question_for(candidate.text, candidate.tokens, self._question)
         room = Room(tokens, self._allowance.meter.text, question)
-        shrunk = read(Reading(text, room, key, self._allowance.recall_tool if key else ""))
+        shrunk = read(TextInRoom(text, room, key, self._allowance.recall_tool if key else ""))
         if shrunk is None:
             self._keep(candidate, self._note(candidate, kind, key), f"{kind}: shortened", key)
         else:
             self._keep(candidate, shrunk.text, f"{kind}: {shrunk.omitted or 'shortened'}", key)
 
-    def _summarized(self, candidate: Candidate, tokens: int) -> Generator[Ask[object], Any, bool]:
+    def _summarized(self, candidate: Shrinkable, tokens: int) -> Generator[Ask[object], Any, bool]:
         """Whether a model's summary of an old output stands in its place.
 
         One of the newest is none.
@@ -332,14 +332,14 @@ class Work:
         self._keep(candidate, told.text, "told by the model", told.key)
         return True
 
-    def _clamp(self, candidate: Candidate, tokens: int) -> Asking:
+    def _clamp(self, candidate: Shrinkable, tokens: int) -> Asking:
         key = yield from self._originals.save(candidate.text, "json")
         reference = self._note(candidate, "arguments", key) if key else ""
         text = clamped(Arguments(candidate.text, tokens, self._allowance.meter.text, reference))
         if text is not None:
             self._keep(candidate, text, "long arguments of an old call: their middle is left out", key)
 
-    def _give_way(self, found: Iterable[tuple[Candidate, str]], reason: str) -> Asking:
+    def _give_way(self, found: Iterable[tuple[Shrinkable, str]], reason: str) -> Asking:
         for candidate, told in found:
             if self._is_over():
                 return
@@ -347,10 +347,10 @@ class Work:
             text = f"{told}\n{self._note(candidate, 'text', key)}" if key else told
             self._keep(candidate, text, reason, key)
 
-    def _note(self, candidate: Candidate, kind: str, key: str) -> str:
+    def _note(self, candidate: Shrinkable, kind: str, key: str) -> str:
         return note(kind, candidate.tokens, key, tool=self._allowance.recall_tool)
 
-    def _keep(self, candidate: Candidate, text: str, reason: str, key: str = "") -> None:
+    def _keep(self, candidate: Shrinkable, text: str, reason: str, key: str = "") -> None:
         """Take the text if it is smaller than what stands there now."""
         place = candidate.place
         saved = self._sizes[place] - self._allowance.meter.text(text)
@@ -361,7 +361,7 @@ class Work:
         index, part = place
         self.edits[place] = Offload(index, part, text, key, reason) if key else Replace(index, part, text, reason)
 
-    def _outputs(self) -> list[Candidate]:
+    def _outputs(self) -> list[Shrinkable]:
         return [c for c in self._candidates if not c.is_arguments and c.place not in self.edits]
 
     def _is_over(self) -> bool:
@@ -449,7 +449,7 @@ class Shrink(Configured):
         until = None if self.seconds is None else began + self.seconds
         rooms = Rooms(self.shares, self.least_tokens, max(1, int(allowance.target * _ENOUGH)))
         view = view_of(transcript, allowance, rooms.floor, self.roles, self.recent_share)
-        choice = Choice(self.min_tokens, self.tools, self.keep_tools, self.keep_paths, self.roles)
+        choice = Eligible(self.min_tokens, self.tools, self.keep_tools, self.keep_paths, self.roles)
         candidates = choice.of(transcript, allowance.meter, view.start)
         work = Work(transcript, allowance, candidates, view, until, self.summary_tokens)
         yield from work.done(self.rules, rooms)

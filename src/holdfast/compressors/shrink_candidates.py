@@ -44,7 +44,7 @@ _NOTE = 300  # characters at the end of a text in which it says what it leaves o
 _LONGEST_COMMAND = 2_000  # characters in which a path is looked for: what is longer is content, not a command
 
 
-class Candidate(NamedTuple):
+class Shrinkable(NamedTuple):
     """One text that may shrink: where it stands, its tokens, and the call that gave it or is it."""
 
     place: Place
@@ -59,7 +59,7 @@ class Candidate(NamedTuple):
         return self.place[0]
 
 
-class Choice(NamedTuple):
+class Eligible(NamedTuple):
     """What is a candidate at all; patterns are shell patterns, without regard to case."""
 
     least: int
@@ -68,14 +68,14 @@ class Choice(NamedTuple):
     keep_paths: tuple[str, ...] = ()
     roles: Collection[str] = ("tool",)
 
-    def of(self, transcript: Transcript, meter: Meter, start: int = 0) -> list[Candidate]:
+    def of(self, transcript: Transcript, meter: Meter, start: int = 0) -> list[Shrinkable]:
         """The candidates from a position on, oldest first.
 
         Pinned messages have none, short texts are none.
 
         Nor is a text that names its original already, or that a model told.
         """
-        found: list[Candidate] = []
+        found: list[Shrinkable] = []
         calls: dict[str, ToolCall] = {}
         for i in range(start, len(transcript)):
             message = transcript.messages[i]
@@ -89,7 +89,7 @@ class Choice(NamedTuple):
 
     def _in(
         self, i: int, message: Message, transcript: Transcript, meter: Meter, calls: dict[str, ToolCall]
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[Shrinkable]:
         """The texts of one message that are long enough."""
         tools = "tool" in self.roles
         for at, part in enumerate(message.parts):
@@ -108,9 +108,9 @@ class Choice(NamedTuple):
                 continue
             tokens = meter.text(text)
             if tokens >= self.least:
-                yield Candidate((i, at), text, tokens, call, isinstance(part, ToolCall))
+                yield Shrinkable((i, at), text, tokens, call, isinstance(part, ToolCall))
 
-    def _may_shrink(self, candidate: Candidate) -> bool:
+    def _may_shrink(self, candidate: Shrinkable) -> bool:
         call = candidate.call
         if call is None:
             chosen = not self.tools
@@ -155,7 +155,7 @@ def _any_of(patterns: _Patterns) -> re.Pattern[str]:
     return re.compile("|".join(translate(pattern.lower()) for pattern in patterns) or r"(?!)")
 
 
-def _is_shrunk(candidate: Candidate) -> bool:
+def _is_shrunk(candidate: Shrinkable) -> bool:
     """Whether it names an original, ends with what it leaves out, or is a model's summary."""
     if not candidate.is_arguments:
         text = candidate.text
@@ -194,7 +194,7 @@ _FAILED = re.compile(
 _LONGEST_NAME = 120  # characters of a path that a marker shows
 
 
-def repeats(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, str]]:
+def repeats(candidates: Sequence[Shrinkable]) -> Iterator[tuple[Shrinkable, str]]:
     """Outputs whose very text a later output has too, each with what stands in its place."""
     last = {c.text: c for c in candidates}
     if len(last) == len(candidates):
@@ -206,7 +206,7 @@ def repeats(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, str]]:
             yield candidate, f"[Left out: the same text was returned again later{by}.]"
 
 
-def superseded(candidates: Sequence[Candidate], messages: Sequence[Message]) -> Iterator[tuple[Candidate, str]]:
+def superseded(candidates: Sequence[Shrinkable], messages: Sequence[Message]) -> Iterator[tuple[Shrinkable, str]]:
     """Reads of files that were read whole or changed later, each with what takes its place.
 
     Candidates and messages are those of the same conversation; calls that gave an error back did

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from holdfast.compressors.knobs import Configured, check_knobs
-from holdfast.compressors.summaries import Shelf
+from holdfast.compressors.summaries import WorkingStore
 from holdfast.content import kind
 from holdfast.content.llm4s_outputs import llm4s_error, llm4s_log
 from holdfast.content.structured import cleaned
@@ -65,7 +65,7 @@ class SizeClasses(Configured):
         Pinned ones stay, and those that have a mark of llm4s.
         """
         edits: list[Replace | Offload] = []
-        originals = Shelf(allowance.stored)
+        originals = WorkingStore(allowance.stored)
         for index, at, text in _outputs(transcript):
             size = len(text.encode("utf-8", "surrogatepass"))
             if size <= self.inline_bytes:

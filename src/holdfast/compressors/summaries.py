@@ -143,7 +143,7 @@ def _json(value: str | None) -> object:
 
 
 @dataclass(slots=True)
-class Shelf:
+class WorkingStore:
     """The caller's store as a strategy uses it: after its first failure it is not asked again."""
 
     works: bool

@@ -49,7 +49,7 @@ LEAST = 64  # tokens; a smaller summary says nothing, and less history is not wo
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SummaryForm:
     """How a summary is told: the knobs of these names."""
 
     role: Role
@@ -60,13 +60,13 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class SummaryTelling:
     """What a summary becomes in one conversation.
 
     Covers always run up to a position, of ``history.places``.
     """
 
-    form: Form
+    form: SummaryForm
     history: History
     memory: Memory
 
@@ -173,7 +173,7 @@ _SPEAKERS: tuple[Role, ...] = ("user", "assistant")
 _STAND_IN = Envelope(start=0, end=0, count=1, covers="", body="…")
 
 
-def placed(telling: Telling, wanted: int, after: int = -1) -> tuple[Telling, int] | None:
+def placed(telling: SummaryTelling, wanted: int, after: int = -1) -> tuple[SummaryTelling, int] | None:
     """The position nearest to ``wanted`` up to which a summary may cover all, and who speaks it.
 
     Earlier ends are tried first, since they keep more. Where a summary covers all up to ``after``
@@ -182,7 +182,7 @@ def placed(telling: Telling, wanted: int, after: int = -1) -> tuple[Telling, int
     return next((at for end in _ends(telling, wanted, after) if (at := spoken(telling, end))), None)
 
 
-def spoken(telling: Telling, upto: int) -> tuple[Telling, int] | None:
+def spoken(telling: SummaryTelling, upto: int) -> tuple[SummaryTelling, int] | None:
     """The position with a speaker that may stand behind it, the wanted one if he may.
 
     None where nobody may.
@@ -194,7 +194,7 @@ def spoken(telling: Telling, upto: int) -> tuple[Telling, int] | None:
     return next(((trial, upto) for trial in trials if _may_stand(trial, upto)), None)
 
 
-def _ends(telling: Telling, wanted: int, after: int) -> Iterator[int]:
+def _ends(telling: SummaryTelling, wanted: int, after: int) -> Iterator[int]:
     places = frozenset(telling.history.places)
     ends = [
         unit.stop - 1 for unit in telling.history.transcript.units if unit.start > after and unit.start in places
@@ -205,7 +205,7 @@ def _ends(telling: Telling, wanted: int, after: int) -> Iterator[int]:
         yield from [end for end in ends if end > wanted][:_REACH]
 
 
-def _may_stand(telling: Telling, upto: int) -> bool:
+def _may_stand(telling: SummaryTelling, upto: int) -> bool:
     try:
         apply(telling.history.transcript, telling.plan(_STAND_IN, upto, "").edits)
     except IntegrityError:
@@ -289,10 +289,10 @@ class Summarize(Configured):
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         memory = Memory(history, self._writer(allowance), self.keep_seconds)
-        form = Form(self.role, self.opening, self.quote_users, self.verify, self.summary_max_tokens)
-        return (yield from self._planned(Telling(form, history, memory)))
+        form = SummaryForm(self.role, self.opening, self.quote_users, self.verify, self.summary_max_tokens)
+        return (yield from self._planned(SummaryTelling(form, history, memory)))
 
-    def _planned(self, telling: Telling) -> Flow:
+    def _planned(self, telling: SummaryTelling) -> Flow:
         history, memory = telling.history, telling.memory
         start = self._start_of_recent(history)
         known = yield from memory.look(start)
@@ -327,7 +327,7 @@ class Summarize(Configured):
             return False
         return history.size(new) >= (1 if history.exact else LEAST)
 
-    def _extended(self, telling: Telling, known: Known | None, new: list[int]) -> Flow:
+    def _extended(self, telling: SummaryTelling, known: Known | None, new: list[int]) -> Flow:
         """The plan with a summary that the model wrote; without it, what can be done by rule."""
         try:
             envelope = yield from self._written(telling, known, new)
@@ -342,7 +342,7 @@ class Summarize(Configured):
         return telling.plan(envelope, new[-1], "summarized")
 
     def _written(
-        self, telling: Telling, known: Known | None, new: list[int]
+        self, telling: SummaryTelling, known: Known | None, new: list[int]
     ) -> Generator[Ask[Any], Any, Envelope]:
         """The summary of what is known and of the new messages. Raises ModelError."""
         allowance, cap = telling.history.allowance, telling.cap(new[-1])
@@ -361,7 +361,7 @@ class Summarize(Configured):
             raise ModelError("the reply of the model was refused: the summary would not be smaller")
         return envelope
 
-    def _put_off(self, telling: Telling, later: Envelope, new: list[int]) -> Flow:
+    def _put_off(self, telling: SummaryTelling, later: Envelope, new: list[int]) -> Flow:
         """The plan for a summary with messages that wait for the model, once these are kept."""
         yield from telling.memory.keep(later, telling.blocks(new))
         if not telling.memory.keeps:
@@ -395,7 +395,7 @@ def tunacode_history(keep_at_least: Share = 20_000) -> Summarize:
     return Summarize(keep_at_least=keep_at_least, combine="model", opening="[Compaction summary]\n\n")
 
 
-def _new(place: tuple[Telling, int], known: Known | None) -> list[int]:
+def _new(place: tuple[SummaryTelling, int], known: Known | None) -> list[int]:
     """What a summary up to there covers beyond the one that is known."""
     telling, upto = place
     return [i for i in telling.history.places if i <= upto and (known is None or i > known.upto)]

@@ -16,7 +16,7 @@ from time import time
 from typing import Any, cast
 
 from holdfast.compressors.summaries import (
-    Shelf,
+    WorkingStore,
     as_list,
     as_object,
     body_of,
@@ -273,7 +273,7 @@ class Memory:
     history: History
     writer: str
     keep_seconds: float | None = None
-    shelf: Shelf = field(init=False)
+    shelf: WorkingStore = field(init=False)
     _list: str = field(default="", init=False)
     """The key of the list of ranges."""
     _ranges: list[Range] = field(default_factory=list[Range], init=False)
@@ -282,7 +282,7 @@ class Memory:
     _base: Known | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.shelf = Shelf(self.history.allowance.stored)
+        self.shelf = WorkingStore(self.history.allowance.stored)
 
     def look(self, start: int) -> Looking:
         """The summary that covers most before ``start``.

@@ -21,7 +21,7 @@ _MOST = 8  # texts that are told apart: older ones are one
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Note:
     """A sentence or an item with the heading under which it stands.
 
     ``age`` counts the texts that came later.
@@ -65,14 +65,14 @@ def settled(texts: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
     return shortened(texts[: 1 - _MOST], room, count), *texts[1 - _MOST :]
 
 
-def _pieces(texts: Sequence[str]) -> list[_Piece]:
+def _pieces(texts: Sequence[str]) -> list[_Note]:
     """Every piece once, by headings in the order in which they first stand."""
-    sections: dict[str, dict[str, _Piece]] = {}
+    sections: dict[str, dict[str, _Note]] = {}
     for age, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
         for heading, body in _sections(text):
             section = sections.setdefault(heading, {})
             for piece in sentences(body + "\n"):
-                section.setdefault(piece.strip(), _Piece(heading, piece, age))
+                section.setdefault(piece.strip(), _Note(heading, piece, age))
     return [piece for section in sections.values() for said, piece in section.items() if said]
 
 
@@ -89,7 +89,7 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
     yield heading, "\n".join(lines)
 
 
-def _under_headings(pieces: Sequence[_Piece], chosen: Sequence[int]) -> str:
+def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
     """The chosen pieces under their headings, and how many are left out."""
     written: list[str] = []
     heading = ""

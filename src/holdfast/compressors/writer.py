@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple, TypeVar, cast
 
-from holdfast.compressors.summaries import Shelf, as_object, message_key, messages_key
+from holdfast.compressors.summaries import WorkingStore, as_object, message_key, messages_key
 from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError
@@ -240,7 +240,7 @@ def message_summary(single: Single, tokens: int, allowance: Allowance, question:
     covers = _hash(single.role, single.text)
     proof = {"covers": covers, "writer": _hash(wording(), allowance.writer, question, single.source)}
     key = message_key(allowance.thread, single.index) if allowance.thread else f"summary:message:{covers}"
-    shelf = Shelf(allowance.stored)
+    shelf = WorkingStore(allowance.stored)
     known = _kept((yield from shelf.read(key)), proof)
     if known is not None and allowance.meter.text(known) <= tokens:
         return Summary(known)

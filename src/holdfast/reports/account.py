@@ -165,7 +165,7 @@ def _covered(view: Sequence[_Trail], insert: Insert) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class MessageAccount:
     """One message: its journey, what it said and says, and how long that is.
 
     Empty and 0 where it is not there.
@@ -205,7 +205,7 @@ class Account:
     """
 
     result: CompressionResult
-    entries: tuple[Entry, ...]
+    entries: tuple[MessageAccount, ...]
     counter: str
     beside: int | None
 
@@ -225,9 +225,9 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
     before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
     sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
     texts_before, texts_after = (redacted_texts([*map(said, each.messages)]) for each in (before, after))
-    entries: list[Entry] = []
+    entries: list[MessageAccount] = []
     for journey in journeys(result):
-        entry = Entry(journey)
+        entry = MessageAccount(journey)
         if journey.after is not None:
             message, size = after.messages[journey.after], sizes_after[journey.after]
             entry = replace(entry, role=_role(message), text_after=texts_after[journey.after], tokens_after=size)

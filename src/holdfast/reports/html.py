@@ -9,8 +9,8 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from holdfast.reports.account import STATES, Account, Entry, Touch
-from holdfast.reports.text import Piece, difference, exactness, folded, spoken_for, told, trust, verdict
+from holdfast.reports.account import STATES, Account, MessageAccount, Touch
+from holdfast.reports.text import DiffPiece, difference, exactness, folded, spoken_for, told, trust, verdict
 from holdfast.result import CompressionResult
 from holdfast.text.visible import amount, one_line, plain, visible
 
@@ -18,7 +18,7 @@ _HEIGHT = 26
 _DENSE = 120  # messages: more of them are too narrow to have an edge
 
 
-def anchor(entry: Entry) -> str:
+def anchor(entry: MessageAccount) -> str:
     """The name of the message within the page."""
     journey = entry.journey
     return f"m{journey.before}" if journey.before is not None else f"n{journey.after}"
@@ -63,7 +63,7 @@ def _segments(account: Account, sizes: list[int], beside: int, whole: int) -> It
         at += width
 
 
-def message_bar(entry: Entry, largest: int) -> str:
+def message_bar(entry: MessageAccount, largest: int) -> str:
     """One message against the largest: what it was, and in front of it what it is."""
     before = 100 * entry.tokens_before / max(largest, 1)
     after = 100 * entry.tokens_after / max(largest, 1)
@@ -151,11 +151,11 @@ def _filters(account: Account) -> str:
     )
 
 
-def _largest(entries: Iterable[Entry]) -> int:
+def _largest(entries: Iterable[MessageAccount]) -> int:
     return max((max(entry.tokens_before, entry.tokens_after) for entry in entries), default=0)
 
 
-def _message(entry: Entry, largest: int) -> str:
+def _message(entry: MessageAccount, largest: int) -> str:
     words = one_line(entry.text_after or entry.text_before, _PREVIEW)
     size = f"{entry.tokens_after:,}"
     if entry.state != "kept":
@@ -169,11 +169,11 @@ def _message(entry: Entry, largest: int) -> str:
     )
 
 
-def _position(entry: Entry) -> str:
+def _position(entry: MessageAccount) -> str:
     return "+" if entry.journey.before is None else f"{entry.journey.before}"
 
 
-def _inside(entry: Entry) -> Iterator[str]:
+def _inside(entry: MessageAccount) -> Iterator[str]:
     """What a message shows when it is opened: why, what differs, and the whole text."""
     if entry.journey.touches:
         yield f'<ul class="why">{"".join(_touch(touch) for touch in entry.journey.touches)}</ul>'
@@ -203,11 +203,11 @@ def _text(text: str) -> str:
     return f'<pre dir="auto" tabindex="0">{_shown(text)}</pre>' if text else "<p>It has no text.</p>"
 
 
-def _difference(entry: Entry) -> str:
+def _difference(entry: MessageAccount) -> str:
     return "".join(_piece(piece) for piece in folded(difference(entry.text_before, entry.text_after)))
 
 
-def _piece(piece: Piece) -> str:
+def _piece(piece: DiffPiece) -> str:
     text = _shown(piece.text)
     if piece.kind == "left_out":
         return f"<p>{text}</p>"

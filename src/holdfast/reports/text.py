@@ -10,7 +10,7 @@ from typing import Literal
 
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.ports import Accuracy
-from holdfast.reports.account import Account, Entry
+from holdfast.reports.account import Account, MessageAccount
 from holdfast.result import CompressionResult, Step
 from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
 
@@ -19,7 +19,7 @@ _WORTH_SHOWING = 80  # characters: where less of a line stayed, the whole line i
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DiffPiece:
     """A run of text: same and gone, joined, are the old text; same and new are the new one.
 
     What ``folded`` leaves out is named by a piece of its own.
@@ -29,7 +29,7 @@ class Piece:
     text: str
 
 
-def difference(old: str, new: str) -> list[Piece]:
+def difference(old: str, new: str) -> list[DiffPiece]:
     """The pieces of two texts: lines that stayed between lines that went and came.
 
     Lines that both texts have exactly once anchor the comparison (Bram Cohen's patience diff, one
@@ -37,16 +37,16 @@ def difference(old: str, new: str) -> list[Piece]:
     character.
     """
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    pieces: list[Piece] = []
+    pieces: list[DiffPiece] = []
     at_a = at_b = 0
     for anchor_a, anchor_b in [*_anchors(a, b), (len(a), len(b))]:
         pieces += _between("".join(a[at_a:anchor_a]), "".join(b[at_b:anchor_b]))
-        pieces += [Piece("same", line) for line in a[anchor_a : anchor_a + 1]]
+        pieces += [DiffPiece("same", line) for line in a[anchor_a : anchor_a + 1]]
         at_a, at_b = anchor_a + 1, anchor_b + 1
     return list(_joined(pieces))
 
 
-def folded(pieces: Sequence[Piece], context: int = 3, most: int = 24, width: int = 600) -> Iterator[Piece]:
+def folded(pieces: Sequence[DiffPiece], context: int = 3, most: int = 24, width: int = 600) -> Iterator[DiffPiece]:
     """The pieces made short.
 
     ``context`` lines around a change, ``most`` lines of it, lines of ``width``.
@@ -60,17 +60,17 @@ def folded(pieces: Sequence[Piece], context: int = 3, most: int = 24, width: int
         yield from _fold(piece, head, tail, width)
 
 
-def _fold(piece: Piece, head: int, tail: int, width: int) -> Iterator[Piece]:
+def _fold(piece: DiffPiece, head: int, tail: int, width: int) -> Iterator[DiffPiece]:
     lines = [_narrow(line, width) for line in piece.text.splitlines()]
     hidden = len(lines) - head - tail
     if hidden <= 1:
-        yield Piece(piece.kind, "\n".join(lines))
+        yield DiffPiece(piece.kind, "\n".join(lines))
         return
     if head:
-        yield Piece(piece.kind, "\n".join(lines[:head]))
-    yield Piece("left_out", f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines")
+        yield DiffPiece(piece.kind, "\n".join(lines[:head]))
+    yield DiffPiece("left_out", f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines")
     if tail:
-        yield Piece(piece.kind, "\n".join(lines[len(lines) - tail :]))
+        yield DiffPiece(piece.kind, "\n".join(lines[len(lines) - tail :]))
 
 
 def _narrow(line: str, width: int) -> str:
@@ -108,7 +108,7 @@ def _followed_back(pairs: list[tuple[int, int]], previous: list[int], n: int) ->
     return run[::-1]
 
 
-def _between(old: str, new: str) -> Iterator[Piece]:
+def _between(old: str, new: str) -> Iterator[DiffPiece]:
     """An equal beginning, what went, what came, an equal end."""
     start = _shared_start(old, new)
     line = old.rfind("\n", 0, start) + 1
@@ -118,10 +118,10 @@ def _between(old: str, new: str) -> Iterator[Piece]:
     line = old.find("\n", len(old) - end) + 1 or len(old)
     if line - (len(old) - end) < _WORTH_SHOWING:
         end = len(old) - line
-    yield Piece("same", old[:start])
-    yield Piece("gone", old[start : len(old) - end])
-    yield Piece("new", new[start : len(new) - end])
-    yield Piece("same", old[len(old) - end :])
+    yield DiffPiece("same", old[:start])
+    yield DiffPiece("gone", old[start : len(old) - end])
+    yield DiffPiece("new", new[start : len(new) - end])
+    yield DiffPiece("same", old[len(old) - end :])
 
 
 def _shared_start(a: str, b: str) -> int:
@@ -136,7 +136,7 @@ def _shared_start(a: str, b: str) -> int:
     return low
 
 
-def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _joined(pieces: Sequence[DiffPiece]) -> Iterator[DiffPiece]:
     """Neighbours of one kind as one piece, empty ones left out."""
     kind: Kind | None = None
     texts: list[str] = []
@@ -144,12 +144,12 @@ def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
         if not piece.text:
             continue
         if kind is not None and piece.kind != kind:
-            yield Piece(kind, "".join(texts))
+            yield DiffPiece(kind, "".join(texts))
             texts = []
         kind = piece.kind
         texts.append(piece.text)
     if kind is not None:
-        yield Piece(kind, "".join(texts))
+        yield DiffPiece(kind, "".join(texts))
 
 
 WIDTH = 110
@@ -272,7 +272,7 @@ def _messages(account: Account, width: int) -> Iterator[str]:
         yield f"{'':>{place}}  {'beside the messages':<20}  {beside}"
 
 
-def _words(entry: Entry, preview: int, width: int) -> str:
+def _words(entry: MessageAccount, preview: int, width: int) -> str:
     """What a kept message says; why another one is not what it was."""
     if entry.state == "kept":
         return one_line(entry.text_after, width)
@@ -281,18 +281,18 @@ def _words(entry: Entry, preview: int, width: int) -> str:
     return one_line(entry.why, width)
 
 
-def _size(entry: Entry) -> str:
+def _size(entry: MessageAccount) -> str:
     if entry.state == "kept":
         return f"{entry.tokens_after:,}"
     return _change(entry.tokens_before, entry.tokens_after)
 
 
-def _inside(entry: Entry, width: int) -> Iterator[str]:
+def _inside(entry: MessageAccount, width: int) -> Iterator[str]:
     """What changed within a message: the lines that went and those that came, a few of each."""
     if entry.state == "inserted":
         if entry.journey.covers:
             yield f"stands for {spoken_for(*entry.journey.covers)}"
-        yield from _marked([Piece("new", entry.text_after)], width)
+        yield from _marked([DiffPiece("new", entry.text_after)], width)
     elif entry.state in ("changed", "offloaded"):
         yield from _marked(difference(entry.text_before, entry.text_after), width)
         touch = entry.journey.decided
@@ -300,7 +300,7 @@ def _inside(entry: Entry, width: int) -> Iterator[str]:
             yield f"the original is kept under {visible(touch.key)}"
 
 
-def _marked(pieces: list[Piece], width: int) -> Iterator[str]:
+def _marked(pieces: list[DiffPiece], width: int) -> Iterator[str]:
     for piece in folded(pieces, context=1, most=3, width=width):
         for line in visible(piece.text).split("\n"):
             yield f"{_SIGNS[piece.kind]}{line}"
