@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.summaries import HISTORY
@@ -14,7 +14,9 @@ from holdfast.kernel.registry import Registry
 from holdfast.redact import incoming, outgoing
 from holdfast.result import CallRecords, ModelUsage
 from holdfast.stores.answers import Opened, Work, answered, wait_for
-from holdfast.stores.artifacts import AsyncArtifactStore
+
+if TYPE_CHECKING:
+    from holdfast.stores.artifacts import AsyncArtifactStore
 
 _PARTS = Registry(
     "part of the runtime",
@@ -23,9 +25,10 @@ _PARTS = Registry(
         "caller": "holdfast.calls.caller:Caller",
         "awaited": "holdfast.calls.event_loop:asked",
         "gather": "asyncio:gather",
+        "artifacts": "holdfast.stores.artifacts:AsyncArtifactStore",
     },
 )
-"""What calls models or waits is loaded where that is done: it brings an event loop."""
+"""What calls models, waits or keeps originals is loaded where that is done."""
 
 T = TypeVar("T")
 KEPT = (Load, Save, Read, Write)
@@ -195,7 +198,7 @@ async def _kept(store: KeyValueStore, request: Load | Save | Read | Write) -> st
     if isinstance(request, Write):
         await answered(store.set(request.key, request.value))
         return None
-    artifacts = AsyncArtifactStore(store)
+    artifacts = cast("type[AsyncArtifactStore]", _PARTS.load("artifacts"))(store)
     if isinstance(request, Load):
         return await artifacts.get(request.key)
     return (await artifacts.put(request.text, request.kind)).reference
