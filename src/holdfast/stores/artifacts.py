@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from hashlib import sha256
-from typing import Protocol, cast, runtime_checkable
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast, runtime_checkable
 
 from holdfast.kernel.errors import CorruptError, MissingExtraError, NotFoundError, StoreError
 from holdfast.kernel.ports import KeyValueStore
@@ -411,6 +411,22 @@ def _artifact(reference: str, header: Header) -> Artifact:
     return Artifact(header.sha256, reference, header.kind, header.bytes, header.lines)
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _now(
+    method: Callable[Concatenate[AsyncArtifactStore, P], Coroutine[object, None, T]],
+) -> Callable[Concatenate[ArtifactStore, P], T]:
+    """The method without ``await``."""
+
+    @wraps(method)
+    def now(store: ArtifactStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return at_once(method(store.artifacts, *args, **kwargs))
+
+    return now
+
+
 class ArtifactStore:
     """As ``AsyncArtifactStore``, without ``await``, over a store that answers at once.
 
@@ -418,47 +434,14 @@ class ArtifactStore:
     """
 
     def __init__(self, store: KeyValueStore) -> None:
-        self._artifacts = AsyncArtifactStore(store)
+        self.artifacts = AsyncArtifactStore(store)
 
-    def put(self, content: str | bytes, kind: str = "text") -> Artifact:
-        """Keep the content; when this returns, key and reference give it back."""
-        return at_once(self._artifacts.put(content, kind))
-
-    def get(self, key: str) -> str | None:
-        """The content as text, or None."""
-        return at_once(self._artifacts.get(key))
-
-    def get_bytes(self, key: str) -> bytes | None:
-        """The content, or None."""
-        return at_once(self._artifacts.get_bytes(key))
-
-    def read(
-        self,
-        key: str,
-        *,
-        lines: tuple[int, int] | None = None,
-        pattern: str | None = None,
-        field: str | None = None,
-    ) -> Excerpt:
-        """A part of a text, or all of it. Raises NotFoundError if it is not here."""
-        return at_once(self._artifacts.read(key, lines=lines, pattern=pattern, field=field))
-
-    def find(self, key: str) -> Artifact | None:
-        """What is known of the content, or None."""
-        return at_once(self._artifacts.find(key))
-
-    def delete(self, key: str) -> None:
-        """Forget the content."""
-        at_once(self._artifacts.delete(key))
-
-    def references(self) -> list[str]:
-        """The references of everything kept, in order."""
-        return at_once(self._artifacts.references())
-
-    def size(self) -> Size:
-        """What the artifacts come to."""
-        return at_once(self._artifacts.size())
-
-    def collect(self, live: Iterable[str]) -> list[str]:
-        """Delete all that no key or reference of ``live`` names; the references that went."""
-        return at_once(self._artifacts.collect(live))
+    put = _now(AsyncArtifactStore.put)
+    get = _now(AsyncArtifactStore.get)
+    get_bytes = _now(AsyncArtifactStore.get_bytes)
+    read = _now(AsyncArtifactStore.read)
+    find = _now(AsyncArtifactStore.find)
+    delete = _now(AsyncArtifactStore.delete)
+    references = _now(AsyncArtifactStore.references)
+    size = _now(AsyncArtifactStore.size)
+    collect = _now(AsyncArtifactStore.collect)
