@@ -7,7 +7,8 @@ import pytest
 
 import holdfast
 from holdfast.compressors.digest import llm4s_history
-from holdfast.compressors.shrink import Shrink, key_in
+from holdfast.compressors.references import key_in
+from holdfast.compressors.shrink import Shrink
 from holdfast.compressors.squeeze import Squeeze
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop

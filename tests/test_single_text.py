@@ -5,7 +5,7 @@ import json
 import pytest
 
 import holdfast
-from holdfast.compressors.shrink import key_in
+from holdfast.compressors.references import key_in
 from holdfast.stores.in_process import InProcessStore
 from tests.compressors.shrink.exchanges import log, records
 from tests.stores.doubles import TextStore
