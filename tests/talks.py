@@ -10,6 +10,7 @@ from holdfast.engine import prepare
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Replace
+from holdfast.kernel.flow import arun, run, run_batch
 from holdfast.meter import meter_for
 from holdfast.options import Options
 from tests.formats.rules.messages import assistant, calling, tool, user
@@ -86,3 +87,19 @@ class Somebody:
 
 def drops(*indices: int) -> Somebody:
     return Somebody(Plan((Drop(indices, "not needed"),), reason="dropped"))
+
+
+def planned_by(attempt, answer):
+    """The plan of an attempt, each ask answered by the function."""
+    (plan,) = run(run_batch([attempt]), lambda asked: [answer(request) for _, request in asked])
+    return plan
+
+
+async def aplanned_by(attempt, answer):
+    """As ``planned_by``, the answers awaited."""
+
+    async def answers(asked):
+        return [await answer(request) for _, request in asked]
+
+    (plan,) = await arun(run_batch([attempt]), answers)
+    return plan

@@ -9,12 +9,13 @@ from typing import Any, Unpack
 from holdfast.engine import Progress, all_fitted, fitted
 from holdfast.formats import read
 from holdfast.kernel.budget import Budget
+from holdfast.kernel.flow import arun, run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Accuracy
 from holdfast.meter import Counter, meter_for
 from holdfast.options import Options, check, lists_options
 from holdfast.result import CompressionResult, bare
-from holdfast.runtime import adrive, drive
+from holdfast.runtime import answers, awaited
 
 _PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
 
@@ -48,13 +49,13 @@ def compress(messages: Any, budget: int | Budget, **options: Unpack[Options]) ->
     StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next
     one.
     """
-    return drive(fitted(messages, budget, options))
+    return run(fitted(messages, budget, options), answers)
 
 
 @lists_options
 async def acompress(messages: Any, budget: int | Budget, **options: Unpack[Options]) -> CompressionResult:
     """As ``compress``, with every wait for a store or a model left to the event loop."""
-    return await adrive(fitted(messages, budget, options))
+    return await arun(fitted(messages, budget, options), awaited)
 
 
 @lists_options
@@ -74,7 +75,7 @@ def compress_many(
     ``status`` is ``failed``, with ``invalid_input`` as the reason if it could not be read, and
     ``budget_met`` is false where it is not met. Raises ConfigError for wrong options.
     """
-    return drive(all_fitted(conversations, budget, options, progress))
+    return run(all_fitted(conversations, budget, options, progress), answers)
 
 
 @lists_options
@@ -86,7 +87,7 @@ async def acompress_many(
     **options: Unpack[Options],
 ) -> list[CompressionResult]:
     """As ``compress_many``, with every wait for a store or a model left to the event loop."""
-    return await adrive(all_fitted(conversations, budget, options, progress))
+    return await arun(all_fitted(conversations, budget, options, progress), awaited)
 
 
 class ContextCompressor:

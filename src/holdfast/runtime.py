@@ -1,4 +1,4 @@
-"""The one place in which an ask is answered, and the two drivers of whatever asks."""
+"""The one place in which an ask is answered: at once, or awaited."""
 
 from __future__ import annotations
 
@@ -117,30 +117,6 @@ class Runtime:
         return ModelUsage(tuple(self.ledger.calls), None if cache is None else cache.figures())
 
 
-def drive(rounds: Rounds[T]) -> T:
-    """What the rounds return, each answered as it comes."""
-    try:
-        asked = next(rounds)
-        while True:
-            asked = rounds.send(answers(asked))
-    except StopIteration as done:
-        return cast("T", done.value)
-    finally:
-        rounds.close()
-
-
-async def adrive(rounds: Rounds[T]) -> T:
-    """As ``drive``, with every wait left to the caller's event loop."""
-    try:
-        asked = next(rounds)
-        while True:
-            asked = rounds.send(await _awaited(asked))
-    except StopIteration as done:
-        return cast("T", done.value)
-    finally:
-        rounds.close()
-
-
 def answers(asked: Requests) -> list[object]:
     """The answers in order; what models and embedders are asked goes out together."""
     singles = _singles(asked)
@@ -150,7 +126,7 @@ def answers(asked: Requests) -> list[object]:
     return _in_order(asked, told, kept)
 
 
-async def _awaited(asked: Requests) -> list[object]:
+async def awaited(asked: Requests) -> list[object]:
     """As ``answers``, awaited; a store that blocks gets a thread."""
     gather = cast("Callable[..., Awaitable[list[Any]]]", _PARTS.load("gather"))
     singles = _singles(asked)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from holdfast.engine import fitted
+from holdfast.kernel.flow import run
 from holdfast.kernel.transcript import speaks
 from holdfast.options import Options
 from holdfast.reports.account import sources
-from holdfast.runtime import drive
+from holdfast.runtime import answers
 
 from .carrying import carried, summary_of
 from .exchanges import with_calls
@@ -152,7 +153,7 @@ class RecentTurns:
             counter=options.counter,
             redact=options.redact,
         )
-        result = drive(fitted(part.messages, max(1, limit), asked, logged=True))
+        result = run(fitted(part.messages, max(1, limit), asked, logged=True), answers)
         found = sources(result)
         heads = (at + 1 for at, source in enumerate(found) if source is not None and source < part.head)
         return Part(
