@@ -136,13 +136,13 @@ def _tried(
     if tokens <= allowance.target:
         return Plan.skip("target_met", "the target was met before it"), now
     plan = yield from ask(Attempt(_Settled(step), now, allowance))
-    after = _after_settled(now, plan)
+    after = _state_after(now, plan)
     if after is not now and allowance.meter.total(after) >= tokens:
         return Plan.skip("no_savings", "what it proposed would not be smaller"), now
     return plan, after
 
 
-def _after_settled(transcript: Transcript, plan: Plan) -> Transcript:
+def _state_after(transcript: Transcript, plan: Plan) -> Transcript:
     """The transcript after a settled plan."""
     last = plan.steps[-1][1] if plan.steps else plan
     return last.applied.transcript if last.applied else transcript
@@ -186,7 +186,7 @@ class Stepwise:
         now = transcript
         for _ in range(ROUNDS):
             plan = yield from self._decided(now, allowance)
-            after = _after_plan(now, self.name, plan)
+            after = _after(now, self.name, plan)
             if after is not now or not records:
                 records.append((self.name, plan))
             if after is now or allowance.meter.total(after) <= allowance.target:
@@ -199,7 +199,7 @@ class Stepwise:
         if stop and target > 0:
             inner = replace(allowance, limit=target, target=target)
             plan = yield from ask(Attempt(self.strategy, transcript.head(stop), inner))
-            after = _after_plan(transcript, self.name, plan)
+            after = _after(transcript, self.name, plan)
             if after is not transcript and allowance.meter.total(after) <= allowance.target:
                 return plan
         return (yield from ask(Attempt(self.strategy, transcript, allowance)))
@@ -219,7 +219,7 @@ class Stepwise:
         return stop, allowance.target - (multiple + step - reached[stop])
 
 
-def _after_plan(transcript: Transcript, name: str, plan: Plan) -> Transcript:
+def _after(transcript: Transcript, name: str, plan: Plan) -> Transcript:
     """The transcript after the plan; the same where the plan breaks a rule."""
     now = transcript
     try:
