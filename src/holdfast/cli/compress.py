@@ -20,6 +20,7 @@ from holdfast.cli.files import (
     STDIN,
     STDOUT,
     Document,
+    check_output,
     check_targets,
     like,
     read_conversation,
@@ -173,9 +174,7 @@ def compress_command(
     holdfast compress - --model gpt-4o --reserve 4000 < chat.json > short.json
     holdfast restore all.json -o chat.json
     """
-    if as_json and output == STDOUT:
-        advice = "name a file for the messages"
-        raise ConfigError("--json and the messages both want standard output", place="-o", advice=advice)
+    check_output(output, as_json=as_json)
     form = report_form(told)
     check_targets({"-o": output, "--result": kept, "--report": told}, request.file, onto_source="-o")
     document, result = request.run()

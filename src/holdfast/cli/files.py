@@ -260,6 +260,13 @@ def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source
         taken[path] = option
 
 
+def check_output(output: str | None, *, as_json: bool) -> None:
+    """Refuse two things that both want standard output."""
+    if as_json and output == STDOUT:
+        advice = "name a file for the messages"
+        raise ConfigError("--json and the messages both want standard output", place="-o", advice=advice)
+
+
 def obstacle(path: Path) -> tuple[str, str]:
     """What stands in the way of writing there, and what to do; nothing if the way is free."""
     if path.is_dir():

@@ -238,29 +238,40 @@ store_options = having(
 """Give a command the options ``store`` and ``store_key``."""
 
 
+excerpt_options = having(
+    click.option("--lines", metavar="A:B", help="Only these lines, counted from 1."),
+    click.option("--pattern", metavar="RE", help="Only lines that match this regular expression (RE2)."),
+    click.option("--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status."),
+)
+"""Give a command the options ``lines``, ``pattern`` and ``field``."""
+
+
 def kept_in(url: str | None, key_file: str | None, *, reading: bool = False) -> str | KeyValueStore | None:
     """The store of these options; one that is only read has to be there already."""
     if url is None:
         if key_file is not None:
             raise ConfigError("there is no store to open with it", place="--store-key", advice="give --store too")
         return None
-    if reading and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():
-        raise ConfigError("there is no such file", place=f"--store {url}", advice="check the path")
-    check_place(url)
+    check_place(url, missing="check the path" if reading else "")
     if key_file is None:
         return url
     return cast("_Unlocks", _LOCKS.load("encrypted")).unlock(open_store(url), _key_in(key_file))
 
 
-def check_place(url: str) -> None:
-    """Refuse, before any work is done, a store that could keep nothing beyond this command."""
+def check_place(url: str, *, shown: str = "", missing: str = "") -> None:
+    """Refuse, before any work is done, a store that could keep nothing beyond this command.
+
+    ``shown`` is the store as it was given; ``missing`` is the advice where it has to be there already, and is not.
+    """
     problem, advice = "", ""
-    if url.startswith("memory:"):
+    if missing and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():
+        problem, advice = "there is no such file", missing
+    elif url.startswith("memory:"):
         problem, advice = "what is kept in memory ends with the command", f"name a file, as {_FILE}originals.db"
     elif url.startswith(_FILE) and url != _FILE:
         problem, advice = obstacle(Path(url.removeprefix(_FILE)))
     if problem:
-        raise ConfigError(problem, place=f"--store {url}", advice=advice)
+        raise ConfigError(problem, place=f"--store {shown or url}", advice=advice)
 
 
 def _key_in(file: str) -> bytes | str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from holdfast.cli.files import STDOUT, Document, check_targets, json_bytes, object_in, read_json, within, write_all
-from holdfast.cli.options import kept_in, store_options
+from holdfast.cli.options import excerpt_options, kept_in, store_options
 from holdfast.cli.terminal import mention, pour, say, say_json
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.recovery import excerpt_of
@@ -16,9 +16,7 @@ from holdfast.stores.answers import opened
 @click.command("recall")
 @click.argument("key")
 @store_options
-@click.option("--lines", metavar="A:B", help="Only these lines, counted from 1.")
-@click.option("--pattern", metavar="RE", help="Only lines that match this regular expression (RE2).")
-@click.option("--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status.")
+@excerpt_options
 @click.option("-n", "--numbers", is_flag=True, help="Put its number before each line.")
 @click.option("--json", "as_json", is_flag=True, help="Print the text with the numbers of its lines as JSON.")
 def recall(

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -23,6 +22,7 @@ from holdfast.cli.files import (
     STDIN,
     STDOUT,
     Document,
+    check_output,
     check_targets,
     json_bytes,
     object_in,
@@ -41,6 +41,7 @@ from holdfast.cli.options import (
     check_place,
     counter_options,
     counting_options,
+    excerpt_options,
     form_options,
     having,
     mention_unknown,
@@ -68,9 +69,7 @@ thread_options = having(
 def place_of(store: str, *, reading: bool = True) -> str:
     """The URL of the store; one that is only read has to be there already."""
     url = store if "://" in store else f"{_FILE}{store}"
-    if reading and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():
-        raise ConfigError("there is no such file", place=f"--store {store}", advice=_FIRST)
-    check_place(url)
+    check_place(url, shown=store if reading else "", missing=_FIRST if reading else "")
     return url
 
 
@@ -162,9 +161,7 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     holdfast session fit --store agent.db --thread t1 --budget 8000 -o view.json
     holdfast session fit --store agent.db --thread t1 --model gpt-4o --reserve 4000 --query "which port?"
     """
-    if as_json and output == STDOUT:
-        advice = "name a file for the messages"
-        raise ConfigError("--json and the messages both want standard output", place="-o", advice=advice)
+    check_output(output, as_json=as_json)
     store, query, schemas = asked["store"], asked.pop("query"), read_tools(asked["tools"])
     check_targets({"-o": output}, store)
     opened = Session(
@@ -268,9 +265,7 @@ _POSITION = re.compile(r"-?\d{1,11}", re.ASCII)  # a key of an original has 12 d
 @click.command("recall", short_help="Give back an original, whole or in part.")
 @click.argument("key")
 @thread_options
-@click.option("--lines", metavar="A:B", help="Only these lines, counted from 1.")
-@click.option("--pattern", metavar="RE", help="Only lines that match this regular expression (RE2).")
-@click.option("--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status.")
+@excerpt_options
 def recall(key: str, store: str, thread: str, lines: str | None, pattern: str | None, field: str | None) -> int:
     r"""Give back an original.
 

@@ -13,6 +13,7 @@ from holdfast.cli.facts import steps_of
 from holdfast.cli.files import (
     STDOUT,
     Document,
+    check_output,
     check_targets,
     like,
     read_conversation,
@@ -57,9 +58,7 @@ def command(
     """
     if (output or kept) and not mend:
         raise ConfigError("nothing is written without --repair", place="--result" if kept else "-o")
-    if as_json and output == STDOUT:
-        advice = "name a file for the messages"
-        raise ConfigError("--json and the messages both want standard output", place="-o", advice=advice)
+    check_output(output, as_json=as_json)
     check_targets({"-o": output, "--result": kept}, file, onto_source="-o")
     document = read_conversation(file)
     with within(file):
