@@ -20,7 +20,7 @@ import math
 import re
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 _WORD = "[A-Za-z0-9_-]"
 _TOKENS = {  # kind: its shape, as the vendor documents it; each starts with a literal, which makes the search fast
@@ -145,7 +145,8 @@ _LEAST_ENTROPY = 3.0  # bits a character; English words have about 2.5 at such l
 def redact(text: str) -> tuple[str, Counter[str]]:
     """The text with every secret masked as ``[redacted jwt]``, and how many of each kind."""
     counts: Counter[str] = Counter()
-    masked = _without_private_keys(_COLOUR.sub("", text), counts)
+    masked = _COLOUR.sub("", text)
+    masked = _cut(masked, _private_keys(masked), counts)
     for kind, shape in _SHAPES:
         masked = _without_tokens(masked, kind, shape, counts)
     masked = _without(masked, _IN_URL, "password", counts, _is_password)
@@ -156,9 +157,8 @@ def redact(text: str) -> tuple[str, Counter[str]]:
     masked = _without(masked, _LOGIN, "authorization", counts, _is_login)
     masked = _without(masked, _CARD, "card", counts, _is_card)
     masked = _without(masked, _IBAN, "account", counts, _is_account)
-    masked = _without_headers(masked, masked.translate(_SMALL_LETTERS), counts)
-    masked = _without_values(masked, masked.translate(_SMALL_LETTERS), counts)
-    masked = _without_named(masked, masked.translate(_SMALL_LETTERS), counts)
+    for search in (_headers, _values, _named):
+        masked = _cut(masked, search(masked, masked.translate(_SMALL_LETTERS)), counts)
     return (masked if counts else text), counts
 
 
@@ -167,12 +167,21 @@ def _mask(kind: str, counts: Counter[str]) -> str:
     return f"[redacted {kind}]"
 
 
-def _without_private_keys(text: str, counts: Counter[str]) -> str:
-    edges = list(_KEY_EDGE.finditer(text))
+def _cut(text: str, found: Iterable[tuple[int, int, str]], counts: Counter[str]) -> str:
+    """The text with a mask in the place of each span of a secret of this kind."""
     pieces: list[str] = []
     at = 0
+    for start, end, kind in found:
+        pieces += (text[at:start], _mask(kind, counts))
+        at = end
+    return "".join((*pieces, text[at:]))
+
+
+def _private_keys(text: str) -> Iterator[tuple[int, int, str]]:
+    edges = list(_KEY_EDGE.finditer(text))
+    end = 0
     for n, edge in enumerate(edges):
-        if edge[1] == "END" or edge.start() < at:
+        if edge[1] == "END" or edge.start() < end:
             continue
         then = edges[n + 1] if n + 1 < len(edges) else None
         if then and then[1] == "END" and then.start() - edge.end() <= _KEY_LONGEST:
@@ -180,9 +189,7 @@ def _without_private_keys(text: str, counts: Counter[str]) -> str:
         else:
             body = _KEY_BODY.match(text, edge.end(), edge.end() + _KEY_LONGEST)
             end = body.end() if body else edge.end()
-        pieces += (text[at : edge.start()], _mask("private key", counts))
-        at = end
-    return "".join((*pieces, text[at:]))
+        yield edge.start(), end, "private key"
 
 
 def _without_tokens(text: str, kind: str, shape: re.Pattern[str], counts: Counter[str]) -> str:
@@ -230,40 +237,31 @@ def _is_account(value: str) -> bool:
     return len(told) >= 15 and int("".join(str(int(c, 36)) for c in told[4:] + told[:4])) % 97 == 1
 
 
-def _without_headers(text: str, low: str, counts: Counter[str]) -> str:
-    pieces: list[str] = []
-    at = 0
+def _headers(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     for found in _HEADER.finditer(low):
         start, end = found.span(2)
         before = low[found.start() - 1] if found.start() else " "
-        if not (before.isalnum() or before == "_") and (_is_random(text[start:end]) or _is_login(text[start:end])):
-            pieces += (text[at:start], _mask("authorization", counts))
-            at = end
-    return "".join((*pieces, text[at:]))
+        if before.isalnum() or before == "_":
+            continue
+        if _is_random(text[start:end]) or _is_login(text[start:end]):
+            yield start, end, "authorization"
 
 
-def _without_values(text: str, low: str, counts: Counter[str]) -> str:
-    pieces: list[str] = []
-    at = 0
+def _values(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     for found in _VALUE_FIRST.finditer(low):
         start, end = found.span(2)
         if _is_secret(found[3], text[start:end], quoted=True):
-            pieces += (text[at:start], _mask("secret", counts))
-            at = end
-    return "".join((*pieces, text[at:]))
+            yield start, end, "secret"
 
 
-def _without_named(text: str, low: str, counts: Counter[str]) -> str:
-    pieces: list[str] = []
-    at = seen = 0
+def _named(text: str, low: str) -> Iterator[tuple[int, int, str]]:
+    seen = 0
     while found := _NAMED.search(low, seen):
         name, (start, end) = found[1], found.span(found.lastindex or 0)
         seen = found.start() + 1  # what follows a name that gives nothing may be a name itself
         if _is_told(low, found, text[start:end]) and _is_secret(name, text[start:end], quoted=found[5] is None):
-            kind = "password" if "pass" in name or "pwd" in name else "secret"
-            pieces += (text[at:start], _mask(kind, counts))
-            at = seen = end
-    return "".join((*pieces, text[at:]))
+            yield start, end, "password" if "pass" in name or "pwd" in name else "secret"
+            seen = end
 
 
 def _is_told(low: str, found: re.Match[str], value: str) -> bool:
