@@ -25,7 +25,8 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.meter import Counter, meter_for
 from holdfast.tokens import window_of
 
-_WINDOW = 200_000  # tokens; what shares are taken of where the model's window is not known, as tunacode assumes
+# tokens; what shares are taken of where the model's window is not known, as tunacode assumes
+_WINDOW = 200_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
         COUNTERS.load(counter)
     try:
         memo = _memo(cast("Hashable", chosen))
-    except TypeError:  # a caller's counter that cannot be hashed is counted with for this call alone
+    # a caller's counter that cannot be hashed is counted with for this call alone
+    except TypeError:
         memo = count_memo(chosen)
     tariff = chosen.tariff if isinstance(chosen, Priced) else Tariff()
     whole = chosen.count_message if isinstance(chosen, MessageCounter) else None

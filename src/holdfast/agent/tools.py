@@ -20,7 +20,8 @@ from holdfast.session.past import Recalled
 from holdfast.text.concealed import concealing
 from holdfast.text.opaque import media_type
 
-_BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose results are blocks of one message of the user
+# wires whose results are blocks of one message of the user
+_BLOCKS = frozenset({"anthropic", "bedrock"})
 _REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
 
@@ -234,7 +235,8 @@ def _found(session: Session, query: str, most: int) -> str:
     """
     count = session.meter.text
     found = (hit for hit in session.search(query, 2 * _HITS) if hit.score >= _WORTH)
-    hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]  # not what such a search gave
+    # not what such a search gave
+    hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]
     lines, left = [_OPENING], most - count(f"{_OPENING}\n")
     for n, hit in enumerate(hits):
         head = f"[{_told_by(hit)}] "

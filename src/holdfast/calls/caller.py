@@ -62,7 +62,8 @@ def _numbers(row: object) -> Vector:
 
 Call = Callable[[], object]
 
-_SILENT = 8  # calls in a row without an answer, retries included: from then on nobody is made to wait any more
+# calls in a row without an answer, retries included: from then on nobody is made to wait any more
+_SILENT = 8
 _LONGEST = 300  # characters of somebody else's error
 
 

@@ -80,7 +80,8 @@ class _Commands(click.Group):
 
 def as_typed(command: click.Command) -> click.Command:
     """The command, whose help shows its examples as they are typed."""
-    if command.help:  # click's mark of a paragraph that is not rewrapped, as a raw docstring writes it
+    # click's mark of a paragraph that is not rewrapped, as a raw docstring writes it
+    if command.help:
         command.help = command.help.replace(r"\b", "\b")
     return command
 

@@ -105,7 +105,10 @@ def object_in(document: Document) -> Mapping[str, object]:
 
 
 def read_json(file: str) -> Document:
-    """The JSON in a file. Raises InputError, with line and column, for what is none or ambiguous."""
+    """The JSON in a file.
+
+    Raises InputError, with line and column, for what is none or ambiguous.
+    """
     text = read_text(file)
     name = shown(file)
     if not text.strip():
@@ -289,7 +292,8 @@ def write_all(contents: Mapping[str, bytes]) -> None:
         for file, content in contents.items():
             with _naming(file):
                 if Path(file).exists() and not Path(file).is_file():
-                    Path(file).write_bytes(content)  # a device or a pipe: there is nothing to keep whole
+                    # a device or a pipe: there is nothing to keep whole
+                    Path(file).write_bytes(content)
                 else:
                     part = _followed(file).with_name(f".holdfast-{os.getpid()}-{len(staged)}.part")
                     staged.append((file, part))

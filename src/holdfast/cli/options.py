@@ -261,7 +261,8 @@ def kept_in(url: str | None, key_file: str | None, *, reading: bool = False) -> 
 def check_place(url: str, *, shown: str = "", missing: str = "") -> None:
     """Refuse, before any work is done, a store that could keep nothing beyond this command.
 
-    ``shown`` is the store as it was given; ``missing`` is the advice where it has to be there already, and is not.
+    ``shown`` is the store as it was given; ``missing`` is the advice where it has to be there
+    already, and is not.
     """
     problem, advice = "", ""
     if missing and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():

@@ -49,7 +49,8 @@ def command(
     holdfast shrink app.log --tokens 2000 --store sqlite:///originals.db
     """
     keeper = kept_in(store, store_key)
-    text = read_text(file, "strict" if store else "replace")  # an original is kept as it was, or not at all
+    # an original is kept as it was, or not at all
+    text = read_text(file, "strict" if store else "replace")
     with waiting(len(text)):
         shrunk = shrink(text, room, query, kind=kind, model=model, counter=counter, store=keeper, redact=redact)
     if verbose or sys.stderr.isatty():

@@ -167,7 +167,8 @@ def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed |
 
     ``going`` are their positions, ascending.
     """
-    role = transcript.wire.role(transcript.wire.compose(role, "notes"))  # the system may have no voice here
+    # the system may have no voice here
+    role = transcript.wire.role(transcript.wire.compose(role, "notes"))
     for at in (going[-1] + 1, going[0]):
         for placing in (Placed(at, role), *(Placed(at, other) for other in _SPEAKERS)):
             if _is_legal(transcript, going, placing):

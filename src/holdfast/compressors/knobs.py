@@ -100,7 +100,8 @@ def knobs(compressor: object) -> dict[str, object]:
 
 
 def _own(value: object) -> dict[str, object] | None:
-    describe = getattr(value, "describe", None)  # a check against the protocol takes thirty times as long
+    # a check against the protocol takes thirty times as long
+    describe = getattr(value, "describe", None)
     told: object = describe() if callable(describe) else None
     return cast("dict[str, object]", _plain(cast("Any", told))) if isinstance(told, Mapping) else None
 

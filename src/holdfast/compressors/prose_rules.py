@@ -16,7 +16,8 @@ from holdfast.text.sentences import sentences
 
 Span = tuple[int, int]
 
-# Each quotation ends at the next mark of its kind, on its own line: no search runs further than the next mark.
+# Each quotation ends at the next mark of its kind, on its own line: no search runs further than the
+# next mark.
 _QUOTED = re.compile(
     r"`[^`\n]*`|\"[^\"\n]*\"|“[^“”\n]*”|„[^„“\n]*“|«[^«»\n]*»|「[^「」\n]*」|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^‘’\n]*’"
 )
@@ -67,7 +68,8 @@ def rewritten(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str],
     return pattern.sub(lambda m: m.group() if overlaps(spans, *m.span()) else replace(m), text)
 
 
-# Where a sentence begins: at the start of a line, behind a list's mark if it has one, or behind a stop.
+# Where a sentence begins: at the start of a line, behind a list's mark if it has one, or behind a
+# stop.
 OPENING = r"(?P<lead>^[ \t]{0,3}(?:(?:[-*+•]|\d{1,3}[.)])[ \t])?|(?<=[.!?…:])[ \t]{1,3})"
 
 
@@ -236,8 +238,8 @@ def _marked(piece: str, times: int) -> str:
     return f"{bare} [×{times}]{piece[len(bare) :]}"
 
 
-# The numbers are those of the llm4s design: tokens are guessed at 3.5 characters, and a text is verbose from
-# twice its least of 300 on; one sentence is cut where 400 tokens of 4 characters end.
+# The numbers are those of the llm4s design: tokens are guessed at 3.5 characters, and a text is
+# verbose from twice its least of 300 on; one sentence is cut where 400 tokens of 4 characters end.
 _CHARACTERS_A_TOKEN = 3.5
 _VERBOSE = 600
 _LONGEST_SENTENCE = 1_600

@@ -166,7 +166,8 @@ class _Ranked:
 _ROLES: Mapping[Role, float] = {"system": 1.0, "assistant": 0.7, "user": 0.5}
 _OTHER_ROLE = 0.3
 _DENSE = 1_000  # characters
-_UNREAD = 0.7  # what the SelectiveCompression design gives for what is new and was never looked up again
+# what the SelectiveCompression design gives for what is new and was never looked up again
+_UNREAD = 0.7
 
 
 def scores(transcript: Transcript, weights: Weights, recent: Sequence[int], query: str) -> list[float]:
@@ -309,8 +310,9 @@ class MessageCondenser:
                 self.faults.append(ModelError("the reply of the model was refused: it saves nothing"))
             else:
                 found[i] = MARK + answer.text
-        if found and self.allowance.thread:  # on the list by which a thread is forgotten: all at once, or each
-            shelf = WorkingStore(self.allowance.stored)  # would overwrite the others
+        # all at once onto the list by which a thread is forgotten: each would overwrite the others
+        if found and self.allowance.thread:
+            shelf = WorkingStore(self.allowance.stored)
             yield from shelf.add(messages_key(self.allowance.thread), found)
             self.trouble = self.trouble or shelf.trouble
         return found

@@ -24,7 +24,8 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Part, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript, speaks
 
-_MOST_PASSES = 4  # what goes can uncover more; a text that has not settled after so many is left alone
+# what goes can uncover more; a text that has not settled after so many is left alone
+_MOST_PASSES = 4
 
 
 @dataclass(frozen=True, slots=True)

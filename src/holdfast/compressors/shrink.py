@@ -40,7 +40,8 @@ from holdfast.text.question import Question
 RULES = ("lossless", "repeats", "superseded", "lossy", "arguments")
 
 
-_ENOUGH = 1 / 16  # of the budget: an old output of any size is cut to that before messages go for it
+# of the budget: an old output of any size is cut to that before messages go for it
+_ENOUGH = 1 / 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +288,8 @@ class Work:
 
 
 _FINE = 1_000  # tokens; a shorter text takes just what a round leaves it
-_STEP = 61, 64  # the rooms of a longer one lie so far apart: half a step, 2.4 %, of a room is lost on average
+# the rooms of a longer one lie so far apart: half a step, 2.4 %, of a room is lost on average
+_STEP = 61, 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ Place = tuple[int, int]
 _WORD = re.compile(r"[^\s\"'`,;:=()\[\]{}<>|&]+")
 _OMISSION = re.compile(r"\[[^\[\]\n]*\bleft out\b[^\[\]\n]*\]\s*\Z")
 _NOTE = 300  # characters at the end of a text in which it says what it leaves out
-_LONGEST_COMMAND = 2_000  # characters in which a path is looked for: what is longer is content, not a command
+# characters in which a path is looked for: what is longer is content, not a command
+_LONGEST_COMMAND = 2_000
 
 
 class Shrinkable(NamedTuple):

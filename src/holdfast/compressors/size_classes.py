@@ -28,7 +28,8 @@ from holdfast.kernel.transcript import Transcript
 
 _ERROR_SIGNS = ("ERROR:", "Exception", "Traceback")
 _LOG_SIGNS = ("INFO ", "DEBUG ", "WARN ")
-_WHOLE, _HEAD, _TAIL = 1_000, 50, 20  # characters of a text that stays whole; words at the ends of a longer one
+# characters of a text that stays whole; words at the ends of a longer one
+_WHOLE, _HEAD, _TAIL = 1_000, 50, 20
 _FIRST_LINE = 100  # characters of an error's first line that its summary shows
 _FRAME = re.compile(r"^[ \t]*at [^\s\d]|\.(?:java|scala):\d", re.MULTILINE)
 _EMPTY_MEMBER = re.compile(r"^[ \t]*[\w.-]+:[ \t]*(?:null|~|\"\"|''|\[\])[ \t]*\n", re.MULTILINE)

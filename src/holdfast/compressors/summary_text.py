@@ -111,7 +111,8 @@ def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
 _SAID = "\n\n## In the user's own words\n"
 _DETAILS = "\n\n## Also mentioned\n"
 _INTRODUCTION = re.compile(r"Summary of ([\d,]{1,12}) earlier messages?[^\n]*:\n")
-_SHARE = 4  # one part in so many of the cap is for words of the user, and as much at least for details
+# one part in so many of the cap is for words of the user, and as much at least for details
+_SHARE = 4
 _TRIES = 4
 
 

@@ -17,9 +17,12 @@ from holdfast.kernel.messages import Media, Message, Part, Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import head_tail, water_level
 
-_OVERSIZE = 2  # a text longer than the target divided by this loses of its middle before anything goes for it
-_STEPS = 16  # in parts of this size of the target, so that what was sent before stays the same for a while
-_HISTORY = 4  # what must stay leaves the target divided by this to older messages, where there are any
+# a text longer than the target divided by this loses of its middle before anything goes for it
+_OVERSIZE = 2
+# in parts of this size of the target, so that what was sent before stays the same for a while
+_STEPS = 16
+# what must stay leaves the target divided by this to older messages, where there are any
+_HISTORY = 4
 _FLOOR = 8  # while something else can go, no text is clamped below the target divided by this,
 _LEAST = 64  # nor below these tokens;
 _LAST = 16  # nor below these when the budget cannot be met anyway: a marker and a few words
@@ -90,7 +93,8 @@ class Trim(Configured):
         last = self._clampable(work.transcript, work.staying, summaries=True) if work.excess > 0 else {}
         least = 1 if work.shortest(last) <= work.target else _LAST
         while work.excess > 0 and work.clamp(last, work.staying, work.target, least):
-            pass  # once, but for counters whose counts of parts do not add up to that of their message
+            # once, but for counters whose counts of parts do not add up to that of their message
+            pass
         asked = self.clamp_users_last and work.excess > 0
         words = self._clampable(work.transcript, work.staying, users=True) if asked else {}
         while work.excess > 0 and work.clamp(words, work.staying, work.target, _LAST):

@@ -12,8 +12,10 @@ from holdfast.text.question import Question
 from holdfast.text.salience import order
 from holdfast.text.sentences import sentences
 
-_QUOTED = "| "  # in front of each line of material; what is asked of a model stands in the other lines
-_CHARACTERS_A_TOKEN = 3  # fewer than there are in most texts, so that the reply stays within its tokens
+# in front of each line of material; what is asked of a model stands in the other lines
+_QUOTED = "| "
+# fewer than there are in most texts, so that the reply stays within its tokens
+_CHARACTERS_A_TOKEN = 3
 _LONGEST = 300  # characters of a sentence; of one that has no end the beginning is quoted
 _SHORTEST = 12  # characters; what is shorter says nothing by itself
 

@@ -99,4 +99,5 @@ def _tensor(path: Path) -> npt.NDArray[np.float16]:
         told = json.loads(file.read(length))[_TENSOR]
     rows, columns = told["shape"]
     start = 8 + length + told["data_offsets"][0]
-    return np.asarray(np.memmap(path, "<f2", "r", start, (rows, columns)))  # a view: a memmap indexes in Python
+    # a view: a memmap indexes in Python
+    return np.asarray(np.memmap(path, "<f2", "r", start, (rows, columns)))

@@ -28,7 +28,8 @@ _FAULTS = Faults(
 )
 _REASONING = ("o1", "o3", "o4", "gpt-5")
 _THOUGHT = 4_096  # tokens that a reasoning model may think before it speaks: they count as output
-_MOST = 8_000  # characters of a text that are embedded: within the 8,191 tokens that the models take
+# characters of a text that are embedded: within the 8,191 tokens that the models take
+_MOST = 8_000
 
 
 class OpenAIModel:

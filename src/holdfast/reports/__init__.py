@@ -38,7 +38,8 @@ def account(result: CompressionResult, *, model: str | None = None, counter: Cou
     """What a report is written from."""
     if not isinstance(cast("object", result), CompressionResult):
         raise InputError(f"{type(result).__name__} is no result", advice="give what compress returned")
-    # the name may be that of a function of the caller, which nothing here can find: it counts as that of a model
+    # the name may be that of a function of the caller, which nothing here can find: it counts as
+    # that of a model
     again = model if model or counter is not None else result.counter
     return account_of(result, named(result.format), meter_for(again or None, counter))
 

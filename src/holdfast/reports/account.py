@@ -239,7 +239,8 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
         entries.append(entry)
     beside_before = result.metrics.tokens_before - sum(sizes_before)
     beside_after = result.metrics.tokens_after - sum(sizes_after)
-    agreed = beside_before == beside_after or bool(result.masked)  # what was masked is not counted as it was
+    # what was masked is not counted as it was
+    agreed = beside_before == beside_after or bool(result.masked)
     known = beside_after if agreed and beside_after >= 0 else None
     return Account(result, tuple(entries), meter.counter.name, known)
 

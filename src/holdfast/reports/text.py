@@ -15,7 +15,8 @@ from holdfast.result import CompressionResult, Step
 from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
 
 Kind = Literal["same", "gone", "new", "left_out"]
-_WORTH_SHOWING = 80  # characters: where less of a line stayed, the whole line is shown as another one
+# characters: where less of a line stayed, the whole line is shown as another one
+_WORTH_SHOWING = 80
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ BOM = "\ufeff"
 SHOWN = 20
 """How many names an error lists."""
 
-# Numbers stay text: values are only stepped over, and an integer of 5,000 digits must not stop the reader.
+# Numbers stay text: values are only stepped over, and an integer of 5,000 digits must not stop the
+# reader.
 DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 

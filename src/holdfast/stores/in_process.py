@@ -182,6 +182,7 @@ class InProcessStore:
         return entry is not None and (entry[1] == inf or entry[1] > self._clock())
 
 
-# A URL must name the same store each time, or what was saved through it could never be read again. What lives in
-# the process's memory under a name needs one table in that process; everything else makes its own InProcessStore.
+# A URL must name the same store each time, or what was saved through it could never be read again.
+# What lives in the process's memory under a name needs one table in that process; everything else
+# makes its own InProcessStore.
 _SHARED: dict[str, InProcessStore] = {}

@@ -8,7 +8,8 @@ from typing import Protocol
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 
 try:
-    re2 = import_module("re2")  # not a plain import: the package brings no types for the checkers to read
+    # not a plain import: the package brings no types for the checkers to read
+    re2 = import_module("re2")
 except ImportError as missing:
     raise MissingExtraError("a pattern that is more than plain text") from missing
 
@@ -36,4 +37,5 @@ class Pattern:
 
 
 def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "replace")  # a lone surrogate becomes a question mark: RE2 takes none
+    # a lone surrogate becomes a question mark: RE2 takes none
+    return text.encode("utf-8", "replace")

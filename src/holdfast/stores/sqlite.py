@@ -26,7 +26,8 @@ MOST_WAITING = 64
 _MOST_TERMS = 200  # words of a question; one of 50,000 tokens asks for its first
 _MOST_WEIGHED = 24  # words that a search weighs, the rarest: the others change nearly nothing
 _MOST_HOLDERS = 10_000  # lines that one search weighs: some 6 ms, whatever the length of the log
-_FINE = 1e10  # parts of a score that count: of equals the earlier line is first, whatever the order of the words
+# parts of a score that count: of equals the earlier line is first, whatever the order of the words
+_FINE = 1e10
 
 _WAIT = "INSERT INTO waiting_words (number, words) VALUES (?, ?)"
 _IS_WAITING = "SELECT 1 FROM waiting_words WHERE number >= ? AND number < ? LIMIT 1"
@@ -36,7 +37,9 @@ _INDEXED = "DELETE FROM waiting_words"
 _HOLDERS = (
     "SELECT count(*) FROM (SELECT 1 FROM line_words WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
 )
-_BEST = (  # not by FTS5's column rank: that is sorted by a statement made anew each time, and weighs some twice
+# not by FTS5's column rank: that is sorted by a statement made anew each time, and weighs some
+# twice
+_BEST = (
     "SELECT rowid, CAST(-? * bm25(line_words) AS INTEGER) AS score FROM line_words "
     "WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? ORDER BY score DESC, rowid LIMIT ?"
 )
@@ -130,7 +133,8 @@ _GROW = "UPDATE logs SET length = ? WHERE id = ?"
 _KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
 _KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
 _LAST = "SELECT max(number) FROM lines WHERE number >= ? AND number < ?"
-_RANGE = (  # types as they were written, whatever the disk made of them: no fault of reading hides the others
+# types as they were written, whatever the disk made of them: no fault of reading hides the others
+_RANGE = (
     "SELECT number, CAST(id AS BLOB), CAST(time AS REAL), CAST(body AS BLOB) "
     "FROM lines WHERE number >= ? AND number <= ?"
 )

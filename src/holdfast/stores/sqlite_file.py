@@ -37,7 +37,8 @@ def transaction(connection: sqlite3.Connection, kind: Literal["deferred", "immed
             connection.execute("ROLLBACK")
 
 
-_MARK = b"\xffcrc"  # begins with a byte that no UTF-8 has: older versions kept values without a checksum
+# begins with a byte that no UTF-8 has: older versions kept values without a checksum
+_MARK = b"\xffcrc"
 
 
 def sealed(value: bytes, *about: object) -> bytes:
@@ -64,23 +65,27 @@ APPLICATION = int.from_bytes(b"Hold", "big")
 
 STEPS: tuple[Step, ...] = (
     (
-        # Keys are UTF-8 as bytes: any text, in the order of its code points. ``ends`` is in Unix seconds.
+        # Keys are UTF-8 as bytes: any text, in the order of its code points. ``ends`` is in Unix
+        # seconds.
         "CREATE TABLE entries (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL, ends REAL)",
         "CREATE INDEX entries_by_end ON entries (ends) WHERE ends IS NOT NULL",
     ),
     (
-        # Names and ids are UTF-8 as bytes too. A line's number says its log and its position: see SPAN.
+        # Names and ids are UTF-8 as bytes too. A line's number says its log and its position: see
+        # SPAN.
         "CREATE TABLE logs (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, length INTEGER NOT NULL)",
         "CREATE TABLE lines (number INTEGER PRIMARY KEY, log INTEGER NOT NULL, id BLOB, time REAL, body BLOB)",
         "CREATE UNIQUE INDEX lines_by_id ON lines (log, id) WHERE id IS NOT NULL",
         "CREATE INDEX lines_by_time ON lines (log, time)",
-        # Without content of its own: the words come from the lines, and are never read back from it.
+        # Without content of its own: the words come from the lines, and are never read back from
+        # it.
         "CREATE VIRTUAL TABLE line_words USING fts5 (words, content = '', tokenize = 'porter unicode61')",
     ),
     (
         # Words that the index does not have yet. ``id`` counts them.
         "CREATE TABLE waiting_words (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, words BLOB NOT NULL)",
-        # Parts of the index of one size that are made one; fewer than by default, for each word is sought in each.
+        # Parts of the index of one size that are made one; fewer than by default, for each word is
+        # sought in each.
         "INSERT INTO line_words (line_words, rank) VALUES ('crisismerge', 4)",
     ),
     # From here on values and lines are sealed. Those that are there stay as they are.
@@ -142,7 +147,8 @@ EXPLANATIONS = {
 }
 """By SQLite's primary result code."""
 
-_CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)  # to SQLite, where no file may be put beside it
+# to SQLite, where no file may be put beside it
+_CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _PAUSE = 0.01  # seconds before a refused change of the log is tried again
 
 
@@ -223,7 +229,8 @@ class DatabaseFile:
         self._lock.release()
 
     def _open(self) -> sqlite3.Connection:
-        with suppress(FileExistsError):  # SQLite would make it readable for all; -wal and -shm take its mode
+        # SQLite would make it readable for all; -wal and -shm take its mode
+        with suppress(FileExistsError):
             os.close(os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         try:
             connection = self._connected("")
@@ -260,7 +267,8 @@ class DatabaseFile:
         try:
             migrate(connection)
         except sqlite3.OperationalError as fault:
-            if code_of(fault) != sqlite3.SQLITE_READONLY:  # what stands in such a file can be read as it is
+            # what stands in such a file can be read as it is
+            if code_of(fault) != sqlite3.SQLITE_READONLY:
                 raise
 
     def _seen(self) -> tuple[int, int] | None:
@@ -334,8 +342,8 @@ def code_of(fault: Exception) -> int:
     return getattr(fault, "sqlite_errorcode", -1) & 0xFF
 
 
-# The one place that knows all files: the system's fork hook is the process's own and cannot be taken back.
-# A SQLite connection that a child inherits has none of the locks that it believes to have: the parent could
-# then throw away a log into which the child still writes. So every file is closed before a fork, and opened again
-# after it, in both processes.
+# The one place that knows all files: the system's fork hook is the process's own and cannot be
+# taken back. A SQLite connection that a child inherits has none of the locks that it believes to
+# have: the parent could then throw away a log into which the child still writes. So every file is
+# closed before a fork, and opened again after it, in both processes.
 _FORKS = Forks()

@@ -25,9 +25,11 @@ _SEAM = 16  # tokens that a beginning may have more than the whole: its last wor
 _CLOSE_ENOUGH = 0.97  # of the tokens: a better cut is not worth another count
 _MOST_PROBES = 20
 _GUESSES = 6  # of them by interpolation, the rest by halving
-_MOST_FILLINGS, _LESS = 5, 0.7  # what is spare after the best pieces is filled: tries, each with less in it
+# what is spare after the best pieces is filled: tries, each with less in it
+_MOST_FILLINGS, _LESS = 5, 0.7
 _FASTEST_GROWTH = 16
-_SMALLEST_SHARE = 6  # tokens beside the marker from which on a head and a tail say more than a head alone
+# tokens beside the marker from which on a head and a tail say more than a head alone
+_SMALLEST_SHARE = 6
 _LINE_LOSS = 3  # a cut moves to the end of a line unless that costs more than one part in so many
 _LONGEST_JOINT = 16  # characters that are looked at for the start of what a reader sees as one
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")

@@ -48,7 +48,8 @@ _PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】
 _CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*")
 _SHORT = 80  # characters of a chunk that is judged once and remembered
 _EDGES = ".:!?-=+&~"
-_TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")  # a chunk without one of these is a plain word
+# a chunk without one of these is a plain word
+_TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*+(?:=(?!=)|:(?![:/\\]))")
 
 _MONTHS = (

@@ -74,7 +74,8 @@ _PHRASES = {
 }
 _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오류", "실패")
 
-_WORD = re.compile(r"[a-zß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff]+")  # twice as fast as what it says: [^\W\d_]
+# twice as fast as what it says: [^\W\d_]
+_WORD = re.compile(r"[a-zß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff]+")
 _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z0-9_(]|\.\w)")
 _ABSENT_BEFORE = re.compile(r"(?<![\w.])(?:no|0|zero|without|never|not|any)(?:[ \t]\w{1,12})?[ \t]$")
 _ABSENT_AFTER = re.compile(
@@ -86,7 +87,8 @@ _EXIT = re.compile(
     r"[\"']?[ :=]{1,3}-?[1-9]\d{0,2}(?![\w.:/-])"
 )
 _REQUEST = re.compile(r"\b(?:get|post|put|head|delete|patch) [/h]")
-_STANDING = re.compile(r"(?<![\w.:/-])[1-5]\d\d(?![\w.:/-])")  # the first such number of a request is its reply
+# the first such number of a request is its reply
+_STANDING = re.compile(r"(?<![\w.:/-])[1-5]\d\d(?![\w.:/-])")
 _REPLY_WORDS = frozenset("status code http exit exited rc errno signal get post put head delete patch".split())
 _KLOG_LEVEL = re.compile(r"[EF]\d{4} \d\d:")
 _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")

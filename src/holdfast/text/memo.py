@@ -15,7 +15,8 @@ V = TypeVar("V")
 MOST_BYTES = 64_000_000
 """What all memos of a process hold together, at most."""
 
-_ENTRY = 200  # bytes of an entry beside its characters: measured, a text and a number in a dictionary
+# bytes of an entry beside its characters: measured, a text and a number in a dictionary
+_ENTRY = 200
 
 
 class Memo(dict[K, V]):

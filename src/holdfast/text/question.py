@@ -31,7 +31,8 @@ _DAY_OF_MONTH = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(
-    r"\"[^\"\n]{2,200}\"|`[^`\n]{2,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)|“[^”\n]{2,200}”"  # never across a line
+    # never across a line
+    r"\"[^\"\n]{2,200}\"|`[^`\n]{2,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)|“[^”\n]{2,200}”"
 )
 _EDGES = ".,;:!?()[]{}<>\"'`“”‘’«»…*|¿¡。、！？；："
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
@@ -134,7 +135,8 @@ class Question:
     def holders(self, texts: Sequence[str], most: int) -> Iterator[tuple[Term, list[int]]]:
         """The terms that some texts, at most ``most``, hold, with the numbers of these texts."""
         lows = [text.lower() for text in texts] if self.terms else []
-        together = "\n".join(lows)  # most terms stand nowhere, which one look tells; no needle spans a line
+        # most terms stand nowhere, which one look tells; no needle spans a line
+        together = "\n".join(lows)
         for term in self.terms:
             if term.needle in together:
                 near = (place for place, low in enumerate(lows) if term.needle in low)
@@ -163,7 +165,8 @@ def _question(text: str) -> Question:
     for needle, weight, plain in _terms(read):
         key = (needle, plain)
         heaviest[key] = max(weight, heaviest.get(key, 0.0))
-    ranked = sorted(heaviest.items(), key=lambda entry: -entry[1])  # stable: first named, first kept
+    # stable: first named, first kept
+    ranked = sorted(heaviest.items(), key=lambda entry: -entry[1])
     return Question(text, tuple(Term(needle, weight, plain) for (needle, plain), weight in ranked[:_MOST_TERMS]))
 
 

@@ -29,7 +29,8 @@ _ASKED = 30.0  # words that the best answer to the question is worth
 _ASKED_AGAIN = 0.5  # what is left of that for a term that a better piece has answered
 _BESIDE = 0.15  # of that goes to its neighbours
 _PLACE = 30  # characters that any piece costs on top, for the mark of the gap before it
-_LENGTH = 0.85  # exponent of the cost: of two pieces with the same words a line, the longer reads better
+# exponent of the cost: of two pieces with the same words a line, the longer reads better
+_LENGTH = 0.85
 _REPEAT = 0.8  # share of common words from which on the later of two pieces is a repeat
 _RAREST = 3  # words by which earlier pieces are looked up
 _MOST_RIVALS = 8  # earlier pieces a word that are compared

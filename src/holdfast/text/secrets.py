@@ -23,7 +23,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 _WORD = "[A-Za-z0-9_-]"
-_TOKENS = {  # kind: its shape, as the vendor documents it; each starts with a literal, which makes the search fast
+# kind: its shape, as the vendor documents it; each starts with a literal, which makes the search
+# fast
+_TOKENS = {
     "anthropic key": rf"sk-ant-{_WORD}{{20,300}}",
     "openai key": rf"sk-{_WORD}{{20,300}}",
     "github token": r"gh[pousr]_[A-Za-z0-9]{30,255}",
@@ -67,8 +69,10 @@ _TOKENS = {  # kind: its shape, as the vendor documents it; each starts with a l
 _SHAPES = [(kind, re.compile(shape + r"(?![A-Za-z0-9])")) for kind, shape in _TOKENS.items()]
 
 _KEY_EDGE = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_LONGEST = 20_000  # characters from the first line of a key to its last, with what stands before each
-_KEY_BODY = re.compile(  # of a key whose end is cut off: its headers, and what lines of keys are made of
+# characters from the first line of a key to its last, with what stands before each
+_KEY_LONGEST = 20_000
+# of a key whose end is cut off: its headers, and what lines of keys are made of
+_KEY_BODY = re.compile(
     r"(?:[^\n]{0,40}\b(?:Version|Comment|Hash|Proc-Type|DEK-Info): [^\n]{0,200}\n"
     r"|[\w+/=:, \t\r\n>|\"'-]|\\[nr]|[.;]$)*+",
     re.MULTILINE,
@@ -80,8 +84,8 @@ _COLOUR = re.compile(  # ECMA-48: control sequences and links, also as programs 
 )
 
 _IN_URL = re.compile(r"(://[^\s:/@\"'<>]{0,100}:)([^\s/@\"'<>]{1,300})(?=@)")
-# The next two search a text in small letters. Each alternative begins with a letter, and looks back only when it
-# has matched: so the search passes over most of a text without trying any of them.
+# The next two search a text in small letters. Each alternative begins with a letter, and looks back
+# only when it has matched: so the search passes over most of a text without trying any of them.
 _HEADER = re.compile(
     r"((?:bearer|basic|apikey|x-api-key:|authorization:(?: token)?)[ \t]{1,3})([a-z0-9._~+/=-]{12,4000})"
 )
@@ -95,7 +99,8 @@ _QUOTE = r"(?:\\{0,15}[\"']|&quot;|&#3[49];)"
 _NAMED = re.compile(
     rf"((?:{_NAME})[\w-]{{0,20}}"
     rf"(?:{_QUOTE}?\s{{0,3}}(?::=|=>|[:=]|%3d)\s{{0,3}}"
-    rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"  # of a manifest: its name, its value
+    # of a manifest: its name, its value
+    rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"
     rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}})?>"  # of an element
     rf"|{_QUOTE}?,?[ \t]{{1,3}}))"  # of an option
     r"(?:\"([^\"\n]{1,500})\"|'([^'\n]{1,500})'"
@@ -108,12 +113,14 @@ _VALUE_FIRST = re.compile(
 )
 _ELEMENT = re.compile(r"<(?:[\w:.-][^<>\n]{0,60})?$")
 _OPTION = re.compile(r"(?:^|[\s\"'`(\[])--?[\w-]{0,60}$")
-_COMMAND = re.compile(  # the short options by which common commands take a password: no name tells of them
+# the short options by which common commands take a password: no name tells of them
+_COMMAND = re.compile(
     r"((?:\b(?:mysql\w{0,8}|mariadb)\b[^\n|;]{0,300}? -p"
     r"|\b(?:sshpass|(?:docker|podman|nerdctl|helm registry) login)\b[^\n|;]{0,300}? -p ?"
     r"|\bredis-cli\b[^\n|;]{0,300}? -a ?"
     r"|\bcurl\b[^\n|;]{0,300}? (?:-u ?|--(?:proxy-)?user[ =])[\"']?[^\s:\"'$]{1,100}:"
-    r"|\b(?:machine\s{1,9}\S{1,100}|default)\s{1,9}login\s{1,9}\S{1,100}\s{1,9}password\s{1,9}"  # of a .netrc
+    # of a .netrc
+    r"|\b(?:machine\s{1,9}\S{1,100}|default)\s{1,9}login\s{1,9}\S{1,100}\s{1,9}password\s{1,9}"
     r")[\"']?)"
     r"([^\s\"'$<{][^\s\"']{3,300})"
 )
@@ -139,7 +146,8 @@ _SHORTEST = 12  # characters of a key or a token that only its name gives away
 _LONG = 20  # of one that stands behind a name without a sign between them
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _SHORTEST_RUN = 10
-_LEAST_ENTROPY = 3.0  # bits a character; English words have about 2.5 at such lengths, random hex 3.3, base64 more
+# bits a character; English words have about 2.5 at such lengths, random hex 3.3, base64 more
+_LEAST_ENTROPY = 3.0
 
 
 def redact(text: str) -> tuple[str, Counter[str]]:
@@ -314,7 +322,8 @@ def redact_any(text: str) -> tuple[str, Counter[str]]:
     inside, found = _within(text)
     masked, more = redact(inside)
     if more:
-        masked = _BARE.sub(lambda value: f'"{value[1]}"' if value[1] else value[0], masked)  # it was a number
+        # it was a number
+        masked = _BARE.sub(lambda value: f'"{value[1]}"' if value[1] else value[0], masked)
         if not _is_json(masked):
             return _within(text, escaped=False)
     return masked, found + more
@@ -332,7 +341,8 @@ def _within(text: str, *, escaped: bool = True) -> tuple[str, Counter[str]]:
     """The JSON with the secrets masked in its strings, or in those alone that have escapes."""
     strings = [s for s in _STRING.findall(text) if "\\" in s or not escaped]
     said: list[str] = [json.loads(string, strict=False) for string in strings]
-    joined, counts = redact(_BETWEEN.join(said))  # in one go: what takes time is the start of a search
+    # in one go: what takes time is the start of a search
+    joined, counts = redact(_BETWEEN.join(said))
     masked = joined.split(_BETWEEN)
     if not counts or len(masked) != len(said):
         return text, Counter()

@@ -10,7 +10,8 @@ import unicodedata
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: escape sequences, carriage returns, NUL
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the direction of the text around them
+    # marks that turn the direction of the text around them
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\u2028\u2029\ud800-\udfff]"  # other line ends; lone surrogates, which no encoding writes
 )
 
