@@ -96,7 +96,7 @@ def as_typed(command: click.Command) -> click.Command:
 @click.option("--debug", is_flag=True, help="Show the traceback of a fault.")
 @click.pass_context
 def app(ctx: click.Context, *, debug: bool) -> None:
-    """Fit LLM conversations to a token budget, keep them valid, and hold fast to what is taken out."""
+    """Fit LLM conversations to a token budget, keep them valid, and keep what is taken out."""
     del debug  # ``main`` looks for it before anything can fail
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -165,9 +165,9 @@ def compress_command(
 ) -> int:
     r"""Fit the conversation in FILE (- is standard input) to a budget of tokens.
 
-    The messages go to the file of -o, else to standard output unless that is a terminal (-o - forces it). The
-    summary goes to standard error. The budget is hard: where it cannot be met nothing is written and the exit
-    code is 1, unless --soft is given.
+    The messages go to the file of -o, else to standard output unless that is a terminal (-o -
+    forces it). The summary goes to standard error. The budget is hard: where it cannot be met
+    nothing is written and the exit code is 1, unless --soft is given.
 
     \b
     holdfast compress chat.json --budget 8000 -o short.json --result all.json
@@ -227,10 +227,10 @@ def _whereabouts(
 @click.option("--report", "told", metavar="FILE", help="Write it to a file instead: .html or .txt.")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts, and the fate of each message, as JSON.")
 def explain(request: Request, told: str | None, *, as_json: bool) -> int:
-    r"""Show what `holdfast compress` would do to the conversation in FILE with these options, and change nothing.
+    r"""Show what `holdfast compress` would do to FILE with these options, and change nothing.
 
-    Each message is kept, changed, offloaded, dropped or inserted: by which step, why, and how many tokens it
-    takes before and after. The exit code is that of compress.
+    Each message is kept, changed, offloaded, dropped or inserted: by which step, why, and how many
+    tokens it takes before and after. The exit code is that of compress.
 
     \b
     holdfast explain chat.json --budget 8000

@@ -30,9 +30,10 @@ def recall(
     numbers: bool,
     as_json: bool,
 ) -> int:
-    r"""Give back the original that a shortened text names: KEY is what stands after "original:" in its last line.
+    r"""Give back the original of a text whose last line names KEY after "original:".
 
-    With several of --field, --lines and --pattern, each chooses from what the one before it leaves, in this order.
+    With several of --field, --lines and --pattern, each chooses from what the one before it leaves,
+    in this order.
 
     \b
     holdfast recall 3fa1c27b90de --store sqlite:///originals.db
@@ -55,7 +56,7 @@ def recall(
 @click.argument("file", metavar="RESULT|-")
 @click.option("-o", "--output", metavar="FILE", help="Where the messages go.  [default: standard output]")
 def restore_command(file: str, output: str | None) -> int:
-    r"""Give back the original messages of the result in the file that `holdfast compress --result` wrote.
+    r"""Give back the original messages of a result that `holdfast compress --result` wrote.
 
     \b
     holdfast restore all.json -o chat.json

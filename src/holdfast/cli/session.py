@@ -111,7 +111,8 @@ def append(
 ) -> int:
     r"""Keep the messages in FILE (- is standard input): one, a list, or one a line.
 
-    They are on the disk when it ends, whatever becomes of the model. Prints their positions as JSON.
+    They are on the disk when it ends, whatever becomes of the model. Prints their positions as
+    JSON.
 
     \b
     holdfast session append chat.json --store agent.db --thread t1
@@ -153,9 +154,10 @@ def _mention_beside(document: Document) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON on standard output.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
 def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: Any) -> int:
-    r"""Write the messages for the next model call: the system's, what the past has to say, the recent turns.
+    r"""Write the messages for the next call: the system's, what the past says, the recent turns.
 
-    The budget is hard: where it cannot be met nothing is written and the exit code is 1, unless --soft is given.
+    The budget is hard: where it cannot be met nothing is written and the exit code is 1, unless
+    --soft is given.
 
     \b
     holdfast session fit --store agent.db --thread t1 --budget 8000 -o view.json
@@ -229,7 +231,8 @@ _PREVIEW = 300  # cells of what is shown of a message
 def search(query: str, store: str, thread: str, limit: int, *, as_json: bool) -> int:
     r"""Print the messages of the conversation that answer QUERY best, best first.
 
-    Each with its position, its score, its role, the day, and the sentence or line that answers best.
+    Each with its position, its score, its role, the day, and the sentence or line that answers
+    best.
 
     \b
     holdfast session search "which retries did we agree on?" --store agent.db --thread t1
@@ -269,8 +272,8 @@ _POSITION = re.compile(r"-?\d{1,11}", re.ASCII)  # a key of an original has 12 d
 def recall(key: str, store: str, thread: str, lines: str | None, pattern: str | None, field: str | None) -> int:
     r"""Give back an original.
 
-    KEY is what stands after "original:" in a shortened text, or the position or the id of a message. A position
-    from the end, such as -1, stands last, after two dashes.
+    KEY is what stands after "original:" in a shortened text, or the position or the id of a
+    message. A position from the end, such as -1, stands last, after two dashes.
 
     \b
     holdfast session recall 3fa1c27b90de --store agent.db --thread t1 --pattern ERROR
@@ -293,7 +296,7 @@ def recall(key: str, store: str, thread: str, lines: str | None, pattern: str | 
 def stats(
     store: str, thread: str, model: str | None, counter: str | None, told: str | None, *, as_json: bool
 ) -> int:
-    r"""Print how much there is and what happened: tiers, compactions, recalls, each with its reason.
+    r"""Print how much there is and what happened: tiers, compactions, recalls, with reasons.
 
     \b
     holdfast session stats --store agent.db --thread t1 --report session.html

@@ -40,7 +40,7 @@ def command(
     as_json: bool,
     verbose: bool,
 ) -> int:
-    r"""Fit the text in FILE (- is standard input) to so many tokens: whole, without loss, or what says most of it.
+    r"""Fit the text in FILE (- is standard input) to so many tokens: whole, or what says most.
 
     With --store the original is kept, and the last line of the text names it for `holdfast recall`.
 

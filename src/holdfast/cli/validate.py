@@ -49,8 +49,9 @@ def command(
 ) -> int:
     r"""Say what the provider would refuse in the conversation in FILE (- is standard input).
 
-    The exit code is 0 if nothing is, 1 if something is (with --repair: if something could not be mended). With
-    --repair the messages go to the file of -o, else to standard output unless that is a terminal.
+    The exit code is 0 if nothing is, 1 if something is (with --repair: if something could not be
+    mended). With --repair the messages go to the file of -o, else to standard output unless that is
+    a terminal.
 
     \b
     holdfast validate chat.json --provider anthropic
