@@ -32,7 +32,7 @@ def thread(seed: int, turns: int = 40) -> list[list[dict[str, object]]]:
 
 def forgetful(session: Session) -> Session:
     """The session without what it keeps to count on from: its next fit counts from the beginning."""
-    session._desk.recent = session._desk.telling = None
+    session._desk.part = session._desk.telling = None
     return session
 
 

@@ -12,8 +12,8 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format
 from holdfast.stream.events import events_of
 
-from .frame import Frame
 from .lines import Kept
+from .parts import Frame
 
 _SHARE = 0.3  # of the room, at most
 _REACH = 3  # times the tokens of the notes: what was said further back hardly ever gets into them
@@ -34,7 +34,7 @@ def carried(frame: Frame, start: int) -> str:
     if stands and known["text"]:
         messages = [summary_of(thread.wire, known["text"]), *messages]
     text = noted(frame, messages, tokens)
-    thread.state.carried = {"to": start, "tokens": tokens, "text": text}
+    thread.state.carry({"to": start, "tokens": tokens, "text": text})
     thread.save()
     return text
 

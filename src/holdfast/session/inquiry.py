@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from holdfast.memory.pleasantries import idle_words
 from holdfast.text.memo import Memo
@@ -13,12 +12,10 @@ from holdfast.text.words import STOP_WORDS, stem, words
 from .lines import found_by
 from .thread import Thread
 
-SHIFT_AFTER = 8
-"""Messages after a recall, before the work may have turned to something else."""
-
+_WORK = 8  # newest messages that say what the work is about
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
 """Share of the messages, and its bounds in messages, from which on a word tells of nothing in particular."""
-_SHIFTED = 0.1  # share of its words that were in view when it was recalled: below that, it has
+_UNKNOWN = 0.1  # share of the words of an input that may stand nowhere in the view
 _SHOWN = 300  # characters of a message, or of a question, that say what it is about
 
 
@@ -60,17 +57,22 @@ def _said(thread: Thread) -> str:
     return next((each.message.content_text or "" for each in kept.values()), "")
 
 
-def has_shifted(thread: Thread, standing: Mapping[str, Any]) -> bool:
-    """Whether the work is about something else now than what was recalled for it."""
-    about = {term for term in _terms(_work(thread)) if not term.isdigit()}
-    before = about & _RECALLED(f"{standing['question']}\n{standing['text']}")
-    return len(before) < _SHIFTED * len(about)
+def is_known(thread: Thread, messages: Iterable[object], recalled: str) -> bool:
+    """Whether nearly all the words of the newest input of the user stand in the view that goes on."""
+    asked = _terms(_said(thread))
+    unknown = set(asked) - _terms(recalled)
+    for message in messages:
+        if len(unknown) <= _UNKNOWN * len(asked):
+            break
+        read = thread.wire.read([message]).messages[0]
+        unknown -= _HELD(read.content_text or "")
+    return len(unknown) <= _UNKNOWN * len(asked)
 
 
 def _work(thread: Thread) -> str:
     """The beginnings of the newest messages, if there are some since a user spoke."""
     end, spoke = thread.state.messages, thread.state.spoke or 0
-    newest = thread.read(range(end - SHIFT_AFTER, end)) if end - spoke > SHIFT_AFTER else {}
+    newest = thread.read(range(end - _WORK, end)) if end - spoke > _WORK else {}
     return "\n".join(found_by(kept.message, kept.remembered)[:_SHOWN] for kept in newest.values())
 
 
@@ -78,5 +80,5 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(map(stem, set(words(text)) - STOP_WORDS))
 
 
-_RECALLED: Memo[str, frozenset[str]] = Memo(_terms, lambda text, _: 2 * len(text), 1_000_000)
-"""The terms of what was recalled: it stands for as long as the user says nothing."""
+_HELD: Memo[str, frozenset[str]] = Memo(_terms, lambda text, _: 2 * len(text), 2_000_000)
+"""The terms of the messages of a view, most of which stand in the next one too."""

@@ -56,7 +56,6 @@ def _facts(story: Story) -> str:
     facts = {
         "tokens not sent": f"{story.saved:,}",
         "compactions": f"{stats.events.get('compaction', 0):,}",
-        "made smaller in between": amount(stats.events.get("shrink", 0), "time"),
         "looks into the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} brought something back",
         "recent turns": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')} as they were said",
         "edited, deleted, pinned, kept in mind": (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nlargest
 from itertools import islice
@@ -68,8 +67,8 @@ class Recollection:
     @classmethod
     def standing(cls, recalled: Mapping[str, Any]) -> Recollection:
         """What a state says to be in the view."""
-        chosen = (Recalled(position, score, "", why) for position, score, why in recalled["chosen"])
-        return cls(recalled["text"], tuple(chosen))
+        chosen = (Recalled(position, score, "", why) for position, score, why in recalled.get("chosen", ()))
+        return cls(recalled.get("text", ""), tuple(chosen))
 
 
 def _rounded(why: Mapping[str, float]) -> dict[str, float]:
@@ -124,7 +123,7 @@ class Past:
         room: int,
         count: Callable[[str], int],
         whole: Callable[[str], int],
-        shown: AbstractSet[int],
+        shown: Container[int | None],
         least: float,
     ) -> Recollection:
         """The smallest texts that answer, as many as the room takes, in order of time; secrets may be masked.

@@ -17,11 +17,10 @@ from holdfast.stores.artifacts.excerpt import excerpt
 
 from . import arguments
 from .arguments import Which
-from .frame import Frame
 from .opening import OpenThread
 from .page import html_page
 from .pairing import paired
-from .parts import View, copied
+from .parts import Frame, View, copied
 from .past import Recalled
 from .state import Event
 from .stats import Stats, stats_of
@@ -237,7 +236,7 @@ class ReadingSession(OpenThread):
 
     def _fitted(self, budget: Budget, query: str | None, tools: object) -> View:
         frame = Frame.of(self._thread, self._desk, self._options, budget, query, tools)
-        return Fitting(frame, self._past, self._tending.forms).view()
+        return Fitting(frame, self._past).view()
 
     def _paired(self, view: View) -> View:
         return paired(view, self._thread.wire, self._options, self._thread.state.waiting)

@@ -57,11 +57,20 @@ class Made:
     """How the recent turns of a view were made last, so that another process makes the same of them."""
 
     key: list[int]
+    start: int
+    """From where on messages were looked at one by one."""
+
     end: int
     """How long the thread was."""
 
     spoke: int | None
+    is_talk: bool
+    """Whether most of what was there was said, and not done or returned."""
+
+    limit: int
     target: int
+    told: str
+    """What the past said beside them."""
 
 
 @dataclass(slots=True)
@@ -134,9 +143,6 @@ class State:
     since: int = 0
     """From here on messages stand in the view as they are; what is older left it by compactions."""
 
-    room: int = 0
-    """Tokens that the view had for them at the last compaction."""
-
     made: Made | None = None
     """None where they stand as they are, or their oldest became a page of notes since."""
 
@@ -206,6 +212,18 @@ class State:
             if seen.speaker not in self.speakers and len(self.speakers) < _SPEAKERS:
                 self.speakers.append(seen.speaker)
 
+    def recall(self, recalled: Mapping[str, Any]) -> None:
+        """What was recalled for the newest input stands in the views from now on."""
+        self.recalled = {**recalled, "for": self.spoke}
+
+    def carry(self, carried: Mapping[str, Any]) -> None:
+        """These are the notes on what is far."""
+        self.carried = carried
+
+    def fitted(self, made: Made) -> None:
+        """The view was made so."""
+        self.made = made
+
     def fold_event(self, event: Event) -> None:
         """Take one more event of the log into account."""
         self.take(event)
@@ -231,7 +249,7 @@ class State:
         elif kind == "tiers":
             self.evicted = joined(without(self.evicted, facts.get("readmitted", ())), facts.get("evicted", ()))
         elif kind == "compaction":
-            self.since, self.room = facts["to"], facts.get("room", self.room)
+            self.since = facts["to"]
         if kind in _REWORDS:
             self.recalled, self.carried = {}, {}  # what they say may not stand any more
         self.happened[kind] = self.happened.get(kind, 0) + 1

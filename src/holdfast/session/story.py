@@ -95,8 +95,6 @@ def _figures(story: Story) -> Iterator[str]:
     if stats.since:
         tokens = amount(stats.recent_tokens, "token")
         yield f"  recent turns begin at message {stats.since:,}: {tokens} as they were said"
-    if shrinks := story.of("shrink"):
-        yield f"  in between the view was made smaller {amount(len(shrinks), 'time')}"
     if story.saved:
         looks = amount(len(story.of("recall")), "look")
         yield f"  {amount(story.saved, 'token')} were not sent, over {looks} into the past"

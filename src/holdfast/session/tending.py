@@ -6,7 +6,6 @@ cold is no candidate of a fit any more, until somebody finds or recalls it.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -62,7 +61,6 @@ class Tending:
         self._next = self._events = self._tokens = self._looked = 0
         self._wanted = Counter[int]()
         self._forms: dict[Owed, tuple[str, Form]] = {}
-        self._standing: tuple[object, Sequence[Segment]] = (None, ())
         with suppress(StoreError):  # the next run looks again, and tells it
             self._look()
 
@@ -84,17 +82,6 @@ class Tending:
         if out:
             with self._changing() as moves:
                 moves.extend(self._readmitted(sorted(out)))
-
-    def forms(self, before: int) -> Sequence[Segment]:
-        """What the last run left in the tiers of the messages before this position, newest first.
-
-        Not what was evicted or reworded since: that does not hold any more. Nothing is tended for it.
-        """
-        stands = (self.tiers, self.thread.state.evicted, self._turns.reworded(self._events))
-        if self._standing[0] != stands:
-            self._standing = stands, self._turns.newest_first(*stands)
-        ordered = self._standing[1]
-        return ordered[bisect_right(ordered, -before, key=lambda each: -ends(each.origin)[1]) :]
 
     def owed(self, most: int, given_up: AbstractSet[Asked]) -> list[Owed]:
         """The newest segments whose form is by rule alone, and what to ask for in its place."""

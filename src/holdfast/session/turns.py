@@ -9,7 +9,6 @@ from itertools import chain
 from holdfast.memory.changing import original_of
 from holdfast.memory.remembered import Remembered
 from holdfast.memory.segments import Segment, by_turns
-from holdfast.memory.tiers import TIERS, Tiers
 from holdfast.text.memo import Memo
 
 from .naming import calls_of
@@ -88,16 +87,6 @@ class Turns:
             touched = (facts["positions"] if "positions" in facts else [facts["position"]] for facts in changes)
             self._reworded = key, frozenset(chain.from_iterable(touched))
         return self._reworded[1]
-
-    def newest_first(self, tiers: Tiers, evicted: Sequence[Span], reworded: AbstractSet[int]) -> Sequence[Segment]:
-        """What the tiers hold by its messages, of a turn that was cut its end first; not what does not hold."""
-        held = (each for tier in TIERS for each in tiers.of(tier))
-        left = [
-            each
-            for each in held
-            if not holds(evicted, ends(each.origin)[0]) and reworded.isdisjoint(covered(each))
-        ]
-        return sorted(left, key=lambda each: (ends(each.origin), each.span or (0, 0)), reverse=True)
 
     def text(self, origin: str) -> str:
         """What the segment of this name told when it was made of its messages, as they stand now."""

@@ -68,10 +68,13 @@ class Upkeep:
             return tuple(self._faults)
 
     def appended(self) -> None:
-        """Do what is due after an append; call it without the turn."""
+        """Do what is due after an append; call it without the turn.
+
+        Where nobody has to be asked, the tiers wait until somebody looks at them.
+        """
         if self._worker is not None:
             self._worker.wake()
-        else:
+        elif self._forming is not None or self._likeness.lineup.embedder is not None:
             self._round()
 
     def now(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
