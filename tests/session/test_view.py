@@ -41,7 +41,7 @@ def test_a_thread_that_is_fitted_once_keeps_what_compress_keeps_and_uses_its_roo
     kept = told(beside.messages)
     ports = [str(8000 + number) for number in range(60)]
     assert sum(port in told(view.messages) for port in ports) >= 0.9 * sum(port in kept for port in ports)
-    assert 0.97 * beside.usage.tokens <= view.tokens <= BUDGET
+    assert 0.9 * beside.usage.tokens <= view.tokens <= BUDGET
     assert not view.recalled
 
 
@@ -60,7 +60,7 @@ def test_a_talk_whose_messages_open_with_their_dates_is_asked_for_what_was_said(
 
 
 def test_the_past_is_asked_only_when_the_user_says_what_the_view_knows_nothing_of():
-    with Session("t", budget=BUDGET) as session:
+    with Session("t", budget=500) as session:
         session.append(*chatter(4), {"role": "user", "content": TOPICS[1]}, *chatter(400, 5))
         session.fit()
         session.append({"role": "user", "content": "And the garden?"}, *chatter(1, 405))

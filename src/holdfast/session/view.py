@@ -92,12 +92,10 @@ class Fitting:
             return self._anew(past, "compacted", _WIDER)
         if part.tokens + self._cost(past.text) > self.limit:
             return self._anew(past, "compacted", _OUTGREW)
-        if not self._asks(part, past):
-            return self._composed(part, past, "grown")
         far = self._far(state.made.start, is_talk=state.made.is_talk)
-        most, free = int(self.room * _RECALL[state.made.is_talk]), self.limit - part.tokens
-        if not far:
+        if not (far and self._asks(part, past)):
             return self._composed(part, past, "grown")
+        most, free = int(self.room * _RECALL[state.made.is_talk]), self.limit - part.tokens
         if free < most / 2:
             return self._anew(past, "recalled", _OUTGREW)
         asked = of_the_newest(self.thread)
@@ -110,7 +108,8 @@ class Fitting:
         self.desk.heard = spoke
         if spoke in (None, heard, self.thread.state.recalled.get("for")) or is_idle(self.thread):
             return False
-        return not is_known(self.thread, part.messages, past.text)
+        beside = [message for place, message in zip(part.places, part.messages, strict=True) if place != spoke]
+        return not is_known(self.thread, beside, past.text)
 
     def _anew(self, standing: Recollection, reason: str, why: str) -> View:
         """The view made of what was said, beside what the past has to say now; on record where it says why."""
