@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.session import Session
-from holdfast.session.inquiry import Inquiry
+from holdfast.session.recall import Inquiry
 from tests.session.talks import TOPICS, call, chatter
 
 BUDGET = 1_200

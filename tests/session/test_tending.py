@@ -7,10 +7,9 @@ import pytest
 from holdfast.memory.condensing import RuleCondenser
 from holdfast.memory.tiers import TIERS, TierSizes
 from holdfast.metering import meter_for
-from holdfast.session.likeness import Likeness
-from holdfast.session.options import Options
-from holdfast.session.tending import Tending
-from holdfast.session.thread import Thread
+from holdfast.session.arguments import Options
+from holdfast.session.log import Thread
+from holdfast.session.tiers import Likeness, Tending
 from holdfast.stores.in_process import InProcessStore
 from tests.session.talks import chatter, talk
 

@@ -14,7 +14,7 @@ from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
 from holdfast.mending import repair, validate
 from holdfast.session import Session, View
-from holdfast.session.parts import copied
+from holdfast.session.view import copied
 
 from .refusing import given_up, harder, overflow
 from .steps import Step, adrive, drive

@@ -12,7 +12,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import Room
 from holdfast.memory.times import day_name
 from holdfast.session import Session
-from holdfast.session.past import Recalled
+from holdfast.session.recall import Recalled
 from holdfast.text.concealed import concealing
 
 from .tools import FunctionTool, checked

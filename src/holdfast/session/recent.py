@@ -5,27 +5,215 @@ Of a thread that is many times as long as the view, what is far stands there in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from holdfast.api import compressed
+from holdfast.compressors.concealing import concealed
+from holdfast.compressors.select import HEADING
+from holdfast.compressors.select.notes import notes_of
+from holdfast.compressors.summaries import body_of, mark
 from holdfast.fitting import Settings
+from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import speaks
+from holdfast.kernel.transcript import Format, speaks
 from holdfast.reports.journey import sources
 from holdfast.result import CompressionResult
 from holdfast.stream.events import events_of
+from holdfast.text.concealed import concealing
+from holdfast.text.fit import head_tail, water_level
 
-from .carrying import carried, summary_of
-from .exchanges import with_calls
-from .lines import Kept
-from .parts import Frame, Part
+from .arguments import Options
+from .log import Kept, Thread, with_calls
 from .state import Made
 
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a view that no question brings back."""
+
+    messages: list[Any]
+    tokens: int
+    places: tuple[int | None, ...]
+    """Of each message its position in the thread; of notes None."""
+
+    head: int
+    """How many of its messages stand before what the past has to say."""
+
+    end: int
+    """Where the thread ended when it was made."""
+
+    since: int
+    """The position from which on it holds every message."""
+
+    result: CompressionResult | None = None
+    """How its messages were made smaller, where that was needed."""
+
+
+Key = tuple[int, ...]
+
+
+"""What decides what stands in a view, beside what is recalled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """The message in which the past speaks, on which wire, and its tokens."""
+
+    wire: str
+    text: str
+    message: Any
+    tokens: int
+
+
+@dataclass(slots=True)
+class Desk:
+    """What a session keeps of its last fit, so that the next one costs what is new; and what that depended on."""
+
+    key: Key = ()
+    part: Part | None = None
+    overhead: int = 0
+    """Tokens of the request beside its messages that are counted in the part."""
+
+    telling: Telling | None = None
+    heard: int | None = None
+    """The input of the user that the past was last asked about, whether or not it had something to say."""
+
+    grows: bool = False
+    """Whether there was a view before, so that there will be another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What one fit has to go by. Tokens are those of the session's meter."""
+
+    thread: Thread
+    desk: Desk
+    options: Options
+    query: str | None
+    tools: object
+    limit: int
+    overhead: int
+    """Tokens of the request beside its messages."""
+
+    fixed: Mapping[int, Kept]
+    """What is always in the view: the system's messages and the pins."""
+
+    room: int
+    """What is left of the limit for everything else."""
+
+    @classmethod
+    def of(
+        cls,
+        thread: Thread,
+        desk: Desk,
+        options: Options,
+        budget: Budget,
+        query: str | None,
+        tools: object,
+    ) -> Frame:
+        """The frame of a fit that begins now."""
+        limit = budget.tokens(options.window)
+        overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
+        fixed = dict(sorted(thread.read([*thread.state.system, *thread.state.pins]).items()))
+        taken = sum(options.meter.message(kept.message) for kept in fixed.values())
+        room = limit - overhead - taken
+        return cls(thread, desk, options, query, tools, limit, overhead, fixed, room)
+
+    def size(self, kept: Kept) -> int:
+        """Tokens of the message."""
+        return self.options.meter.message(kept.message)
+
+    @property
+    def key(self) -> Key:
+        """What decides what stands in the view, beside what is recalled."""
+        state = self.thread.state
+        return (state.since, state.rewordings, *self.fixed)
+
+
+_SHARE = 0.3  # of the room, at most
+_REACH = 3  # times the tokens of the notes: what was said further back hardly ever gets into them
+_STEP = 64  # messages that are read at once
+
+
+def carried(frame: Frame, start: int) -> str:
+    """Notes on what was before this position; empty where nothing was, or nothing is worth it.
+
+    They are kept with the state of the thread, and made anew, of what is near, when what they tell of was changed.
+    """
+    thread, tokens = frame.thread, int(frame.room * _SHARE)
+    known = thread.state.carried
+    stands = bool(known) and known["to"] <= start
+    if stands and known["to"] == start and known["tokens"] <= tokens:
+        return str(known["text"])
+    messages = [kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)]
+    if stands and known["text"]:
+        messages = [summary_of(thread.wire, known["text"]), *messages]
+    text = noted(frame, messages, tokens)
+    thread.state.carry({"to": start, "tokens": tokens, "text": text})
+    thread.save()
+    return text
+
+
+def noted(frame: Frame, messages: Sequence[Message], tokens: int, heading: str = HEADING) -> str:
+    """Notes on the messages, without secrets where these are masked; earlier notes among them are carried on."""
+    told = list(map(concealed, messages)) if frame.options.redacts else messages
+    bodies = {at: body for at, message in enumerate(told) if (body := body_of(message)) is not None}
+    return notes_of(events_of(told, range(len(told)), bodies), tokens, frame.options.meter.text, heading)
+
+
+def summary_of(wire: Format, text: str) -> Message:
+    """The message in which the notes stand."""
+    return wire.read([wire.compose("user", mark(text))]).messages[0]
+
+
+def _left(frame: Frame, first: int, stop: int, most: int) -> list[Kept]:
+    """The newest messages of this span, of so many tokens, without what is always in the view.
+
+    No result is the first: its call stands before it.
+    """
+    found: list[Kept] = []
+    for end in range(stop, first, -_STEP):
+        for kept in reversed(frame.thread.read(range(max(first, end - _STEP), end)).values()):
+            if kept.position not in frame.fixed:
+                found.append(kept)
+                most -= frame.size(kept)
+        if most < 0:
+            break
+    while found and found[-1].message.results:
+        found.pop()
+    return found[::-1]
+
+
+_IN_MIND = "To be kept in mind:"
+_IN_MIND_SHARE = 0.4  # of the budget, at most: what somebody wants kept in mind leaves room for what is going on
+
+
+def in_mind(thread: Thread, options: Options, limit: int) -> str:
+    """What is to be kept in mind; the longest lose their middle where it is too much. Secrets may be masked."""
+    tells, count = concealing(redacts=options.redacts), options.meter.text
+    notes = [tells(note) for note in thread.state.notes.values()]
+    if not notes:
+        return ""
+    level = max(1, water_level(map(count, notes), int(limit * _IN_MIND_SHARE)))
+    told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
+    return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
+
+
+def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> Telling:
+    """The message on the thread's wire; made anew where it says something else than the last one."""
+    text = f"{kept}{recalled}".rstrip("\n")
+    known = desk.telling
+    if known is None or (known.wire, known.text) != (thread.wire.name, text):
+        message = summary_of(thread.wire, text)
+        known = desk.telling = Telling(thread.wire.name, text, message.original, meter.message(message))
+    return known
+
+
 _NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
-_FAR, _REACH = 12.0, 9.0  # times the room: a longer thread is told in notes, up to where so much is left
+_FAR, _LEFT = 12.0, 9.0  # times the room: a longer thread is told in notes, up to where so much is left
 _INPUT = 0.125  # share of the room up to which the newest input of the user stands there whole
 _LOOKED_AT = 64  # newest messages that tell whether an agent is at work
 _TALK = 0.65  # share of what people and the model say, of all that was said, done and returned
@@ -71,8 +259,8 @@ class RecentTurns:
         for kept in self._thread.backwards(known):
             tokens += self._frame.size(kept)
             if tokens > room * _FAR:
-                return self.start(int(room * _REACH))
-        return min(known, self.start(int(room * _REACH))) if known else 0
+                return self.start(int(room * _LEFT))
+        return min(known, self.start(int(room * _LEFT))) if known else 0
 
     def is_talk(self) -> bool:
         """Whether most of what is there was said, and not done or returned, in whatever protocol."""

@@ -1,9 +1,13 @@
-"""What the lines of a thread amount to: folded line by line, and kept now and then so that opening reads few."""
+"""What the lines of a thread amount to: folded line by line, and kept so that opening a thread reads few of them.
+
+A state is changed here alone: by messages, by events, and by what a fit made of them.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
@@ -13,7 +17,49 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
 from holdfast.memory.remembered import Remembered
 
-from .spans import Span, joined, without
+Span = tuple[int, int]
+
+
+def joined(spans: Iterable[Span], added: Iterable[Span]) -> list[Span]:
+    """The positions of both, in order, as few spans as possible."""
+    found: list[Span] = []
+    for first, last in sorted((first, last) for first, last in (*spans, *added)):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found
+
+
+def without(spans: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
+    """The positions of the first that are not in the second."""
+    left = list(spans)
+    for first, last in taken:
+        left = [part for span in left for part in _cut(span, first, last)]
+    return left
+
+
+def holds(spans: Sequence[Span], position: int) -> bool:
+    """Whether the position is in one of the spans, which are in order."""
+    return span_of(spans, position) is not None
+
+
+def span_of(spans: Sequence[Span], position: int) -> Span | None:
+    """The span that holds the position."""
+    at = bisect_right(spans, position, key=lambda span: span[0]) - 1
+    return spans[at] if at >= 0 and position <= spans[at][1] else None
+
+
+def _cut(span: Span, first: int, last: int) -> list[Span]:
+    parts = ((span[0], min(span[1], first - 1)), (max(span[0], last + 1), span[1]))
+    return list(dict.fromkeys(part for part in parts if part[0] <= part[1]))
+
+
+def as_range(positions: Sequence[int]) -> Sequence[int]:
+    """The same positions, as a range where they are nearly one."""
+    first, last = min(positions), max(positions)
+    return range(first, last + 1) if last - first < 2 * len(positions) else positions
+
 
 EventKind = Literal[
     "edit", "revert", "delete", "keep", "pin", "unpin", "note", "forget",
@@ -211,6 +257,15 @@ class State:
             self.signed[seen.role] = self.signed.get(seen.role, 0) + 1
             if seen.speaker not in self.speakers and len(self.speakers) < _SPEAKERS:
                 self.speakers.append(seen.speaker)
+
+    def read(self, *, messages: int | None = None, events: int | None = None) -> None:
+        """The logs are folded in up to there; what was damaged in them was passed over."""
+        self.messages = self.messages if messages is None else messages
+        self.events = self.events if events is None else events
+
+    def written_on(self, wire: str) -> None:
+        """The messages tell that this is their wire."""
+        self.format = wire
 
     def recall(self, recalled: Mapping[str, Any]) -> None:
         """What was recalled for the newest input stands in the views from now on."""

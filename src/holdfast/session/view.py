@@ -8,16 +8,57 @@ whenever the view is made anew; meanwhile it stays as it is.
 from __future__ import annotations
 
 from collections.abc import Container
+from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Any
 
+from holdfast.formats.values import is_list, is_object
 from holdfast.reports.visible import amount
+from holdfast.result import CompressionResult
 
-from .inquiry import Inquiry, is_idle, is_known, of_the_newest
-from .lines import Kept
-from .parts import Frame, Part, Telling, View, copied
-from .past import Past, Recollection
-from .recent import RecentTurns
-from .speaking import in_mind, spoken
+from .log import Kept
+from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
+from .recent import Frame, Part, RecentTurns, Telling, in_mind, spoken
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the model is to be sent, and why it is that."""
+
+    messages: list[Any]
+    tokens: int
+    limit: int
+    reason: str
+    """``everything_fits``, ``grown`` (as before, with what came since), ``recalled`` or ``compacted``.
+
+    What was compacted was made smaller to have room; ``history`` tells what left it for that.
+    """
+
+    since: int = 0
+    """The position from which on every message stands in the view; an output may be told in part."""
+
+    recalled: tuple[Recalled, ...] = ()
+    result: CompressionResult | None = field(default=None, repr=False)
+    """How the messages were last made smaller: ``holdfast.restore`` gives them as they stand in the thread.
+
+    ``Session.restore`` gives everything as it was appended.
+    """
+
+    smallest: int | None = None
+    """Where the budget is not met, tokens of one that would be."""
+
+    @property
+    def budget_met(self) -> bool:
+        """Whether the view is within the budget."""
+        return self.tokens <= self.limit
+
+
+def copied(value: Any) -> Any:
+    """The message, or a part of it, for a caller, who may change it."""
+    if is_object(value):
+        return {name: part if type(part) is str else copied(part) for name, part in value.items()}
+    return [copied(part) for part in value] if is_list(value) else value
+
 
 _ASKED_RECENT = 0.1  # share of the budget for recent turns where a question about the past is asked
 _PAST = 0.2  # share that the past is left where recent turns are made smaller for it

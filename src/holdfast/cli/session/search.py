@@ -13,7 +13,7 @@ from holdfast.memory.place import best_place
 from holdfast.memory.times import day_name
 from holdfast.reports.visible import one_line
 from holdfast.session import Session
-from holdfast.session.past import Recalled
+from holdfast.session.recall import Recalled
 
 from .opening import begun, place_of, thread_options
 

@@ -3,26 +3,109 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from inspect import isawaitable
+from typing import Any, Literal, TypeVar, cast
 
 from holdfast.formats import named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.kernel.budget import Meter
-from holdfast.kernel.errors import ConfigError, StoreError
+from holdfast.kernel.errors import ConfigError, InputError, StoreError
+from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.transcript import Format
+from holdfast.kernel.transcript import Format, speaks
+from holdfast.memory.reading import remembered
+from holdfast.memory.remembered import Remembered
 from holdfast.reports.visible import amount
 from holdfast.stores.logs import KeepsLogs, Line, MessageLog
+from holdfast.text.words import has_unspaced, words
+from holdfast.waiting import wait_for
 
-from .lines import Kept, event_of, json_of, kept_of, line_of
-from .settling import settled
-from .spans import as_range
-from .state import DERIVED, Event, EventKind, State
+from .state import DERIVED, Event, EventKind, State, as_range
 from .wires import check, check_named, check_own, form_of, is_exchanged, is_settled, oddity, wire_of
 
 T = TypeVar("T")
+
+
+def settled(answer: T | Awaitable[T]) -> T:
+    """The answer of a store, waited for where the store is asynchronous."""
+    return wait_for(_awaited(answer)) if isawaitable(answer) else answer
+
+
+async def _awaited(answer: Awaitable[T]) -> T:
+    return await answer
+
+
+_FOUND_BY = 20_000  # characters of one message by which it is found: a tool may return a book
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A message of the thread as it stands now; ``original`` is what was appended, or edited last."""
+
+    position: int
+    time: float
+    original: Any
+    message: Message = field(compare=False)
+    remembered: Remembered = field(compare=False)
+    size: int = field(compare=False)
+    """Characters of its JSON."""
+
+
+def kept_of(position: int, time: float, original: object, message: Message, size: int) -> Kept:
+    """The message at a position, said at this time unless its text says another."""
+    role, text = _speaking(message), message.content_text or ""
+    if message.results:  # they stand before what is said with them
+        seen = Remembered(position, role, text, said=time)
+    else:
+        seen = remembered(position, role, text, said=time)
+    return Kept(position, seen.said or time, original, message, seen, size)
+
+
+def _speaking(message: Message) -> str:
+    """The role of who speaks; what tools returned is theirs, whoever hands it over on the wire."""
+    return "tool" if message.role == "user" and not speaks(message) else message.role
+
+
+def line_of(kept: Kept, body: str, name: str = "") -> Line:
+    """The message as a line: its JSON, its id, and by which words it is found."""
+    return Line(body, name, kept.time, found_by(kept.message, kept.remembered))
+
+
+def json_of(value: object, place: str) -> str:
+    """The value as compact JSON. Raises InputError, naming the place, for what JSON cannot hold."""
+    try:
+        return _COMPACT.encode(value)
+    except (TypeError, ValueError, RecursionError) as fault:
+        advice = "convert the messages to dictionaries first"
+        raise InputError(f"it cannot be kept as JSON ({fault})", place=place, advice=advice) from fault
+
+
+def event_of(number: int, line: Line) -> Event:
+    """The event that the line holds."""
+    data = json.loads(line.body)
+    return Event(number, data["kind"], line.time, data["at"], data["reason"], data["facts"])
+
+
+def found_by(message: Message, seen: Remembered) -> str:
+    """The words by which the message is found: what it tells, and of calls what was called with what.
+
+    Scripts that write no spaces are given as pairs of characters, as questions are.
+    """
+    calls = (f"{call.name} {call.arguments}" for call in message.calls)
+    text = "\n".join(part for part in (seen.told, *calls) if part)[:_FOUND_BY]
+    return " ".join(words(text)) if has_unspaced(text) else text
+
+
+def own_id(message: object) -> str:
+    """The id that a message brings along, or empty."""
+    found = cast("Mapping[str, object]", message).get("id") if isinstance(message, Mapping) else None
+    return found if isinstance(found, str) else ""
+
+
 _NAMED = 20  # damaged lines that are named
 _HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
 _SNAPSHOT = 256  # lines after which the state is kept anew
@@ -61,9 +144,8 @@ class Thread:
         with suppress(StoreError):  # what is damaged is made again; a store that is, is told by its logs
             self.state = State.from_json(settled(store.get(_STATE + name)))
         check_named(self._named, self.state)
-        if self.state.counter not in ("", meter.counter.name):
-            self.state = State()  # its tokens are those of another counter: everything is counted again, once
-        self.state.counter = meter.counter.name
+        if self.state.counter != meter.counter.name:
+            self.state = State(counter=meter.counter.name)  # everything is counted again, once
         self.refresh()
 
     def refresh(self) -> None:
@@ -71,12 +153,12 @@ class Thread:
         for some in _batches(self.state.messages, settled(self.log.length())):
             for position, (line, original) in self.sound("message", some, _original).items():
                 self._fold_message(position, line, original)
-            self.state.messages = some.stop
+            self.state.read(messages=some.stop)
             self._let_go()
         for some in _batches(self.state.events, settled(self.event_log.length())):
             for event in self.sound("event", some, event_of).values():
                 self._fold_event(event)
-            self.state.events = some.stop
+            self.state.read(events=some.stop)
         self._folded()
 
     def sound(
@@ -303,11 +385,12 @@ class Thread:
     def _take_in(self, kept: Kept, form: Format) -> None:
         exchanged = is_exchanged(self.state)
         if form.name not in (self.state.format, "plain"):
-            self.state.format = form.name
+            self.state.written_on(form.name)
             self.held, self.held_characters = {}, 0  # they were read as another wire's
         self._keep(kept)
         tokens = self.meter.message(kept.message)
-        odd = oddity(kept.message, self.held.get(kept.position - 1), form)
+        before = self.held.get(kept.position - 1)
+        odd = oddity(kept.message, before.message if before else None, form)
         self.state.fold_message(kept.position, kept.message, kept.remembered, tokens, odd)
         self._unsaved += 1
         if is_exchanged(self.state) and not exchanged:
@@ -329,3 +412,85 @@ def _batches(start: int, end: int) -> Iterator[range]:
     """What is read at once, one after the other."""
     for first in range(start, end, _READ):
         yield range(first, min(first + _READ, end))
+
+
+_NEAR = 64  # messages on each side among which the others of an exchange are looked for
+
+
+def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:
+    """The positions, with those of the calls and the results that belong to them."""
+    found = set(positions)
+    for position in positions:
+        near = list(thread.read(range(position - _NEAR, position + _NEAR)).values())
+        for unit in thread.wire.read([kept.original for kept in near]).units:
+            span = [near[i].position for i in unit]
+            found.update(span if position in span else ())
+    return sorted(found)
+
+
+def with_calls(thread: Thread, position: int) -> dict[int, Kept]:
+    """The message, by its position; where it hands over results, with their calls."""
+    said = thread.read([position])
+    gives = any(kept.message.results for kept in said.values())
+    return thread.read(exchanges(thread, [position])) if gives else said
+
+
+_BATCH = 500  # lines that are kept at once
+_DAMAGED = Line("")  # no JSON: it stands for a line that cannot be read, so that the others have their places
+Found = Callable[[int, Line], Line]
+
+
+def copy_thread(source: Thread, target: Thread) -> None:
+    """Copy messages and events. Raises ConfigError if the other thread holds something already."""
+
+    def found_message(_: int, line: Line) -> Line:
+        return replace(line, words=source.words_of(json.loads(line.body)))
+
+    def found_event(number: int, line: Line) -> Line:
+        event = event_of(number, line)
+        return replace(line, words=source.words_of(event.facts["message"])) if event.kind == "edit" else line
+
+    def copy(kind: Literal["message", "event"], end: int, log: MessageLog, found: Found) -> None:
+        for first in range(0, end, _BATCH):
+            places = range(first, min(first + _BATCH, end))
+            lines = source.sound(kind, places, found)
+            if not settled(log.append([lines.get(place, _DAMAGED) for place in places], at=first)):
+                advice = "name one that is new"
+                raise ConfigError(f"thread {target.name!r} holds something already", place="thread", advice=advice)
+
+    copy("message", source.state.messages, target.log, found_message)
+    copy("event", source.state.events, target.event_log, found_event)
+    target.refresh()
+
+
+Facts = Mapping[str, Any]
+
+_INVERSES: Mapping[str, tuple[EventKind, Callable[[Facts], dict[str, Any]]]] = {
+    "compaction": ("compaction", lambda facts: {"from": facts["to"], "to": facts["from"]}),
+    "edit": ("revert", lambda facts: {"position": facts["position"], "to": facts["before"]}),
+    "delete": ("keep", lambda facts: {"positions": facts["positions"]}),
+    "pin": ("unpin", lambda facts: {"positions": facts["positions"]}),
+}
+
+_CAN_BE = "a compaction, an edit, a deletion or a pin can be; a note is let go of by forget"
+
+
+def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[str, Any]]:
+    """The kind and the facts of the event that takes this one back, by default the newest that can be.
+
+    Raises InputError if there is none, or if it was taken back already.
+    """
+    events = list(thread.events())
+    undone = {event.facts["undoes"] for event in events if "undoes" in event.facts}
+    open_to_it = [event for event in events if _can_be(event) and event.number not in undone]
+    chosen = [event for event in open_to_it if number in (None, event.number)]
+    if not chosen:
+        what = "there is nothing to undo" if number is None else f"event {number} cannot be undone"
+        known = ", ".join(str(event.number) for event in open_to_it[-5:])
+        raise InputError(what, advice=f"the newest that can be are {known}" if known else _CAN_BE)
+    kind, facts_of = _INVERSES[chosen[-1].kind]
+    return kind, facts_of(chosen[-1].facts) | {"undoes": chosen[-1].number}
+
+
+def _can_be(event: Event) -> bool:
+    return event.kind in _INVERSES and "undoes" not in event.facts

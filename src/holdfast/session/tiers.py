@@ -6,30 +6,165 @@ cold is no candidate of a fit any more, until somebody finds or recalls it.
 
 from __future__ import annotations
 
+import json
+from array import array
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from operator import mul
+from typing import Any, cast
+from uuid import uuid4
 
-from holdfast.kernel.errors import StoreError
+from holdfast.calling.lineup import Lineup
+from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError
+from holdfast.kernel.ports import Embed
 from holdfast.memory.changing import original_of, read, reformed
 from holdfast.memory.condensing import Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.segments import HEAVY, VERBATIM, Segment
 from holdfast.memory.tiers import TIERS, Maintenance, Move, Tier, Tiers, TierSizes, TierStatistics
 from holdfast.reports.visible import amount
+from holdfast.runtime import Runtime
+from holdfast.stores.capabilities import SetsMany
 from holdfast.text.scoring import has_importance_marker
+from holdfast.text.similarity import unit
 
-from .likeness import Likeness
-from .shelf import Shelf, Shelved
-from .spans import Span, holds
-from .thread import Thread
+from .log import Thread, settled
+from .state import Span, holds
 from .turns import Turns, covered, ends
 
+_AT_ONCE = 512  # texts of one request; the newest come first
+
+
+@dataclass(slots=True)
+class Likeness:
+    """Holds the vectors of the segments; without an embedder there are none, and their words stand in."""
+
+    lineup: Lineup
+    redacts: bool = False
+    _talk: str = ""
+    _vectors: dict[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    """By text, each of length 1."""
+
+    def unknown(self, segments: Iterable[Segment], talk: str) -> list[str]:
+        """The texts whose vectors are to be asked for: of the talk, and of segments that are new or changed."""
+        if self.lineup.embedder is None:
+            return []
+        self._talk = talk
+        newest = sorted(segments, key=lambda each: -each.created)
+        texts = dict.fromkeys(text for text in (talk, *(each.content for each in newest)) if text.strip())
+        self._vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
+        return [text for text in texts if text not in self._vectors][:_AT_ONCE]
+
+    def asked(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
+        """The vectors of the texts. Raises ModelError, or what else stands in the way."""
+        answer = Runtime(self.lineup, redacts=self.redacts).answer(Embed(tuple(texts)))
+        if isinstance(answer, HoldfastError):
+            raise answer
+        rows = cast("Sequence[Sequence[float]]", answer)
+        return {text: array("f", unit(row) or ()) for text, row in zip(texts, rows, strict=True)}
+
+    def take(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Know these from now on."""
+        self._vectors |= vectors
+
+    def of(self, segments: Collection[Segment]) -> dict[str, float]:
+        """Cosines to the talk by the segment's id; of what is not known yet their mean. Empty if that is most."""
+        talk = self._vectors.get(self._talk, ())
+        known = {
+            each.id: sum(map(mul, self._vectors[each.content], talk))
+            for each in segments
+            if talk and each.content in self._vectors
+        }
+        if len(known) < len(segments) / 2:
+            return {}
+        mean = sum(known.values()) / len(known)
+        return {each.id: known.get(each.id, mean) for each in segments}
+
+
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_FIELDS = tuple(each.name for each in fields(Segment))
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """The tiers, and how much of the thread they take into account."""
+
+    tiers: Tiers = field(default_factory=Tiers)
+    next: int = 0
+    """The first message that is in none of them yet."""
+
+    events: int = 0
+    tokens: int = 0
+    """Of all messages, when the tiers were tended last."""
+
+
+class Shelf:
+    """Reads and writes the tiers of one thread; hot is written each time, and tells by that who wrote last."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+        self._last: str | None = ""
+        self._written: dict[int, tuple[Segment, str]] = {}
+        """The segments that were written last, by their identity, with their JSON: most stay what they are."""
+
+    def load(self) -> Shelved | None:
+        """What was kept, if it is not what this shelf read or wrote last; empty tiers for what cannot be read."""
+        hot = self._text("hot")
+        if hot == self._last:
+            return None
+        self._last = hot
+        texts = {tier: self._text(tier) for tier in TIERS if tier != "hot"}
+        try:
+            kept = {tier: json.loads(text) for tier, text in ({"hot": hot} | texts).items() if text}
+            held = {tier: tuple(_segment(each) for each in data["segments"]) for tier, data in kept.items()}
+            newest = max(kept.values(), key=lambda data: data["next"], default={"next": 0})
+            return Shelved(Tiers(**held), newest["next"], newest.get("events", 0), newest.get("tokens", 0))
+        except (ValueError, KeyError, TypeError):
+            return Shelved()
+
+    def save(self, before: Tiers, now: Shelved) -> None:
+        """Keep what differs from before. Raises StoreError if it cannot be kept."""
+        run = uuid4().hex  # what another session wrote is told by it, even if its hot is the same
+        head = _json({"next": now.next, "events": now.events, "tokens": now.tokens, "run": run})
+        written = {id(each): self._line(each) for tier in TIERS for each in now.tiers.of(tier)}
+        changed: dict[str, str] = {}
+        for tier in TIERS:
+            held = now.tiers.of(tier)
+            if held != before.of(tier) or tier == "hot":
+                lines = ",".join(written[id(each)][1] for each in held)
+                changed[self._key(tier)] = f'{head[:-1]},"segments":[{lines}]}}'
+        store = self._thread.store
+        if isinstance(store, SetsMany):
+            settled(store.set_many(changed))
+        else:
+            for key, value in changed.items():
+                settled(store.set(key, value))
+        self._last, self._written = changed[self._key("hot")], written
+
+    def _line(self, segment: Segment) -> tuple[Segment, str]:
+        known = self._written.get(id(segment))
+        return known or (segment, _json({name: getattr(segment, name) for name in _FIELDS}))
+
+    def _text(self, tier: Tier) -> str | None:
+        try:
+            return settled(self._thread.store.get(self._key(tier)))
+        except CorruptError:
+            return "damaged"  # as good as any text that cannot be read
+
+    def _key(self, tier: Tier) -> str:
+        return f"tier:{tier}:{self._thread.name}"
+
+
+def _segment(data: Mapping[str, Any]) -> Segment:
+    fields: dict[str, Any] = {**data, "span": tuple(data["span"]) if data["span"] else None}
+    return Segment(**fields)
+
+
 _DUE = 0.5  # of hot: what has been said since the last run, before it is worth another
-_AT_ONCE = 2  # sizes of hot that one run takes in, if it is not to have an append wait for all
+_TAKEN_IN = 2  # sizes of hot that one run takes in, if it is not to have an append wait for all
 _BACKLOG = 12  # sizes of everything: what is older would have been evicted
 
 RULE = "rule"
@@ -72,7 +207,7 @@ class Tending:
         """
         state = self.thread.state
         enough = state.tokens - max(self._looked, self._tokens) >= self.sizes.hot * _DUE
-        return enough and (patient or not state.calls or state.tokens - self._tokens <= self.sizes.hot * _AT_ONCE)
+        return enough and (patient or not state.calls or state.tokens - self._tokens <= self.sizes.hot * _TAKEN_IN)
 
     def found(self, positions: Iterable[int]) -> None:
         """Count the access; at the next run what was found goes one tier up, and at once what was evicted."""
@@ -261,7 +396,7 @@ class Tending:
         said, most = self.thread.state.tokens, _BACKLOG * sum(self.sizes.of(tier) for tier in TIERS)
         if said - self._tokens > most:
             self._next, self._tokens = self._turns.start(self._next, most), said - most
-        portion = self.sizes.hot * _AT_ONCE if some else None
+        portion = self.sizes.hot * _TAKEN_IN if some else None
         segments, self._next, self.behind = self._turns.finished(self._next, portion)
         self._looked = said
         if self.behind:

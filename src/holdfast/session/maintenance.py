@@ -2,21 +2,180 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from threading import Lock
+from dataclasses import dataclass
+from threading import Lock, RLock, Thread
 from time import sleep
+from typing import Any, Self, TypeVar
+from weakref import WeakSet
 
+from holdfast.calling.lineup import Lineup
+from holdfast.compressors.together import together
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
+from holdfast.kernel.ports import Ask
+from holdfast.memory.by_model import expanded
+from holdfast.memory.condensing import AskingCondenser, Form
 from holdfast.memory.segments import VERBATIM, Segment
 from holdfast.memory.tiers import Tier, TierStatistics
+from holdfast.runtime import Runtime
+from holdfast.text.concealed import redacted_text
+from holdfast.usage import ModelUsage
 
-from .exclusive import Exclusive
-from .forming import Answers, Forming
-from .likeness import Likeness
-from .tending import Asked, Tending
-from .worker import Worker
+from .tiers import Asked, Likeness, Owed, Tending
+
+
+class Exclusive:
+    """Held by one thread at a time, which may take it again; it may wait long.
+
+    In a forked child it is free, and before it is first held there, ``anew`` makes what it guards once more:
+    the thread that was at work on it may have left it half done, and is not there to end it.
+    """
+
+    def __init__(self, anew: Callable[[], None]) -> None:
+        self._lock, self._anew, self._is_stale = RLock(), anew, False
+        _ALL.add(self)
+
+    def __enter__(self) -> Self:
+        self._lock.acquire()
+        if self._is_stale:
+            self._is_stale = False
+            try:
+                self._anew()
+            except BaseException:
+                self._is_stale = True
+                self._lock.release()
+                raise
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        self._lock.release()
+
+    def forked(self) -> None:
+        """Begin as a child."""
+        if self._lock.acquire(blocking=False):  # free, or held by the very thread that forked
+            self._lock.release()
+        else:
+            self._lock = RLock()
+        self._is_stale = True
+
+
+_ALL: WeakSet[Exclusive] = WeakSet()
+
+
+def _forked() -> None:
+    for each in list(_ALL):
+        each.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+class Worker:
+    """Does the same work again whenever it is woken, never twice at once, and never keeps a process from ending.
+
+    The work must not raise: nobody would hear of it.
+    """
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._lock = Lock()
+        self._due = self._busy = self._closed = False
+
+    def wake(self) -> None:
+        """Have the work done once more, after what is under way."""
+        with self._lock:
+            self._due = not self._closed
+            if self._busy or not self._due:
+                return
+            self._busy = True
+        Thread(target=self._run, name="holdfast-session", daemon=True).start()
+
+    def close(self) -> None:
+        """Begin nothing any more; does not wait for what is under way."""
+        with self._lock:
+            self._closed, self._due = True, False
+
+    def _run(self) -> None:
+        while self._taken():
+            self._work()
+
+    def _taken(self) -> bool:
+        with self._lock:
+            self._busy, self._due = self._due, False
+            return self._busy
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What came of one round: the forms, what there is none of and the first reason why, and what it took."""
+
+    forms: Mapping[Owed, Form]
+    failed: tuple[Owed, ...]
+    fault: str
+    usage: ModelUsage
+
+    @property
+    def refused(self) -> int:
+        """How many forms were refused, so that the one by rule stands."""
+        return sum(bool(form.refused) for form in self.forms.values())
+
+    @property
+    def asked(self) -> int:
+        """How many forms the model was asked for, also those that failed."""
+        return sum(form.asked for form in self.forms.values()) + len(self.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Forming:
+    """Asks the model of the line-up; with ``redacts``, secrets are masked before."""
+
+    condenser: AskingCondenser
+    lineup: Lineup
+    redacts: bool = False
+
+    def asked(self, owed: Sequence[Owed]) -> Answers:
+        """The forms that are owed, asked for together. Model faults are told, not raised."""
+        runtime = Runtime(self.lineup, redacts=self.redacts)
+        count = self.lineup.count
+        flows = [self.condenser.asking(self._masked(each.text), each.level, count) for each in owed]
+        answers = list(zip(owed, _answered(together(flows), runtime.answer), strict=True))
+        faults = [str(answer) for _, answer in answers if isinstance(answer, HoldfastError)]
+        return Answers(
+            {each: answer for each, answer in answers if isinstance(answer, Form)},
+            tuple(each for each, answer in answers if isinstance(answer, HoldfastError)),
+            faults[0] if faults else "",
+            runtime.usage(),
+        )
+
+    def expanded(self, segment: Segment, now: float) -> str:
+        """The note of a segment written out and marked as reconstructed. Raises ModelError."""
+        runtime = Runtime(self.lineup, redacts=self.redacts)
+        return _answered(expanded(segment, self.lineup.count, now), runtime.answer).content
+
+    def _masked(self, text: str) -> str:
+        return redacted_text(text)[0] if self.redacts else text
+
+
+def _answered(flow: Generator[Ask[Any], Any, T], answer: Callable[[Ask[object]], object]) -> T:
+    """What the flow returns when all that it asks is answered."""
+    try:
+        request = next(flow)
+        while True:
+            told = answer(request)
+            request = flow.throw(told) if isinstance(told, HoldfastError) else flow.send(told)
+    except StopIteration as end:
+        returned: T = end.value
+        return returned
+    finally:
+        flow.close()
+
 
 _BREATH = 0.001  # seconds between two portions: whoever waits for the turn gets it
 _AT_ONCE = 8  # forms of one round, as many as CallLimits lets be under way
