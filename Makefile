@@ -63,7 +63,7 @@ bench: .venv-peers/.installed ## DATA=FILE, else the recorded examples strung to
 
 .venv-peers/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[code,yaml,local]' langchain-core headroom-ai
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local]' langchain-core headroom-ai
 	@touch $@
 
 quality: $(VENV)/.dev ## SHARED=DIR that holds bench/ and data/; PARTS="runs said" for some of it

@@ -21,7 +21,7 @@ from holdfast.kernel.errors import MissingExtraError
 from holdfast.memory import Index, Remembered, Weights, pack, remembered, written
 from holdfast.memory.index import WORDS_ALONE
 from holdfast.memory.neighbours import REACH
-from holdfast.metering import meter_for
+from holdfast.meter import meter_for
 
 HITS = 200
 MESSAGE = 4  # tokens that a message costs beside its text

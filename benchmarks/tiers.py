@@ -14,7 +14,7 @@ from holdfast.memory import remembered
 from holdfast.memory.condensing import RuleCondenser
 from holdfast.memory.segments import HEAVY, LIGHT, by_time
 from holdfast.memory.times import day_name
-from holdfast.metering import meter_for
+from holdfast.meter import meter_for
 
 COUNT = meter_for(counter="o200k_base").text
 BANDS = {LIGHT: ("warm", 3, 5), HEAVY: ("cold", 8, 15)}

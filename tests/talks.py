@@ -7,12 +7,14 @@ from typing import Any
 
 import holdfast
 from holdfast.compressors.summaries import Marks, body_of
-from holdfast.fitting import Settings, prepare
+from holdfast.engine import prepare
 from holdfast.formats import read
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Replace
-from holdfast.metering import meter_for
+from holdfast.kernel.flow import arun, run, run_batch
+from holdfast.meter import meter_for
+from holdfast.options import Options
 from tests.formats.rules.messages import assistant, calling, tool, user
 
 
@@ -45,7 +47,7 @@ def chat(turns: int = 10, size: int = 20) -> list[dict[str, Any]]:
 
 def settled(messages: Any, budget: int | holdfast.Budget = 100, **settings: Any) -> tuple[Any, Allowance]:
     """What a strategy is handed: the transcript and the allowance, in words."""
-    job = prepare(messages, budget, Settings(**{"counter": "words", **settings}))
+    job = prepare(messages, budget, Options(**{"counter": "words", **settings}))
     job = job.unlocked(job.runtime.marks.secret)
     return job.transcript, job.allowance
 
@@ -95,3 +97,19 @@ class Somebody:
 
 def drops(*indices: int) -> Somebody:
     return Somebody(Plan((Drop(indices, "not needed"),), reason="dropped"))
+
+
+def planned_by(attempt, answer):
+    """The plan of an attempt, each ask answered by the function."""
+    (plan,) = run(run_batch([attempt]), lambda asked: [answer(request) for _, request in asked])
+    return plan
+
+
+async def aplanned_by(attempt, answer):
+    """As ``planned_by``, the answers awaited."""
+
+    async def answers(asked):
+        return [await answer(request) for _, request in asked]
+
+    (plan,) = await arun(run_batch([attempt]), answers)
+    return plan

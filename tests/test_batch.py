@@ -6,15 +6,14 @@ import threading
 import pytest
 
 import holdfast
-from holdfast.batch import acompress_many, compress_many
-from holdfast.calling.limits import CallLimits
+from holdfast.api import acompress_many, compress_many
+from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.summarize import Summarize
-from holdfast.conversation import Conversation
-from holdfast.fitting import Options, Settings
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import All, Complete, Embed, Read, Save, Write
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
+from holdfast.result import Conversation
 from tests.talks import Somebody, chat, system, words
 
 SUMMARY = "They compared two plans for the move and chose the second one."
@@ -167,11 +166,6 @@ def test_asks_of_every_kind_are_answered(door):
     (result,) = door([talk], 200, llm="scripted:fine", store="memory://batch", **options)
     assert result.steps[0].detail == "value fine t"
     assert result.messages.thread_id == "t"
-
-
-def test_the_options_of_a_batch_are_those_of_a_compression():
-    of_sessions = {"logged"}
-    assert set(Options.__annotations__) == set(Settings.__dataclass_fields__) - of_sessions
 
 
 @both_doors

@@ -1,7 +1,7 @@
 import pytest
 
 from holdfast import InputError
-from holdfast.conversation import Conversation, unwrap, wrap
+from holdfast.result import Conversation, unwrap, wrap
 
 
 def test_unwrapping_gives_the_very_messages_that_were_wrapped():

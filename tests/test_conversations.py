@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 import holdfast
-from holdfast.conversation import Conversation
+from holdfast.result import Conversation
 from tests.formats.rules.messages import user
 from tests.talks import chat, system
 

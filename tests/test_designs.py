@@ -17,7 +17,7 @@ import pytest
 import holdfast
 from holdfast.cli import app
 from holdfast.compressors import COMPRESSORS
-from holdfast.compressors.describing import described
+from holdfast.compressors.knobs import described
 from holdfast.formats import FORMATS
 from holdfast.kernel.errors import HoldfastError
 from holdfast.profiles import load_profile, read_step

@@ -11,7 +11,7 @@ from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.rank import Hierarchical
 from holdfast.compressors.summarize import Summarize
 from holdfast.compressors.window import SlidingWindow
-from holdfast.fitting import strategy_of
+from holdfast.engine import strategy_of
 from holdfast.profiles import read_step
 from holdfast.providers.scripted import Scripted
 from tests.talks import agent_run, chat, system

@@ -12,7 +12,7 @@ from holdfast.compressors.references import key_in, note
 from holdfast.compressors.shrink import Shrink
 from holdfast.compressors.summaries import Marks, mark
 from holdfast.profiles import profile_names
-from holdfast.recalling import recall_tool
+from holdfast.recovery import recall_tool
 from holdfast.stores import open_store
 from holdfast.stores.in_process import InProcessStore
 from holdfast.text.keyed import of_thread

@@ -57,14 +57,23 @@ def test_what_a_user_writes_has_the_types_that_are_promised():
     user_types.main()
 
 
-@pytest.mark.parametrize("door", ["compress", "acompress"])
-def test_both_doors_and_the_two_method_form_take_the_same_options(door):
+@pytest.mark.parametrize("door", ["acompress", "compress_many", "acompress_many"])
+def test_all_doors_and_the_two_method_form_take_the_same_options(door):
     def options(function):
         keywords = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
         return {(option.name, option.default, str(option.annotation)) for option in keywords}
 
-    assert options(getattr(holdfast, door)) == options(holdfast.ContextCompressor)
-    assert [*inspect.signature(getattr(holdfast, door)).parameters][:2] == ["messages", "budget"]
+    known = options(holdfast.compress)
+    assert {name for name, _, _ in known} >= {"model", "profile", "strategy", "store", "llm", "limits"}
+    assert options(holdfast.ContextCompressor) == known
+    assert options(getattr(holdfast, door)) - known <= {("progress", None, "Progress | None")}
+    assert known <= options(getattr(holdfast, door))
+    assert [*inspect.signature(holdfast.compress).parameters][:2] == ["messages", "budget"]
+
+
+def test_an_option_that_there_is_not_is_a_type_error():
+    with pytest.raises(TypeError, match="there is no option 'modle'; known are model, format"):
+        holdfast.compress([], 100, modle="gpt-4o")
 
 
 def test_importing_the_package_loads_nothing_that_is_heavy():

@@ -10,7 +10,8 @@ from typing import Any
 import holdfast
 from benchmarks.speed.timing import Row
 from holdfast.compressors.digest import Digest
-from holdfast.fitting import Settings, prepare
+from holdfast.engine import prepare
+from holdfast.options import Options
 
 MESSAGES, TURNS, BUDGET = 10_000, 60, 16_000
 
@@ -61,7 +62,7 @@ def digesting() -> Iterator[Row]:
 
 def _planned(messages: list[dict[str, Any]]) -> float:
     """Seconds that the plan takes: counts, units and what may not leave are found before any strategy is asked."""
-    job = prepare(messages, BUDGET, Settings(format="openai", strategy="digest")).unlocked("")
+    job = prepare(messages, BUDGET, Options(format="openai", strategy="digest")).unlocked("")
     transcript, meter = job.start, job.allowance.meter
     _ = meter.sizes(transcript), transcript.units, transcript.protected, transcript.user_positions
     start = process_time()

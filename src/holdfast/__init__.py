@@ -1,4 +1,6 @@
-"""Holdfast fits any LLM conversation to a token budget, keeps it valid, and holds fast to all it takes out.
+"""Holdfast fits any LLM conversation to a token budget and holds fast to all it takes out.
+
+What comes back is valid for its provider.
 
 Names are loaded when first used, so that ``import holdfast`` costs next to nothing.
 """
@@ -8,15 +10,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from holdfast.moved import keep_old_names
+
 if TYPE_CHECKING:
     from holdfast.agent import AgentLoop, remember_tool, search_tool
-    from holdfast.api import ContextCompressor, TokenBreakdown, compress, count
-    from holdfast.asynchronous import acompress
-    from holdfast.batch import acompress_many, compress_many
-    from holdfast.cache import CompressionCache
-    from holdfast.calling.limits import CallLimits
-    from holdfast.conversation import Conversation
-    from holdfast.forgetting import forget
+    from holdfast.api import (
+        ContextCompressor,
+        TokenBreakdown,
+        acompress,
+        acompress_many,
+        compress,
+        compress_many,
+        count,
+    )
+    from holdfast.calls.cache import CompressionCache
+    from holdfast.calls.lineup import CallLimits
     from holdfast.in_place import Pruned, prune_old_tool_outputs
     from holdfast.kernel.budget import Budget
     from holdfast.kernel.errors import (
@@ -35,13 +43,20 @@ if TYPE_CHECKING:
         StrategyError,
     )
     from holdfast.kernel.integrity import Violation
-    from holdfast.mending import repair, validate
-    from holdfast.recalling import RecallTool, recall, recall_tool
+    from holdfast.recovery import RecallTool, forget, recall, recall_tool
     from holdfast.reports import report
-    from holdfast.result import CompressionMetrics, CompressionResult, Step, restore
+    from holdfast.result import (
+        CompressionMetrics,
+        CompressionResult,
+        Conversation,
+        ModelCall,
+        ModelUsage,
+        Step,
+        restore,
+    )
     from holdfast.session import Session, View
-    from holdfast.shrinking import ShrunkText, shrink
-    from holdfast.usage import ModelCall, ModelUsage
+    from holdfast.single_text import ShrunkText, shrink
+    from holdfast.validity import repair, validate
 
 __version__ = "0.1.0"
 
@@ -97,23 +112,34 @@ __all__ = [
 
 _HOMES = {
     "agent": ("AgentLoop", "remember_tool", "search_tool"),
-    "api": ("ContextCompressor", "TokenBreakdown", "compress", "count"),
-    "asynchronous": ("acompress",),
-    "batch": ("acompress_many", "compress_many"),
-    "cache": ("CompressionCache",),
-    "calling.limits": ("CallLimits",),
-    "conversation": ("Conversation",),
-    "forgetting": ("forget",),
+    "api": (
+        "ContextCompressor",
+        "TokenBreakdown",
+        "acompress",
+        "acompress_many",
+        "compress",
+        "compress_many",
+        "count",
+    ),
+    "calls.cache": ("CompressionCache",),
+    "calls.lineup": ("CallLimits",),
     "in_place": ("Pruned", "prune_old_tool_outputs"),
     "kernel.budget": ("Budget",),
     "kernel.integrity": ("Violation",),
-    "result": ("CompressionMetrics", "CompressionResult", "Step", "restore"),
-    "mending": ("repair", "validate"),
-    "recalling": ("RecallTool", "recall", "recall_tool"),
+    "result": (
+        "CompressionMetrics",
+        "CompressionResult",
+        "Conversation",
+        "ModelCall",
+        "ModelUsage",
+        "Step",
+        "restore",
+    ),
+    "recovery": ("RecallTool", "forget", "recall", "recall_tool"),
     "reports": ("report",),
     "session": ("Session", "View"),
-    "shrinking": ("ShrunkText", "shrink"),
-    "usage": ("ModelCall", "ModelUsage"),
+    "single_text": ("ShrunkText", "shrink"),
+    "validity": ("repair", "validate"),
 }
 
 
@@ -129,3 +155,6 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+keep_old_names()

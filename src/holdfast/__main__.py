@@ -14,7 +14,7 @@ def main() -> int:
         stand_in()
         return run()
     except KeyboardInterrupt:
-        return 130  # as ``cli.complaint`` has it, which may not be there yet
+        return 130  # as ``cli.INTERRUPTED``, which may not be there yet
 
 
 if __name__ == "__main__":

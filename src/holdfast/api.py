@@ -2,120 +2,104 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
-from holdfast.calling.limits import CallLimits
-from holdfast.fitting import OnFailure, Pin, Settings, Strategy, prepare
+from holdfast.engine import Progress, all_fitted, fitted
 from holdfast.formats import read
 from holdfast.kernel.budget import Budget
+from holdfast.kernel.flow import arun, run
 from holdfast.kernel.messages import Message
-from holdfast.kernel.ports import Accuracy, KeyValueStore, Secret
-from holdfast.metering import Counter, meter_for
-from holdfast.outcome import delivered, finished
-from holdfast.providers import EmbedderSpec, ModelSpec
+from holdfast.kernel.ports import Accuracy
+from holdfast.meter import Counter, meter_for
+from holdfast.options import Options, check, lists_options
 from holdfast.result import CompressionResult, bare
-from holdfast.tracing import traced
-
-if TYPE_CHECKING:
-    from holdfast.cache import CompressionCache
+from holdfast.runtime import answers, awaited
 
 _PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
 
 
-def compress(
-    messages: Any,
-    budget: int | Budget,
-    *,
-    model: str | None = None,
-    format: str | None = None,  # noqa: A002 - the name that users know for it
-    profile: str = "balanced",
-    strategy: Strategy = None,
-    query: str | None = None,
-    tools: object = None,
-    pin: Pin = None,
-    step: float | None = None,
-    store: str | KeyValueStore | None = None,
-    counter: Counter = None,
-    on_failure: OnFailure = "degrade",
-    redact: bool | None = None,
-    llm: ModelSpec | None = None,
-    embedder: EmbedderSpec | None = None,
-    cache: CompressionCache | None = None,
-    thread: str | None = None,
-    limits: CallLimits | None = None,
-    secret: str | None = None,
-) -> CompressionResult:
-    """Fit a conversation to a budget of tokens; the same kind of messages comes back, untouched ones as they are.
+@lists_options
+def compress(messages: Any, budget: int | Budget, **options: Unpack[Options]) -> CompressionResult:
+    """Fit a conversation to a budget of tokens.
 
-    ``messages``: a list, or a request body with its system prompt and tools, which are counted too. Messages,
-    blocks and calls may be the objects of a vendor's package: they come back as what it would send. ``model``
-    names the vocabulary to count with, ``counter`` another one (a preset, an object or a callable), ``format``
-    the wire where it cannot be seen, ``tools`` schemas to count. ``strategy`` (a name, an object, or a list of
-    them) stands in the place of the ``profile``. ``query`` is the question in view, by default the newest user
-    message. ``pin`` (positions, or a predicate over messages) names what never leaves. ``step`` is the budget's.
-    ``store`` (a URL or an object, such as an ``EncryptedStore``) keeps what is cut out of a text, and the text
-    names the key. ``redact`` masks secrets before anything is stored, summarised or referred to: in all that the
-    model and its tools said, and in what users said as soon as it leaves the view; what was masked stays masked,
-    and ``masked`` and ``redacted`` of the result say where and what. By default the profile decides.
+    The same kind of messages comes back, untouched ones as they are.
 
-    What was written here before (a summary, a reference) is known again by ``secret``, or by the store's own.
+    ``messages``: a list, or a request body with its system prompt and tools, which are counted too.
+    Messages, blocks and calls may be the objects of a vendor's package: they come back as what it
+    would send. ``model`` names the vocabulary to count with, ``counter`` another one (a preset, an
+    object or a callable), ``format`` the wire where it cannot be seen, ``tools`` schemas to count.
+    ``strategy`` (a name, an object, or a list of them) stands in the place of the ``profile``.
+    ``query`` is the question in view, by default the newest user message. ``pin`` (positions, or a
+    predicate over messages) names what never leaves. ``step`` is the budget's. ``store`` (a URL or
+    an object, such as an ``EncryptedStore``) keeps what is cut out of a text, and the text names
+    the key. ``redact`` masks secrets before anything is stored, summarised or referred to: in all
+    that the model and its tools said, and in what users said as soon as it leaves the view; what
+    was masked stays masked, and ``masked`` and ``redacted`` of the result say where and what. By
+    default the profile decides.
 
-    ``messages`` may be a Conversation: one comes back, and its id is the ``thread`` under which summaries are kept
-    in the store. ``llm`` completes and ``embedder`` embeds for the strategies that ask: ``vendor:name``, an object
-    or a function, synchronous or not; without an embedder, vectors that need no network. ``cache`` is asked before
-    either, ``limits`` bound their calls, and ``model_usage`` of the result says what they took.
+    What was written here before (a summary, a reference) is known again by ``secret``, or by the
+    store's own.
+
+    ``messages`` may be a Conversation: one comes back, and its id is the ``thread`` under which
+    summaries are kept in the store. ``llm`` completes and ``embedder`` embeds for the strategies
+    that ask: ``vendor:name``, an object or a function, synchronous or not; without an embedder,
+    vectors that need no network. ``cache`` is asked before either, ``limits`` bound their calls,
+    and ``model_usage`` of the result says what they took.
 
     Raises InputError for what cannot be read, BudgetError for a hard budget that cannot be met, and
-    StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next one.
+    StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next
+    one.
     """
-    settings = Settings(
-        model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
-        llm, embedder, cache, thread, limits, secret,
-    )  # fmt: skip
-    return compressed(messages, budget, settings)
+    return run(fitted(messages, budget, options), answers)
 
 
-def compressed(messages: Any, budget: int | Budget, settings: Settings) -> CompressionResult:
-    """As ``compress``, with all the options in one."""
-    with traced("compress_messages") as results:
-        job, plan = prepare(messages, budget, settings), None
-        if not job.fits:
-            job = job.unlocked(job.runtime.answer(Secret()))
-            plan = job.runtime.plan(job.attempt)
-        results.append(finished(job, plan))
-    return delivered(job, plan, results[0])
+@lists_options
+async def acompress(messages: Any, budget: int | Budget, **options: Unpack[Options]) -> CompressionResult:
+    """As ``compress``, with every wait for a store or a model left to the event loop."""
+    return await arun(fitted(messages, budget, options), awaited)
+
+
+@lists_options
+def compress_many(
+    conversations: Iterable[Any],
+    budget: int | Budget,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> list[CompressionResult]:
+    """Fit each conversation to the budget; the results in their order.
+
+    The options are those of ``compress``.
+
+    Of ``limits`` the concurrency is that of all conversations together, and ``total`` does not
+    apply. What goes wrong with one conversation is told in its own result and raised by none:
+    ``status`` is ``failed``, with ``invalid_input`` as the reason if it could not be read, and
+    ``budget_met`` is false where it is not met. Raises ConfigError for wrong options.
+    """
+    return run(all_fitted(conversations, budget, options, progress), answers)
+
+
+@lists_options
+async def acompress_many(
+    conversations: Iterable[Any],
+    budget: int | Budget,
+    *,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> list[CompressionResult]:
+    """As ``compress_many``, with every wait for a store or a model left to the event loop."""
+    return await arun(all_fitted(conversations, budget, options, progress), awaited)
 
 
 class ContextCompressor:
     """A compressor that is set once: the two-method form. The options are those of ``compress``."""
 
-    def __init__(
-        self,
-        *,
-        strategy: Strategy = None,
-        model: str | None = None,
-        format: str | None = None,  # noqa: A002 - the name that users know for it
-        profile: str = "balanced",
-        query: str | None = None,
-        tools: object = None,
-        pin: Pin = None,
-        step: float | None = None,
-        store: str | KeyValueStore | None = None,
-        counter: Counter = None,
-        on_failure: OnFailure = "degrade",
-        redact: bool | None = None,
-        llm: ModelSpec | None = None,
-        embedder: EmbedderSpec | None = None,
-        cache: CompressionCache | None = None,
-        thread: str | None = None,
-        limits: CallLimits | None = None,
-        secret: str | None = None,
-    ) -> None:
-        self.settings = Settings(
-            model, format, profile, strategy, query, tools, pin, step, store, counter, on_failure, redact,
-            llm, embedder, cache, thread, limits, secret,
-        )  # fmt: skip
+    @lists_options
+    def __init__(self, **options: Unpack[Options]) -> None:
+        self.options = options
+        check(options)
 
     def compress(self, messages: Any, max_tokens: int | Budget) -> Any:
         """The messages alone."""
@@ -123,7 +107,7 @@ class ContextCompressor:
 
     def compress_with_metrics(self, messages: Any, max_tokens: int | Budget) -> CompressionResult:
         """The whole result."""
-        return compressed(messages, max_tokens, self.settings)
+        return compress(messages, max_tokens, **self.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +121,10 @@ class MessageTokens:
 
 @dataclass(frozen=True, slots=True)
 class TokenBreakdown:
-    """Where the tokens are: ``overhead`` is what stands beside the messages, such as a body's tools."""
+    """Where the tokens are.
+
+    ``overhead`` is what stands beside the messages, such as a body's tools.
+    """
 
     total: int
     overhead: int
@@ -154,7 +141,10 @@ def count(
     tools: object = None,
     counter: Counter = None,
 ) -> TokenBreakdown:
-    """Count the tokens of a conversation, message by message. Raises InputError for what cannot be read."""
+    """Count the tokens of a conversation, message by message.
+
+    Raises InputError for what cannot be read.
+    """
     meter = meter_for(model, counter)
     _, _, transcript = read(bare(messages), format, tools)
     sizes = meter.sizes(transcript)

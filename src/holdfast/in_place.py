@@ -1,7 +1,10 @@
-"""Pruning that keeps the caller's list: for agents that hold their history and hand the same list on.
+"""Pruning that keeps the caller's list.
 
-Dict messages: a new dict takes the old one's place in the list, and no dict is changed. Objects with ``parts``
-whose entries have ``part_kind`` and ``content``: the ``content`` of the part is set. Both can be undone.
+For agents that hold their history and hand the same list on.
+
+Dict messages: a new dict takes the old one's place in the list, and no dict is changed. Objects
+with ``parts`` whose entries have ``part_kind`` and ``content``: the ``content`` of the part is set.
+Both can be undone.
 """
 
 from __future__ import annotations
@@ -19,15 +22,19 @@ from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import ConfigError, FormatError, InputError
 from holdfast.kernel.messages import Message, Opaque, Part, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
-from holdfast.metering import Counter, meter_for
+from holdfast.meter import Counter, meter_for
 from holdfast.tokens import window_of
 
-_WINDOW = 200_000  # tokens; what shares are taken of where the model's window is not known, as tunacode assumes
+# tokens; what shares are taken of where the model's window is not known, as tunacode assumes
+_WINDOW = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """One output that gave way: ``before`` is the old dict, or the old content of part ``part`` of the object."""
+    """One output that gave way.
+
+    ``before`` is the old dict, or the old content of part ``part`` of the object.
+    """
 
     index: int
     part: int
@@ -58,7 +65,9 @@ class Pruned:
 def prune_old_tool_outputs(
     messages: list[Any], model: str | None = None, *, prune: Prune | None = None, counter: Counter = None
 ) -> Pruned:
-    """Clear old tool outputs in the list itself; by default with the thresholds of the tunacode design.
+    """Clear old tool outputs in the list itself.
+
+    By default with the thresholds of the tunacode design.
 
     A part that cannot be set is left and counts 0. Raises InputError for messages of no known form.
     """

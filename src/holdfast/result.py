@@ -5,18 +5,254 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-from holdfast.conversation import Conversation
 from holdfast.kernel.apply import restored
 from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.ports import Accuracy
-from holdfast.metrics import CompressionMetrics, TokenUsage
-from holdfast.usage import NO_CALLS, ModelUsage
 
-__all__ = ["CompressionMetrics", "CompressionResult", "Step", "TokenUsage", "bare", "message_list", "restore"]
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One request to a model or an embedder, its retries included.
+
+    ``items`` are the prompts or texts that it was for, ``cached`` those that needed no call.
+    ``counted``: the vendor did not tell the tokens, so they were counted here. ``cost`` is in US
+    dollars, None where the price is not known. ``fault`` says why there was no answer.
+    """
+
+    kind: Literal["complete", "embed"]
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    counted: bool = False
+    items: int = 1
+    cached: int = 0
+    attempts: int = 0
+    seconds: float = 0.0
+    cost: float | None = 0.0
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheFigures:
+    """One of the two caches: what it holds and may hold, and how often it was asked and knew."""
+
+    size: int
+    capacity: int
+    hits: int
+    misses: int
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStatistics:
+    """Both caches at one moment."""
+
+    embeddings: CacheFigures
+    summaries: CacheFigures
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """Every call of a compression, and the caches after it.
+
+    ``cache`` is None where none was given.
+    """
+
+    calls: tuple[ModelCall, ...] = ()
+    cache: CacheStatistics | None = None
+
+    @property
+    def requests(self) -> int:
+        """How many requests went out, retries included."""
+        return sum(call.attempts for call in self.calls)
+
+    @property
+    def failures(self) -> int:
+        """How many calls had no answer in the end."""
+        return sum(bool(call.fault) for call in self.calls)
+
+    @property
+    def cached(self) -> int:
+        """How many prompts and texts needed no call."""
+        return sum(call.cached for call in self.calls)
+
+    @property
+    def input_tokens(self) -> int:
+        """Tokens that were sent."""
+        return sum(call.input_tokens for call in self.calls)
+
+    @property
+    def output_tokens(self) -> int:
+        """Tokens that came back."""
+        return sum(call.output_tokens for call in self.calls)
+
+    @property
+    def seconds(self) -> float:
+        """The time of all calls, one after another.
+
+        Calls at the same time take less on the clock.
+        """
+        return sum(call.seconds for call in self.calls)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars, or None if the price of any call is not known."""
+        costs = [call.cost for call in self.calls]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    def to_dict(self) -> dict[str, object]:
+        """Every figure, for JSON."""
+        return {
+            "calls": [asdict(call) for call in self.calls],
+            "cache": None if self.cache is None else asdict(self.cache),
+            **{name: getattr(self, name) for name in _TOTALS},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
+        """What ``to_dict`` described."""
+        calls = tuple(ModelCall(**{f.name: call[f.name] for f in fields(ModelCall)}) for call in data["calls"])
+        if data["cache"] is None:
+            return cls(calls)
+        return cls(calls, CacheStatistics(**{kind: CacheFigures(**told) for kind, told in data["cache"].items()}))
+
+
+_TOTALS = ("requests", "failures", "cached", "input_tokens", "output_tokens", "seconds", "cost")
+NO_CALLS = ModelUsage()
+
+
+@dataclass(slots=True)
+class CallRecords:
+    """The records of one compression as they come, and the moment by which its calls must end."""
+
+    calls: list[ModelCall] = field(default_factory=list[ModelCall])
+    until: float | None = None
+    """On the clock of ``time.monotonic``; set when the first call begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionMetrics:
+    """Sizes before and after, by one counter.
+
+    What is derived from them follows MoFA's definitions.
+    """
+
+    tokens_before: int
+    tokens_after: int
+    messages_before: int
+    messages_after: int
+
+    @property
+    def compression_ratio(self) -> float:
+        """After divided by before; 1.0 where there was nothing."""
+        return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
+
+    @property
+    def compression_factor(self) -> float:
+        """Before divided by after, as in "3 to 1"; infinite where nothing is left."""
+        ratio = self.compression_ratio
+        return 1 / ratio if ratio else float("inf")
+
+    @property
+    def token_reduction_percent(self) -> float:
+        """100 (1 - ratio); negative where the result is larger."""
+        return 100.0 * (1 - self.compression_ratio)
+
+    @property
+    def reduction_percent(self) -> float:
+        """The shorter name of ``token_reduction_percent``."""
+        return self.token_reduction_percent
+
+    @property
+    def message_reduction_percent(self) -> float:
+        """Share of messages that are gone, in percent; 0.0 where there was none."""
+        if not self.messages_before:
+            return 0.0
+        return 100.0 * (1 - self.messages_after / self.messages_before)
+
+    @property
+    def was_compressed(self) -> bool:
+        """Whether it is smaller than before."""
+        return self.tokens_after < self.tokens_before
+
+    @property
+    def tokens_saved(self) -> int:
+        """Never negative."""
+        return max(0, self.tokens_before - self.tokens_after)
+
+    def to_dict(self) -> dict[str, float | bool]:
+        """Every figure, derived ones included.
+
+        An infinite factor is left out, for JSON has none.
+        """
+        derived = (
+            "compression_ratio",
+            "token_reduction_percent",
+            "reduction_percent",
+            "message_reduction_percent",
+            "was_compressed",
+            "tokens_saved",
+        )
+        factor = {"compression_factor": self.compression_factor} if self.tokens_after else {}
+        return asdict(self) | {name: getattr(self, name) for name in derived} | factor
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
+        """The metrics that ``to_dict`` described."""
+        return cls(**{f.name: data[f.name] for f in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """How much of the budget the result takes."""
+
+    tokens: int
+    limit: int
+
+    @property
+    def within(self) -> bool:
+        """Whether it fits."""
+        return self.tokens <= self.limit
+
+    @property
+    def utilization(self) -> int:
+        """Share of the budget in percent, rounded; 0 for a budget of 0."""
+        return round(100 * self.tokens / self.limit) if self.limit else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The messages of one thread.
+
+    The id stands here and never in a message; ``metadata`` is carried along.
+    """
+
+    thread_id: str
+    messages: Sequence[Any]
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        if not isinstance(cast("object", self.thread_id), str) or not self.thread_id:
+            advice = "give the id of the thread as text"
+            raise InputError(f"{self.thread_id!r} is no id", place="Conversation.thread_id", advice=advice)
+
+    def holding(self, messages: Sequence[Any]) -> Conversation:
+        """The same conversation with these messages."""
+        return replace(self, messages=messages)
+
+
+def wrap(messages: Sequence[Any], thread_id: str, metadata: Mapping[str, Any] | None = None) -> Conversation:
+    """The messages as a conversation."""
+    return Conversation(thread_id, messages, metadata or {})
+
+
+def unwrap(conversation: Conversation) -> Sequence[Any]:
+    """The messages of a conversation: the very object that was wrapped."""
+    return conversation.messages
+
 
 UNKNOWN = Accuracy("unknown")
 _EDITS: dict[str, type[Edit]] = {cls.__name__.lower(): cls for cls in (Drop, Replace, Offload, Insert)}
@@ -24,10 +260,12 @@ _EDITS: dict[str, type[Edit]] = {cls.__name__.lower(): cls for cls in (Drop, Rep
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One strategy of the run: tokens before and after, whether it changed something, and why not if not.
+    """One strategy of the run.
 
-    ``edits`` and what they took out (``taken``: position before -> the caller's message) undo the step;
-    ``messages`` are the messages as they stood after it.
+    Tokens before and after, whether it changed something, and why not if not.
+
+    ``edits`` and what they took out (``taken``: position before -> the caller's message) undo the
+    step; ``messages`` are the messages as they stood after it.
     """
 
     name: str
@@ -92,11 +330,12 @@ def _tupled(value: object) -> object:
 class CompressionResult:
     """The messages in the form in which they came, and everything that was done to them.
 
-    ``status``: ``skipped`` (they fit, or nothing could be done), ``compacted`` or ``failed``; ``reason`` is a
-    short code, ``detail`` a sentence. ``degraded``: a step failed and cheaper ones took over. ``smallest`` is
-    the least budget that would do, where this one could not be met: exact where a trim comes last; a strategy
-    whose shares grow with the budget may leave a little more in a larger one. ``redacted`` counts masked secrets
-    by kind; ``masked``: positions of original messages that ``restore`` gives back masked, all others being exact.
+    ``status``: ``skipped`` (they fit, or nothing could be done), ``compacted`` or ``failed``;
+    ``reason`` is a short code, ``detail`` a sentence. ``degraded``: a step failed and cheaper ones
+    took over. ``smallest`` is the least budget that would do, where this one could not be met:
+    exact where a trim comes last; a strategy whose shares grow with the budget may leave a little
+    more in a larger one. ``redacted`` counts masked secrets by kind; ``masked``: positions of
+    original messages that ``restore`` gives back masked, all others being exact.
     """
 
     messages: Any
@@ -142,7 +381,10 @@ class CompressionResult:
         return self.removed_messages > 0
 
     def to_json(self, indent: int | None = None) -> str:
-        """The whole result, with all that was taken out. Raises InputError for messages that JSON cannot hold."""
+        """The whole result, with all that was taken out.
+
+        Raises InputError for messages that JSON cannot hold.
+        """
         data = {
             "holdfast": 1,
             "format": self.format,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from holdfast.cli import COMMANDS
@@ -25,3 +28,11 @@ def test_so_do_those_of_a_session_and_every_option_has_help(run, command):
     assert "\\b" not in ran.out
     assert any(f"holdfast session {command} " in line for line in ran.out.splitlines())
     assert all(p.help for p in session.commands[command].params if p.param_type_name == "option")
+
+
+def test_help_names_every_command_and_loads_none():
+    script = "import sys\nfrom holdfast.cli import main\nmain(['--help'])\nprint(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    told, _, loaded = ran.stdout.rpartition("\n" + "sys ")
+    assert all(f"\n  {command} " in told for command in COMMANDS.table)
+    assert not {"holdfast.cli.compress", "holdfast.engine", "holdfast.reports", "rich"} & set(loaded.split())

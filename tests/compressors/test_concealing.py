@@ -1,5 +1,4 @@
-from holdfast.compressors.concealing import concealed
-from holdfast.compressors.summaries import Marks, body_of, mark
+from holdfast.compressors.summaries import Marks, body_of, concealed, mark
 from holdfast.formats import named
 from tests.formats.rules.messages import assistant, user
 

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 import pytest
 
 from holdfast.compressors import COMPRESSORS
-from holdfast.compressors.describing import described, knobs
-from holdfast.compressors.pipeline import Pipeline
+from holdfast.compressors.knobs import described, knobs
+from holdfast.compressors.pipeline import Pipeline, Stepwise
 from holdfast.compressors.prune import Prune, tunacode
 from holdfast.compressors.shrink import Shrink
-from holdfast.compressors.stepwise import Stepwise
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
 from holdfast.kernel.compressor import Plan

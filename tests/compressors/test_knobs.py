@@ -5,9 +5,8 @@ import pytest
 
 from holdfast import ConfigError
 from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.pipeline import Pipeline
+from holdfast.compressors.pipeline import Pipeline, Stepwise
 from holdfast.compressors.prune import Prune
-from holdfast.compressors.stepwise import Stepwise
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
 from holdfast.kernel.budget import Share

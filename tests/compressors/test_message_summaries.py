@@ -2,12 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compressors.message_summaries import Single, message_summary
+from holdfast.compressors.writer import Single, message_summary
 from holdfast.kernel.compressor import Attempt, Plan
 from holdfast.kernel.errors import ModelError, StoreError
-from holdfast.kernel.flow import run
 from holdfast.kernel.ports import Complete, Read, Write
-from tests.talks import settled
+from tests.talks import planned_by, settled
 
 OUTPUT = "Connected to db-7.example.org. " + "Nothing to report here. " * 30 + "Job 8812 failed."
 GOOD = "The job ran against the database and failed."
@@ -36,7 +35,7 @@ class World:
         self.given = transcript, replace(allowance, stored=True, thread=thread, writer="scripted")
 
     def plan(self, strategy):
-        return run(Attempt(strategy, *self.given), self.answer)
+        return planned_by(Attempt(strategy, *self.given), self.answer)
 
     def answer(self, request):
         if isinstance(request, Complete):

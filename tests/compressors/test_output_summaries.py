@@ -4,7 +4,8 @@ import pytest
 
 import holdfast
 from holdfast.compressors.prune import Prune
-from holdfast.compressors.shrink import Shrink, key_in
+from holdfast.compressors.references import key_in
+from holdfast.compressors.shrink import Shrink
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.ports import Complete
 from holdfast.providers.scripted import Scripted

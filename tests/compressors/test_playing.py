@@ -1,7 +1,7 @@
 import pytest
 
 from holdfast import IntegrityError
-from holdfast.compressors.playing import played
+from holdfast.compressors.pipeline import played
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Replace
 from tests.talks import agent_run, settled

@@ -2,13 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.compressors import prompting
-from holdfast.compressors.prompting import encodable, quoted, rendered, request
+from holdfast.compressors import writer
+from holdfast.compressors.writer import quoted, rendered, request
 from holdfast.formats import named
+from holdfast.text.visible import encodable
 from tests.formats.rules.messages import user
 from tests.talks import exchange
 
-NAMES = sorted(path.stem for path in Path(prompting.__file__).with_name("prompts").glob("*.txt"))
+NAMES = sorted(path.stem for path in Path(writer.__file__).with_name("prompts").glob("*.txt"))
 VALUES = {
     "messages": quoted("The $words."),
     "earlier": quoted("Before."),

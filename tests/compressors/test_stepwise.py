@@ -3,7 +3,7 @@ import itertools
 import pytest
 
 import holdfast
-from holdfast.compressors.stepwise import Stepwise
+from holdfast.compressors.pipeline import Stepwise
 from holdfast.compressors.trim import Trim
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop

@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.compressors.summary_keys import message_key, summary_key, thread_prefix
+from holdfast.compressors.summaries import message_key, summary_key, thread_prefix
 
 
 def test_plain_ids_stand_as_they_are():

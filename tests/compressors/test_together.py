@@ -1,6 +1,6 @@
 """Flows that run at once, answered by a function of the test."""
 
-from holdfast.compressors.together import together
+from holdfast.compressors.writer import together
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import All, Complete

@@ -1,8 +1,7 @@
-from holdfast.compressors.prompting import quoted
-from holdfast.compressors.writing import Task, _packed, written
+from holdfast.compressors.writer import Task, _packed, quoted, written
 from holdfast.kernel.compressor import Attempt, Plan
-from holdfast.kernel.flow import run
 from holdfast.kernel.ports import All
+from tests.talks import planned_by
 
 
 def words(text):
@@ -31,7 +30,7 @@ def noted(task, blocks, reply):
         asked.append(request)
         return reply(request)
 
-    plan = run(Attempt(Flow(task, blocks), None, None), answer)
+    plan = planned_by(Attempt(Flow(task, blocks), None, None), answer)
     return plan, asked
 
 

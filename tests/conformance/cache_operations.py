@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.cache import CompressionCache, content_key
+from holdfast.calls.cache import CompressionCache, content_key
 from tests.conformance.outcome import Outcome
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import holdfast
 from holdfast.compressors.blocks import blocks
 from holdfast.compressors.digest import llm4s_history
-from holdfast.compressors.summarize.retention import retention_boundary
+from holdfast.compressors.summarize import retention_boundary
 from holdfast.formats import detect
 from tests.conformance.outcome import Outcome
 

@@ -13,8 +13,8 @@ from holdfast.memory.entities import importance
 from holdfast.memory.relevance import Context, Relevance, access, importances, recency
 from holdfast.memory.segments import Segment
 from holdfast.memory.tiers import Maintenance, Tiers, TierSizes
-from holdfast.metering import meter_for
-from holdfast.text.scoring import has_importance_marker
+from holdfast.meter import meter_for
+from holdfast.text.importance import has_importance_marker
 from tests.conformance.outcome import Outcome
 
 STEP = 60.0  # seconds between two inputs of a case

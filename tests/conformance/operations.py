@@ -6,8 +6,7 @@ from typing import Any
 
 import holdfast
 from holdfast.compressors.digest import llm4s_history
-from holdfast.compressors.named import Named
-from holdfast.compressors.pipeline import Pipeline
+from holdfast.compressors.pipeline import Named, Pipeline
 from holdfast.compressors.prune import Prune, tunacode
 from holdfast.compressors.size_classes import SizeClasses
 from holdfast.compressors.trim import Trim

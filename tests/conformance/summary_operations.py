@@ -5,14 +5,13 @@ from typing import Any
 
 import holdfast
 from holdfast.agent import AgentLoop
-from holdfast.cache import CompressionCache
+from holdfast.calls.cache import CompressionCache
 from holdfast.compressors.squeeze import Squeeze
+from holdfast.compressors.summaries import summary_key
 from holdfast.compressors.summarize import Summarize
-from holdfast.compressors.summary_keys import summary_key
-from holdfast.conversation import Conversation, unwrap, wrap
 from holdfast.kernel.errors import ModelError
 from holdfast.providers.scripted import Scripted
-from holdfast.result import CompressionResult
+from holdfast.result import CompressionResult, Conversation, unwrap, wrap
 from holdfast.session import Session
 from holdfast.stores.in_process import InProcessStore
 from tests.conformance.outcome import Outcome, budget, told

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from holdfast.stores.logs import KeepsLogs, Line
+from holdfast.stores.protocols import KeepsLogs, Line
 
 NAMES = ["", " ", "thread-1", "a:b%c", "../../etc", "\ud800", "二", "'; DROP TABLE lines; --", "x" * 2_000]
 

@@ -5,7 +5,7 @@ import pytest
 from holdfast.formats import detect
 from holdfast.formats.convert import to_anthropic, to_openai
 from holdfast.kernel.errors import FormatError
-from holdfast.mending import validate
+from holdfast.validity import validate
 from tests.formats.rules.messages import assistant, calling, result, tool, use, user
 
 

@@ -82,6 +82,7 @@ def test_a_format_from_outside_is_asked_before_anything_is_called_unreadable(mon
         return [Point()] if (group, name) == ("holdfast.formats", "letters") else []
 
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+    monkeypatch.setattr("holdfast.kernel.registry._brings", bool)  # there is no file that would tell of it
     assert detect(["Dear reader"]).name == "letters"
 
 

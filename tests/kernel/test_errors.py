@@ -86,7 +86,10 @@ def test_no_error_is_left_out_of_the_tree():
         (StrategyError("prune", "out of luck"), "strategy prune failed: out of luck"),
         (NotFoundError("a1b2"), "nothing is kept under 'a1b2' in this store"),
         (CorruptError("a1b2"), "the artifact 'a1b2' is damaged: its bytes do not have the hash of the key"),
-        (MissingExtraError("YAML", "yaml"), "YAML needs an optional dependency: pip install 'holdfast[yaml]'"),
+        (
+            MissingExtraError("a key", "encrypt"),
+            "a key needs an optional dependency: pip install 'holdfast[encrypt]'",
+        ),
         (MissingExtraError("counting"), "counting needs an optional dependency: pip install holdfast"),
     ],
 )

@@ -5,9 +5,9 @@ import pytest
 
 from holdfast import ModelError, StoreError
 from holdfast.kernel.compressor import Attempt, Plan
-from holdfast.kernel.flow import arun, ask, run, run_batch
+from holdfast.kernel.flow import ask, run, run_batch
 from holdfast.kernel.ports import All, Complete, Embed, Load, Save
-from tests.talks import Somebody, agent_run, drops, settled
+from tests.talks import Somebody, agent_run, aplanned_by, drops, planned_by, settled
 
 TRANSCRIPT, ALLOWANCE = settled(agent_run())
 
@@ -19,15 +19,7 @@ def attempt(what, name="somebody"):
 
 def run_rounds(attempts, answer):
     """The plans of a batch, every round answered at once."""
-    rounds = run_batch(attempts)
-    try:
-        asked = next(rounds)
-        while True:
-            asked = rounds.send(answer([request for _, request in asked]))
-    except StopIteration as done:
-        return done.value
-    finally:
-        rounds.close()
+    return run(run_batch(attempts), lambda asked: answer([request for _, request in asked]))
 
 
 def echo(request):
@@ -55,7 +47,7 @@ def loading(*keys):
 
 
 BOTH = pytest.mark.parametrize(
-    "drive", [lambda a: run(a, echo), lambda a: asyncio.run(arun(a, aecho))], ids=["run", "arun"]
+    "drive", [lambda a: planned_by(a, echo), lambda a: asyncio.run(aplanned_by(a, aecho))], ids=["run", "arun"]
 )
 
 
@@ -212,7 +204,7 @@ def test_a_driver_that_is_broken_off_closes_the_flows_innermost_first():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(attempt(wrapper), interrupt)
+        planned_by(attempt(wrapper), interrupt)
     assert order == [True]
 
 
@@ -223,7 +215,7 @@ def test_a_cancelled_run_closes_its_flow_and_tells_the_caller():
         await asyncio.Event().wait()
 
     async def scenario():
-        task = asyncio.create_task(arun(attempt(watched), forever))
+        task = asyncio.create_task(aplanned_by(attempt(watched), forever))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -235,7 +227,7 @@ def test_a_cancelled_run_closes_its_flow_and_tells_the_caller():
 
 def test_many_runs_on_one_loop_do_not_mix_their_answers():
     async def scenario():
-        return await asyncio.gather(*(arun(attempt(loading(f"{n}a", f"{n}b")), aecho) for n in range(50)))
+        return await asyncio.gather(*(aplanned_by(attempt(loading(f"{n}a", f"{n}b")), aecho) for n in range(50)))
 
     assert [plan.detail for plan in asyncio.run(scenario())] == [f"{n}a,{n}b" for n in range(50)]
 

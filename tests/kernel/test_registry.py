@@ -1,4 +1,5 @@
 from types import SimpleNamespace
+from zipfile import ZipFile
 
 import pytest
 
@@ -42,6 +43,27 @@ def test_an_outside_package_adds_a_name_and_a_built_in_one_wins(tmp_path, monkey
     assert SHELF.names() == ["round", "square", "star"]
     assert SHELF.load("star")() == "star"
     assert SHELF.load("square") != "not this one"
+
+
+def test_so_does_a_package_in_an_archive(tmp_path, monkeypatch):
+    with ZipFile(tmp_path / "shapes.zip", "w") as archive:
+        archive.writestr("zipped-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: zipped\nVersion: 1.0\n")
+        archive.writestr("zipped-1.0.dist-info/entry_points.txt", "[holdfast.shapes]\noval = zipped:oval\n")
+    monkeypatch.syspath_prepend(tmp_path / "shapes.zip")
+    assert SHELF.names() == ["oval", "round", "square"]
+
+
+def test_what_a_package_brings_to_a_group_that_nothing_reads_any_more_is_told(tmp_path, monkeypatch):
+    info = tmp_path / "grammars_of_others-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: grammars-of-others\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[holdfast.grammars]\nada = grammars_of_others:ada\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    told = (
+        "nothing reads 'ada' of the entry point group holdfast.grammars any more; give a shape in holdfast.shapes"
+    )
+    with pytest.warns(DeprecationWarning, match=told):
+        assert Registry("shape", "shapes", {"square": "math:sqrt"}, formerly=("grammars",)).names() == ["square"]
 
 
 def test_a_name_is_known_by_the_table_by_an_alias_or_by_an_installed_package(monkeypatch):

@@ -6,7 +6,7 @@ from holdfast.memory.entities import entities, relations
 from holdfast.memory.facts import lifted
 from holdfast.memory.segments import LIGHT, at_topic_shifts
 from holdfast.memory.times import moment, period
-from holdfast.text.scoring import has_importance_marker
+from holdfast.text.importance import has_importance_marker
 from tests.memory.talks import index_of
 from tests.text.adversarial import LARGE
 

@@ -5,7 +5,7 @@ import pytest
 from holdfast.memory.condensing import RuleCondenser
 from holdfast.memory.mentions import named_in
 from holdfast.memory.segments import HEAVY, LIGHT
-from holdfast.metering import meter_for
+from holdfast.meter import meter_for
 
 count = meter_for(counter="o200k_base").text
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from holdfast.memory import pack, remembered, written
 from holdfast.memory.packing import OPENING
 from holdfast.memory.pleasantries import without_pleasantries
-from holdfast.metering import meter_for
+from holdfast.meter import meter_for
 from tests.memory.talks import index_of, talk
 
 count = meter_for(counter="o200k_base").text

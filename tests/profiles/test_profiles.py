@@ -2,7 +2,7 @@ import pytest
 
 import holdfast
 from holdfast import ConfigError
-from holdfast.compressors.named import Named
+from holdfast.compressors.pipeline import Named
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow

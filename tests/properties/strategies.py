@@ -10,8 +10,8 @@ from holdfast.compressors.digest import Digest, llm4s_history
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.rank import Hierarchical
+from holdfast.compressors.rules import RULES as EDITS
 from holdfast.compressors.rules import Rules
-from holdfast.compressors.rules.strategy import RULES as EDITS
 from holdfast.compressors.select import Select
 from holdfast.compressors.shrink import RULES, Shrink
 from holdfast.compressors.size_classes import SizeClasses

@@ -8,9 +8,9 @@ from threading import Event
 import pytest
 
 import holdfast
-from holdfast.batch import acompress_many, compress_many
-from holdfast.cache import CompressionCache
-from holdfast.calling.limits import CallLimits
+from holdfast.api import acompress_many, compress_many
+from holdfast.calls.cache import CompressionCache
+from holdfast.calls.lineup import CallLimits
 from holdfast.compressors.summarize import Summarize
 from holdfast.providers.openai import OpenAIModel
 from tests.stores.doubles import TextStore

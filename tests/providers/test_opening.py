@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from holdfast.cost import price_of
 from holdfast.kernel.errors import ConfigError, ModelError
 from holdfast.kernel.ports import Complete, Embedder, Model
 from holdfast.providers import EMBEDDERS, MODELS, default_embedder, name_of, open_embedder, open_model
+from holdfast.providers.prices import price_of
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 
 
@@ -72,7 +72,9 @@ def test_naming_a_vendor_loads_its_package_only_where_it_is_called():
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = set(ran.stdout.split())
-    assert loaded.isdisjoint({"openai", "google.genai", "asyncio", "holdfast.cache", "holdfast.calling.caller"})
+    assert loaded.isdisjoint(
+        {"openai", "google.genai", "asyncio", "holdfast.calls.cache", "holdfast.calls.caller"}
+    )
 
 
 @pytest.mark.parametrize(("vendor", "package"), [("openai",) * 2, ("anthropic",) * 2, ("gemini", "google.genai")])

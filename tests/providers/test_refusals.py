@@ -7,8 +7,7 @@ from time import process_time
 import pytest
 
 from holdfast.kernel.errors import ContextOverflowError
-from holdfast.providers.faults import TransientError
-from holdfast.providers.refusals import refusal, wait_told
+from holdfast.providers.vendor import TransientError, refusal, wait_told
 
 TOO_LONG = [
     ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 8192, 9000),

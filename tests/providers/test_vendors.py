@@ -7,8 +7,8 @@ import pytest
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.ports import Reply
 from holdfast.providers import open_embedder, open_model
-from holdfast.providers.faults import TransientError
 from holdfast.providers.openai import OpenAIModel
+from holdfast.providers.vendor import TransientError
 
 
 def test_a_model_sends_prompt_and_instructions_and_returns_text_and_usage(vendors, model):

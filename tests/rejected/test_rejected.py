@@ -10,8 +10,8 @@ import pytest
 
 from holdfast.formats import FORMATS, named
 from holdfast.kernel.transcript import Publishing
-from holdfast.mending import repair, validate
 from holdfast.result import restore
+from holdfast.validity import repair, validate
 
 CASES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(Path(__file__).parent.glob("*.json"))}
 

@@ -9,7 +9,7 @@ from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.edits import Edit
 from holdfast.kernel.ports import Accuracy
-from holdfast.metering import meter_for
+from holdfast.meter import meter_for
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
 
 

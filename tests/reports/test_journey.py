@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
-from holdfast.reports.journey import Touch, journeys, sources
+from holdfast.reports.account import Touch, journeys, sources
 from holdfast.result import CompressionResult, restore
 
 from .results import assistant, call, output, result_of, user

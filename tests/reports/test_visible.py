@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.reports.visible import amount, clip, one_line, pad, plain, visible
+from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import threading
 import pytest
 
 from holdfast.session import Session
-from holdfast.session.synchronous import SyncSession
 
-METHODS = sorted(name for name, method in inspect.getmembers(SyncSession, inspect.isfunction) if name[0] != "_")
+FUNCTIONS = inspect.getmembers(Session, inspect.isfunction)
+METHODS = sorted(name for name, method in FUNCTIONS if name[0] != "_" and not inspect.iscoroutinefunction(method))
 INSTANT = {"wire"}  # it asks no store
 
 

@@ -5,7 +5,7 @@ import pytest
 from holdfast.session import Session
 from tests.session.talks import call
 
-BUDGET = 3_000
+BUDGET = 2_000
 
 
 def work(first: int, last: int):
@@ -63,7 +63,7 @@ def test_notes_end_where_the_recent_turns_begin_after_an_undo_too(session):
     session.fit()
     session.undo()
     view = session.fit()
-    assert session._thread.state.carried["to"] == view.since
+    assert 0 < session._thread.state.carried["to"] <= view.since
     assert view.tokens <= BUDGET
 
 

@@ -12,7 +12,7 @@ import pytest
 from holdfast.kernel.errors import HoldfastError, StoreError
 from holdfast.session import Session
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.stores.sqlite.seal import sealed, unsealed
+from holdfast.stores.sqlite_file import sealed, unsealed
 
 SAID = [
     {

@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast.session import Session
-from holdfast.session.inquiry import Inquiry
+from holdfast.session.recall import Inquiry
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.secret import KEY
 from tests.session.talks import TOPICS, call, chatter
@@ -34,7 +34,7 @@ def thread(seed: int, turns: int = 40) -> list[list[dict[str, object]]]:
 
 def forgetful(session: Session) -> Session:
     """The session without what it keeps to count on from: its next fit counts from the beginning."""
-    session._desk.recent = session._desk.telling = None
+    session._desk.part = session._desk.telling = None
     return session
 
 

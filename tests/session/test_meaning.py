@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.session import Session, meaning
+from holdfast.session import Session
+from holdfast.session import recall as meaning
 from tests.session.talks import chatter, talk
 
 

@@ -362,8 +362,12 @@ class TestWeighing:
             for n in range(60):
                 what = "a parcel" if n % 2 else "a garden"
                 session.append({"role": "user", "content": f"Number {n} is {what}, spoken of at some length."})
+                if not options:
+                    session.tiers()
             for n in range(20):
                 session.append({"role": "user", "content": f"Now it is the parcel, {n}."})
+                if not options:
+                    session.tiers()
             about = ["parcel" in segment.content for segment in session.tiers().hot if "Number" in segment.content]
         return sum(about), len(about) - sum(about)
 

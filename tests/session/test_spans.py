@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.session.spans import holds, joined, without
+from holdfast.session.state import holds, joined, without
 
 positions = st.frozensets(st.integers(0, 40))
 

@@ -4,10 +4,9 @@ import pytest
 
 from holdfast.memory.segments import HEAVY, LIGHT
 from holdfast.memory.tiers import TierSizes
-from holdfast.metering import meter_for
+from holdfast.meter import meter_for
 from holdfast.session import Session
-from holdfast.session.condensing import TurnCondenser
-from holdfast.session.telling import events_in, opening
+from holdfast.session.turns import TurnCondenser, events_in, opening
 from tests.session.talks import call, turns
 
 COUNT = meter_for(counter="o200k_base").text

@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 from threading import Event
 
-from holdfast.session.worker import Worker
+from holdfast.session.maintenance import Worker
 
 WAIT = 20  # seconds; only a fault waits so long
 

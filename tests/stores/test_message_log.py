@@ -7,9 +7,9 @@ import pytest
 
 from holdfast.kernel.errors import StoreError
 from holdfast.stores.in_process import InProcessStore
-from holdfast.stores.logs import KeepsLogs, Line
-from holdfast.stores.prefix import PrefixStore
+from holdfast.stores.protocols import KeepsLogs, Line
 from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.wrappers import PrefixStore
 from tests.contracts.log_contract import LogContract
 
 
@@ -54,7 +54,7 @@ class TestSqliteLog(LogContract):
         assert log.search(["needle"], 1) == {}
 
     def test_a_word_that_everybody_says_is_left_out_of_a_long_search(self, store, log, monkeypatch):
-        monkeypatch.setattr("holdfast.stores.sqlite.words._MOST_HOLDERS", 20)
+        monkeypatch.setattr("holdfast.stores.sqlite._MOST_HOLDERS", 20)
         log.append([Line("x", words="common rare" if n == 7 else "common") for n in range(50)])
         assert list(log.search(["common", "rare"], 99)) == [7]
         assert len(log.search(["common"], 99)) == 50

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.kernel.errors import StoreError
-from holdfast.stores.logs import Line
-from holdfast.stores.sqlite import SqliteStore, schema
+from holdfast.stores import sqlite_file
+from holdfast.stores.protocols import Line
+from holdfast.stores.sqlite import SqliteStore
 from tests.contracts.store_contract import CompleteStoreContract
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such modes and limits")
@@ -111,20 +112,20 @@ class TestTheFile:
 
 
 class TestSchema:
-    LATER = (*schema.STEPS, ("ALTER TABLE entries ADD COLUMN note TEXT", "UPDATE entries SET note = 'kept'"))
+    LATER = (*sqlite_file.STEPS, ("ALTER TABLE entries ADD COLUMN note TEXT", "UPDATE entries SET note = 'kept'"))
 
     def test_a_file_of_an_older_schema_takes_the_steps_that_it_lacks(self, tmp_path):
         with SqliteStore(tmp_path / "a.db") as store:
             store.set("k", "v")
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
-            schema.migrate(connection, self.LATER)
-            schema.migrate(connection, self.LATER)
+            sqlite_file.migrate(connection, self.LATER)
+            sqlite_file.migrate(connection, self.LATER)
             assert connection.execute("PRAGMA user_version").fetchone() == (len(self.LATER),)
             assert connection.execute("SELECT key, note FROM entries").fetchall() == [(b"k", "kept")]
 
     def test_a_file_from_before_there_were_logs_opens_and_holds_them_from_now_on(self, tmp_path):
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
-            schema.migrate(connection, schema.STEPS[:1])
+            sqlite_file.migrate(connection, sqlite_file.STEPS[:1])
             connection.execute("INSERT INTO entries (key, value) VALUES (?, ?)", (b"k", b"v"))
         with SqliteStore(tmp_path / "a.db") as store:
             assert store.get("k") == "v"
@@ -134,22 +135,22 @@ class TestSchema:
     def test_a_step_that_fails_leaves_the_file_as_it_was(self, tmp_path):
         with SqliteStore(tmp_path / "a.db") as store:
             store.set("k", "v")
-        broken = (*schema.STEPS, ("DELETE FROM entries", "no SQL"))
+        broken = (*sqlite_file.STEPS, ("DELETE FROM entries", "no SQL"))
         with (
             closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection,
             pytest.raises(sqlite3.OperationalError),
         ):
-            schema.migrate(connection, broken)
+            sqlite_file.migrate(connection, broken)
         with SqliteStore(tmp_path / "a.db") as again:
             assert again.get("k") == "v"
 
     def test_a_file_of_a_newer_schema_is_refused_and_not_touched(self, tmp_path):
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
-            schema.migrate(connection, self.LATER)
+            sqlite_file.migrate(connection, self.LATER)
         before = (tmp_path / "a.db").read_bytes()
         assert refusal(SqliteStore(tmp_path / "a.db")) == (
             f"the file was written by a newer Holdfast (schema {len(self.LATER)}, this one knows "
-            f"{len(schema.STEPS)}); upgrade with pip install -U holdfast"
+            f"{len(sqlite_file.STEPS)}); upgrade with pip install -U holdfast"
         )
         assert (tmp_path / "a.db").read_bytes() == before
 

@@ -9,8 +9,9 @@ from time import monotonic
 
 import pytest
 
-from holdfast.stores.logs import Line
-from holdfast.stores.sqlite import SqliteStore, schema, words
+from holdfast.stores import sqlite_file
+from holdfast.stores.protocols import Line
+from holdfast.stores.sqlite import MOST_WAITING, SqliteStore
 
 SAID = ["the cat sat", "a dog barked at the cat", "nothing of it", "dogs, dogs and dogs", "one more cat"]
 
@@ -44,10 +45,10 @@ def test_an_append_leaves_its_words_to_the_next_search(store):
 
 
 def test_never_more_wait_than_a_search_can_index_at_once(store):
-    for number in range(3 * words.MOST_WAITING):
+    for number in range(3 * MOST_WAITING):
         store.log(f"talk {number % 7}").append(lines(f"word{number}"))
-        assert waiting(store) < words.MOST_WAITING
-    store.log("long").append(lines(*(f"word{number}" for number in range(5 * words.MOST_WAITING))))
+        assert waiting(store) < MOST_WAITING
+    store.log("long").append(lines(*(f"word{number}" for number in range(5 * MOST_WAITING))))
     assert waiting(store) == 0
 
 
@@ -120,7 +121,7 @@ def test_a_search_does_not_wait_for_another_process_that_is_writing(path):
 
 def test_a_file_whose_words_were_indexed_by_each_append_is_searched_with_what_comes_now(path):
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        schema.migrate(connection, schema.STEPS[:2])
+        sqlite_file.migrate(connection, sqlite_file.STEPS[:2])
         connection.execute("INSERT INTO logs (id, name, length) VALUES (1, ?, 1)", (b"talk",))
         connection.execute("INSERT INTO lines (number, log, body) VALUES (?, 1, ?)", (1 << 32, b"old"))
         connection.execute("INSERT INTO line_words (rowid, words) VALUES (?, ?)", (1 << 32, b"an old parrot"))

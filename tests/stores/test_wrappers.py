@@ -5,25 +5,25 @@ import sys
 import pytest
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
-from holdfast.stores import capabilities
+from holdfast.stores import protocols
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
-from holdfast.stores.prefix import PrefixStore
+from holdfast.stores.wrappers import PrefixStore
 from tests.contracts.store_contract import CompleteStoreContract, StoreContract
 from tests.stores.doubles import AwaitedTextStore, Settled, TextStore
 
 KEY = bytes(range(32))
 
 OPTIONAL = [
-    capabilities.GetsBytes,
-    capabilities.SetsBytes,
-    capabilities.ListsKeys,
-    capabilities.GetsMany,
-    capabilities.SetsMany,
-    capabilities.Expires,
-    capabilities.PutsIfAbsent,
-    capabilities.PutsBytesIfAbsent,
-    capabilities.Closes,
+    protocols.GetsBytes,
+    protocols.SetsBytes,
+    protocols.ListsKeys,
+    protocols.GetsMany,
+    protocols.SetsMany,
+    protocols.Expires,
+    protocols.PutsIfAbsent,
+    protocols.PutsBytesIfAbsent,
+    protocols.Closes,
 ]
 
 

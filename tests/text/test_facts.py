@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.text.facts import exactness, facts
+from holdfast.text.identifiers import exactness, facts
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from holdfast.text.lexical import Lexical
+from holdfast.text.similarity import Lexical
 
 
 def index_of(*texts: str) -> Lexical:

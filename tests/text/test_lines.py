@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from holdfast.text.lines import is_of_lines, lines
+from holdfast.text.sentences import is_of_lines, lines
 
 STATUS = "On branch main\nChanges:\n\tmodified:   src/a.py\n\tmodified:   src/longer/name.py\n\nUntracked files:\n\tb/\n"
 COLUMNS = "\n".join(

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from holdfast.text.masked_json import redact_any
-from holdfast.text.secrets import redact
+from holdfast.text.secrets import redact, redact_any
 from tests.text.adversarial import LARGE
 
 KEY = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"

@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.text.scoring import MOFA, PRESETS, SELECTIVE, Weights, has_importance_marker
+from holdfast.text.importance import MOFA, PRESETS, SELECTIVE, Weights, has_importance_marker
 
 
 def test_the_presets_have_the_numbers_of_their_designs():

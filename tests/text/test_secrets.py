@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.masked_json import redact_any
-from holdfast.text.secrets import redact
+from holdfast.text.secrets import redact, redact_any
 from tests.text.adversarial import LARGE
 from tests.text.secret_forms import FORMS, HARMLESS, KEY
 

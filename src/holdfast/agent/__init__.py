@@ -1,8 +1,9 @@
-"""An agent over a session: it fits before every model call, runs the tools, and meets a refusal for length."""
+"""An agent over a session.
 
-from .loop import AgentLoop, ChatModel, Trigger
-from .memory_tools import remember_tool, search_tool
-from .refusing import overflow
-from .tools import FunctionTool, Tool
+It fits before every model call, runs the tools, and meets a refusal for length.
+"""
+
+from holdfast.agent.loop import AgentLoop, ChatModel, Trigger, overflow
+from holdfast.agent.tools import FunctionTool, Tool, remember_tool, search_tool
 
 __all__ = ["AgentLoop", "ChatModel", "FunctionTool", "Tool", "Trigger", "overflow", "remember_tool", "search_tool"]

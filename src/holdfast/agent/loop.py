@@ -1,34 +1,125 @@
-"""The loop of an agent: fit, ask the model, run its tools, until it calls none any more."""
+"""The loop of an agent: fit, ask the model, run its tools, until it calls none any more.
+
+A turn is written once, as a generator of things to do; ``drive`` and ``adrive`` do them, waiting or
+awaited.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
+from inspect import isawaitable
 from typing import Any, Literal, Protocol, get_args
 
+from holdfast.agent.tools import Tool, by_name, checked, results, told
+from holdfast.calls.event_loop import wait_for
 from holdfast.formats.payloads import named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.formats.values import is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
-from holdfast.mending import repair, validate
+from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
-from holdfast.session.parts import copied
+from holdfast.session.view import copied
+from holdfast.validity import repair, validate
 
-from .refusing import given_up, harder, overflow
-from .steps import Step, adrive, drive
-from .tools import Tool, by_name, checked, results, told
+Step = Generator[Callable[[], Any], Any, Any]
+"""Things to do: the result of each call, awaited if it must be, is sent back, or its error thrown
+in."""
+
+
+def drive(steps: Step) -> Any:
+    """Do them one after another, waiting; what the generator returns."""
+    advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
+    while True:
+        try:
+            work = advance()
+        except StopIteration as done:
+            return done.value
+        try:
+            answer = _done(work)
+            advance = partial(steps.send, wait_for(_awaited(answer)) if isawaitable(answer) else answer)
+        except Exception as fault:  # noqa: BLE001 - it belongs to the step that asked
+            advance = partial(steps.throw, fault)
+
+
+async def adrive(steps: Step) -> Any:
+    """As ``drive``, without blocking the event loop: each thing is done in a thread."""
+    advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
+    while True:
+        try:
+            work = advance()
+        except StopIteration as done:
+            return done.value
+        try:
+            answer = await asyncio.to_thread(_done, work)
+            advance = partial(steps.send, await answer if isawaitable(answer) else answer)
+        except Exception as fault:  # noqa: BLE001 - as above
+            advance = partial(steps.throw, fault)
+
+
+def _done(work: Callable[[], Any]) -> Any:
+    """What it gives; a StopIteration, which would end the generator, as another error."""
+    try:
+        return work()
+    except StopIteration as fault:
+        raise RuntimeError("StopIteration was raised") from fault
+
+
+async def _awaited(answer: Any) -> Any:
+    return await answer
+
+
+_HARDER = 0.6  # of the view that was refused, where the refusal does not say how long it may be
+_MARGIN = 0.95  # of what it says
+
+
+def overflow(fault: Exception) -> ContextOverflowError | None:
+    """The fault as what it amounts to, if a model refuses for length.
+
+    Vendors say so in many ways.
+    """
+    if isinstance(fault, ContextOverflowError):
+        return fault
+    seen = refusal("the model", 400, str(fault), {})
+    return seen if isinstance(seen, ContextOverflowError) else None
+
+
+def harder(refused: ContextOverflowError, tokens: int, most: int | None) -> Budget:
+    """What the model should take instead of so many tokens, by its own figures if it gives them.
+
+    Never more than ``most``.
+    """
+    share = _HARDER
+    if refused.limit and refused.size and refused.size > refused.limit:
+        share = _MARGIN * refused.limit / refused.size
+    return Budget(limit=max(1, min(int(tokens * share), most or tokens)))
+
+
+def given_up(view: View, refused: ContextOverflowError) -> ContextOverflowError:
+    """The error for a view that was refused though it was fitted harder."""
+    size, limit = refused.size or view.tokens, refused.limit or view.limit
+    problem = (
+        f"the model refuses for length even what was fitted harder: about {size:,} tokens of at most {limit:,}; "
+        "lower the session's budget, or give a model with a larger window"
+    )
+    return ContextOverflowError(problem, limit=limit, size=size)
+
 
 Trigger = Literal["request", "call", "result", "overflow", "manual"]
-"""When a loop fits: at the start of a request, before each model call, after each tool result, when the model
-refuses for length (which it always answers), or when ``fit`` is called by hand."""
+"""When a loop fits: at the start of a request, before each model call, after each tool result, when
+the model refuses for length (which it always answers), or when ``fit`` is called by hand."""
 
 _FITTING = ("request", "call", "result")  # triggers that fit to the session's own budget
 
 
 class ChatModel(Protocol):
-    """Answers a conversation: an assistant message in the conversation's own form, or a text; now or awaited."""
+    """Answers a conversation: an assistant message in the conversation's own form, or a text.
+
+    Now or awaited.
+    """
 
     def __call__(self, messages: list[Any], tools: Sequence[Mapping[str, Any]], /) -> Any:
         """The model's next message."""
@@ -36,7 +127,9 @@ class ChatModel(Protocol):
 
 
 class AgentLoop:
-    """Calls the model until it calls no tool any more; everything said is in the session before the next step.
+    """Calls the model until it calls no tool any more.
+
+    Everything said is in the session before the next step.
 
     ``rounds`` bounds the model calls of one request.
     """
@@ -64,8 +157,8 @@ class AgentLoop:
     def run(self, message: Any) -> Any:
         """The model's final message in answer to the user's, a message or a text.
 
-        Raises ContextOverflowError if the model refuses for length even what was fitted harder, and ModelError if
-        it still calls tools after the last round, or gives what is no message.
+        Raises ContextOverflowError if the model refuses for length even what was fitted harder, and
+        ModelError if it still calls tools after the last round, or gives what is no message.
         """
         return drive(self._turn(message))
 
@@ -129,9 +222,12 @@ class AgentLoop:
         return _message(reply)
 
     def _valid(self) -> list[Any]:
-        """What the model is sent, mended if it must be: a run that was broken off leaves a call without a result.
+        """What the model is sent, mended if it must be.
 
-        Where nobody fitted, the whole thread. What was changed in it, or appended by others, is fitted anew.
+        A run that was broken off leaves a call without a result.
+
+        Where nobody fitted, the whole thread. What was changed in it, or appended by others, is
+        fitted anew.
         """
         if self._view is not None and self._revision != self.session.revision:
             self.fit()

@@ -1,20 +1,27 @@
-"""What a model may call: functions with their schemas, and the messages that bring their answers."""
+"""What a model may call: functions with schemas, and two of Holdfast: to remember, to search."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Literal, Protocol, TypeGuard
 
+from holdfast.content import shrink
 from holdfast.content.excerpt import counted
 from holdfast.formats.payloads import named
 from holdfast.formats.values import compact, is_list, is_object
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.messages import ToolCall
+from holdfast.kernel.ports import Room
+from holdfast.memory.times import day_name
 from holdfast.session import Session
+from holdfast.session.recall import Recalled
+from holdfast.text.concealed import concealing
 from holdfast.text.opaque import media_type
 
-_BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose results are blocks of one message of the user
+# wires whose results are blocks of one message of the user
+_BLOCKS = frozenset({"anthropic", "bedrock"})
 _REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
 
@@ -28,13 +35,19 @@ class Tool(Protocol):
         ...
 
     def __call__(self, arguments: object, /) -> Any:
-        """The answer, now or awaited: a text, or what JSON holds; the arguments are those of the call, as JSON."""
+        """The answer, now or awaited: a text, or what JSON holds.
+
+        The arguments are those of the call, as JSON.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool:
-    """A tool that is a function of the arguments' JSON. Raises ConfigError if ``run`` is no function."""
+    """A tool that is a function of the arguments' JSON.
+
+    Raises ConfigError if ``run`` is no function.
+    """
 
     schema: Mapping[str, Any]
     run: Callable[[str], Any]
@@ -59,7 +72,10 @@ def checked(session: object) -> Session:
 
 
 def by_name(tools: object) -> dict[str, Tool]:
-    """The tools by the names in their schemas. Raises ConfigError for what is none, or cannot be told apart."""
+    """The tools by the names in their schemas.
+
+    Raises ConfigError for what is none, or cannot be told apart.
+    """
     if not is_list(tools):
         raise ConfigError(
             f"{named(tools)} is no list of tools", place="tools", advice="give a list of FunctionTool"
@@ -84,14 +100,20 @@ def _is_tool(value: object) -> TypeGuard[Tool]:
 
 
 def _name(schema: Mapping[str, Any]) -> str:
-    """The name in a schema, as OpenAI's Chat Completions nest it or as others have it; empty if there is none."""
+    """The name in a schema, as OpenAI's Chat Completions nest it or as others have it.
+
+    Empty if there is none.
+    """
     inner: object = schema.get("function", schema)
     name: object = inner.get("name") if is_object(inner) else None
     return name if isinstance(name, str) else ""
 
 
 def told(output: object) -> str:
-    """What a tool gave as the text that the model reads: a text as it is, bytes as the text in them, else JSON."""
+    """What a tool gave as the text that the model reads.
+
+    A text as it is, bytes as the text in them, else JSON.
+    """
     if isinstance(output, str):
         return output
     return _as_text(output) if _is_bytes(output) else compact(output, otherwise=_as_text)
@@ -102,7 +124,10 @@ def _is_bytes(value: object) -> TypeGuard[bytes | bytearray]:
 
 
 def _as_text(value: object) -> str:
-    """What JSON cannot hold; bytes that are no text for the greater part in a line that says how many of what."""
+    """What JSON cannot hold.
+
+    Bytes that are no text for the greater part in a line that says how many of what.
+    """
     if not _is_bytes(value):
         return str(value)
     data = bytes(value)
@@ -120,3 +145,139 @@ def results(wire: str, calls: Sequence[ToolCall], outputs: Sequence[str]) -> lis
         blocks = [{"type": "tool_result", "tool_use_id": call.id, "content": output} for call, output in pairs]
         return [{"role": "user", "content": blocks}]
     return [{"role": "tool", "tool_call_id": call.id, "content": output} for call, output in pairs]
+
+
+ToolFormat = Literal["openai", "anthropic"]
+
+_REMEMBERING = (
+    "Keep something in mind for the rest of this conversation, however long it gets: a decision, a constraint or "
+    "a fact that later steps depend on."
+)
+_SEARCHING = (
+    "Find again what was said or what a tool gave earlier in this conversation, word for word. Of what is older "
+    "only notes and excerpts stand here; look for the original before you ask for it again or do work twice."
+)
+_OPENING = "Found earlier in this conversation, best first; to read one whole, give its number as message:"
+_SHORTENED = "\n[shortened; give lines or a pattern to read the rest]"
+_NOTHING = "Nothing in this conversation answers it."
+_WRONG = 'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
+_HITS = 6
+_WORTH = 0.2  # score below which a message has next to nothing of the question
+_LEAST = 40  # tokens of an excerpt; twice that, of an answer
+_ANSWER = 2_000  # tokens
+
+_TEXT = {"text": {"type": "string", "description": "one fact, decision or instruction, in full"}}
+_SOUGHT = {
+    "query": {"type": "string", "description": "what to look for, in the words in which it was probably said"},
+    "message": {"type": "integer", "description": "the number of a message that was found, to read it whole"},
+    "lines": {"type": "string", "description": "of that message a range of lines such as 10:80, counted from 1"},
+    "pattern": {"type": "string", "description": "of that message only the lines that match this (RE2)"},
+}
+
+
+def remember_tool(session: Session, format: ToolFormat = "openai") -> FunctionTool:  # noqa: A002 - the name that users know for it
+    """The tool by which a model keeps something in mind: it stands in every view from then on.
+
+    Raises ConfigError for a format that has no tools.
+    """
+    checked(session)
+
+    def run(arguments: str) -> str:
+        text = _given(arguments).get("text")
+        if not isinstance(text, str) or not text.strip():
+            return 'error: give an object such as {"text": "what to keep in mind"}'
+        session.remember(text, by="model")
+        return "It is kept in mind."
+
+    return _tool(format, "remember", _REMEMBERING, _TEXT, ["text"], run)
+
+
+def search_tool(session: Session, format: ToolFormat = "openai", *, most: int = _ANSWER) -> FunctionTool:  # noqa: A002 - as above
+    """The tool by which a model looks into the whole thread, also beyond its view.
+
+    It answers with the originals that say most to the query, or with one message by its number, in
+    at most ``most`` tokens; what is longer is made shorter by its kind. Raises ConfigError for a
+    format that has no tools.
+    """
+    checked(session)
+    if isinstance(most, bool) or not isinstance(most, int) or most < 2 * _LEAST:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+        raise ConfigError(
+            f"{most!r} is too little for an answer", place="most", advice=f"give {2 * _LEAST} or more"
+        )
+
+    def run(arguments: str) -> str:
+        asked = _given(arguments)
+        try:
+            if isinstance(asked.get("message"), int):
+                return _whole(session, asked, most)
+            query = asked.get("query")
+            return _found(session, query, most) if isinstance(query, str) and query.strip() else _WRONG
+        except HoldfastError as fault:
+            return f"error: {fault}"
+
+    return _tool(format, "search_conversation", _SEARCHING, _SOUGHT, [], run)
+
+
+def _whole(session: Session, asked: Mapping[str, Any], most: int) -> str:
+    """One message, or the part of it that is asked for."""
+    found = session.recall(asked["message"], lines=asked.get("lines"), pattern=asked.get("pattern"))
+    text = concealing(redacts=session.redacts)(found)
+    count = session.meter.text
+    if count(text) <= most:
+        return text or "[nothing of the message matches]"
+    return shrink(text, Room(most - count(_SHORTENED), count)).text + _SHORTENED
+
+
+def _found(session: Session, query: str, most: int) -> str:
+    """The best messages, each with its number.
+
+    Of what is left of the room each gets an equal share.
+    """
+    count = session.meter.text
+    found = (hit for hit in session.search(query, 2 * _HITS) if hit.score >= _WORTH)
+    # not what such a search gave
+    hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]
+    lines, left = [_OPENING], most - count(f"{_OPENING}\n")
+    for n, hit in enumerate(hits):
+        head = f"[{_told_by(hit)}] "
+        share = left // (len(hits) - n) - count(head)
+        if share >= _LEAST or not n:
+            lines.append(head + shrink(hit.text, Room(max(1, share), count, query)).text)
+            left -= count(f"{lines[-1]}\n")
+    while count("\n".join(lines)) > most and len(lines) > 1:
+        lines.pop()
+    return "\n".join(lines) if len(lines) > 1 else _NOTHING
+
+
+def _told_by(hit: Recalled) -> str:
+    """Which message it is, by whom, and when it was said: ``message 12, user, 3 May 2026``."""
+    day = "" if hit.said is None else day_name(hit.said)
+    return ", ".join(part for part in (f"message {hit.position}", hit.role, day) if part)
+
+
+def _given(arguments: str) -> Mapping[str, Any]:
+    """The arguments of a call; none where they are no JSON object."""
+    try:
+        found: object = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return found if is_object(found) else {}
+
+
+def _tool(
+    form: ToolFormat,
+    name: str,
+    purpose: str,
+    properties: Mapping[str, Any],
+    required: list[str],
+    run: Callable[[str], str],
+) -> FunctionTool:
+    """The tool in the form of the vendor. Raises ConfigError for one that has no tools."""
+    if form not in ("openai", "anthropic"):
+        advice = "known are openai, anthropic"
+        raise ConfigError(f"{form!r} has no form of tools here", place="format", advice=advice)
+    parameters = {"type": "object", "properties": dict(properties), "required": required}
+    described = {"name": name, "description": purpose}
+    if form == "anthropic":
+        return FunctionTool({**described, "input_schema": parameters}, run)
+    return FunctionTool({"type": "function", "function": {**described, "parameters": parameters}}, run)

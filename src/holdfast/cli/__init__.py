@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -10,28 +11,39 @@ from typing import cast
 import click
 
 from holdfast import __version__
-from holdfast.kernel.errors import BudgetError, HoldfastError, InputError
+from holdfast.cli.streams import let_go
+from holdfast.cli.terminal import tell
+from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
 from holdfast.kernel.registry import Registry
-
-from .complaint import BROKEN, INTERRUPTED, PIPE_CLOSED, UNMET, WRONG, complaint
-from .options import as_typed
-from .streams import let_go
-from .terminal import tell
 
 COMMANDS = Registry(
     "command",
     "commands",
     {
-        "compress": "holdfast.cli.compress:command",
+        "compress": "holdfast.cli.compress:compress_command",
         "count": "holdfast.cli.count:command",
-        "explain": "holdfast.cli.explain:command",
+        "explain": "holdfast.cli.compress:explain",
         "validate": "holdfast.cli.validate:command",
-        "restore": "holdfast.cli.restore:command",
-        "recall": "holdfast.cli.recall:command",
+        "restore": "holdfast.cli.originals:restore_command",
+        "recall": "holdfast.cli.originals:recall",
         "shrink": "holdfast.cli.shrink:command",
         "session": "holdfast.cli.session:command",
     },
 )
+
+_ABOUT = {
+    "compress": "Fit a conversation to a budget of tokens.",
+    "count": "Count the tokens of a conversation, message by message.",
+    "explain": "Show what compress would do, and change nothing.",
+    "validate": "Say what the provider would refuse, or mend it.",
+    "restore": "Give back the original messages of a result.",
+    "recall": "Give back the original that a shortened text names.",
+    "shrink": "Fit one text to a number of tokens, by what it is.",
+    "session": "Keep a conversation in a store, and fit it from there.",
+}
+"""A line for each command of the table, so that help loads none of them."""
+
+DONE, UNMET, WRONG, BROKEN, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 70, 130, 141
 
 _EXIT_CODES = """\b
 Exit codes:
@@ -57,6 +69,23 @@ class _Commands(click.Group):
         del ctx
         return as_typed(cast("click.Command", COMMANDS.load(cmd_name)))
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A line for each; only commands of other packages are loaded for it."""
+        about = {
+            name: _ABOUT[name] if name in _ABOUT else self.get_command(ctx, name).get_short_help_str()
+            for name in self.list_commands(ctx)
+        }
+        with formatter.section("Commands"):
+            formatter.write_dl(list(about.items()))
+
+
+def as_typed(command: click.Command) -> click.Command:
+    """The command, whose help shows its examples as they are typed."""
+    # click's mark of a paragraph that is not rewrapped, as a raw docstring writes it
+    if command.help:
+        command.help = command.help.replace(r"\b", "\b")
+    return command
+
 
 @click.group(
     cls=_Commands,
@@ -68,7 +97,7 @@ class _Commands(click.Group):
 @click.option("--debug", is_flag=True, help="Show the traceback of a fault.")
 @click.pass_context
 def app(ctx: click.Context, *, debug: bool) -> None:
-    """Fit an LLM conversation to a token budget, keep it valid, and hold fast to everything that is taken out."""
+    """Fit LLM conversations to a token budget, keep them valid, and keep what is taken out."""
     del debug  # ``main`` looks for it before anything can fail
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
@@ -103,3 +132,84 @@ def _told(fault: Exception) -> int:
     advice = "please report it with what `holdfast --debug ...` prints"
     tell(f"holdfast: a fault of Holdfast itself: {type(fault).__name__}: {fault}; {advice}")
     return BROKEN
+
+
+_OPTIONS = {
+    "budget": "--budget",
+    "limit": "--budget",
+    "window": "--window",
+    "reserve": "--reserve",
+    "headroom": "--headroom",
+    "step": "--step",
+    "format": "--format",
+    "profile": "--profile",
+    "strategy": "--strategy",
+    "provider": "--provider",
+    "counter": "--counter",
+    "model": "--model",
+    "tools": "--tools",
+    "pin": "--pin",
+    "store": "--store",
+    "llm": "--llm",
+    "embedder": "--embedder",
+    "thread": "--thread",
+    "ids": "--id",
+    "lines": "--lines",
+    "pattern": "--pattern",
+    "field": "--field",
+    "tokens": "--tokens",
+    "kind": "--kind",
+}
+"""The name of an argument in Python, and on the command line."""
+
+_EXAMPLES = {
+    "budget": "8000",
+    "limit": "8000",
+    "window": "128000",
+    "reserve": "4000",
+    "headroom": "0.05",
+    "step": "0.1",
+}
+"""What to give where an error of a number has no advice of its own."""
+
+_UNMET = "give so much, or --soft to come as near to it as can be"
+
+
+def complaint(fault: HoldfastError | click.ClickException) -> str:
+    """The fault as place, problem and advice, in the words of the command line."""
+    if isinstance(fault, click.ClickException):
+        fault = _of_click(fault)
+    if isinstance(fault, BudgetError):
+        return f"{fault}; {_UNMET}"
+    if not isinstance(fault, InputError):
+        return str(fault)
+    place, advice = fault.place, re.sub(r"\b([a-z]+)=(?![\w\"'.])", _as_option, fault.advice)
+    if isinstance(fault, ConfigError):
+        example = _EXAMPLES.get(place.rpartition(".")[2], "")
+        place = _OPTIONS.get(place, place)
+        advice = advice or (example and f"give one such as {example}")
+    line = f"{place}: {fault.problem}" if place else fault.problem
+    return f"{line}; {advice}" if advice else line
+
+
+def _as_option(found: re.Match[str]) -> str:
+    return _OPTIONS.get(found.group(1), found.group())
+
+
+def _of_click(fault: click.ClickException) -> InputError:
+    """What the parser of arguments objects to, as an error of ours."""
+    command = fault.ctx.command_path if isinstance(fault, click.UsageError) and fault.ctx else "holdfast"
+    advice = f"see {command} --help"
+    if isinstance(fault, click.NoSuchOption):
+        near = f"did you mean {' or '.join(sorted(fault.possibilities))}?" if fault.possibilities else advice
+        return InputError("there is no such option", place=fault.option_name, advice=near)
+    if isinstance(fault, click.BadParameter):
+        parameter = fault.param
+        place = parameter.opts[-1] if parameter else ""
+        if isinstance(parameter, click.Argument):
+            place = parameter.make_metavar(fault.ctx) if fault.ctx else parameter.human_readable_name
+        missing = isinstance(fault, click.MissingParameter)
+        problem = "it is missing" if missing else fault.message.rstrip(".")
+        return InputError(problem, place=place, advice=advice)
+    message = fault.format_message().rstrip(".")
+    return InputError(f"{message[:1].lower()}{message[1:]}", advice=advice)

@@ -10,14 +10,12 @@ from typing import TextIO, cast
 import click
 
 from holdfast.api import TokenBreakdown, count
-
-from .counting import counting_options, mention_unknown, read_tools
-from .reading import read_conversation, within
-from .summary import printed
-from .terminal import SCREENS, say, waiting
+from holdfast.cli.files import read_conversation, within
+from holdfast.cli.options import counting_options, mention_unknown, read_tools
+from holdfast.cli.terminal import SCREENS, say, say_json, waiting
 
 
-@click.command("count", short_help="Count the tokens of a conversation, message by message.")
+@click.command("count")
 @click.argument("file", metavar="FILE|-")
 @counting_options
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
@@ -34,7 +32,7 @@ def command(
     with waiting(len(document.text)), within(file, tools):
         counted = count(document.payload, model=model, counter=counter, format=form, tools=schemas)
     if as_json:
-        say(printed(_facts(counted)))
+        say_json(_facts(counted))
     else:
         draw = cast("Callable[[TokenBreakdown, TextIO], str]", SCREENS.load("breakdown"))
         say(draw(counted, sys.stdout))

@@ -1,11 +1,29 @@
-"""Options that several commands have in common are given to each of them in one order."""
+"""The options that commands have in common, and what is made of their values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
 
 import click
+
+from holdfast.cli.files import object_in, obstacle, read_json, within
+from holdfast.cli.terminal import mention
+from holdfast.formats import FORMATS
+from holdfast.kernel.budget import Budget
+from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.registry import Registry
+from holdfast.options import Options
+from holdfast.profiles import load_profile, profile_names
+from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
+from holdfast.stores import open_store
+from holdfast.text.visible import one_line
+from holdfast.tokens import COUNTERS, counter_for, family_of
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -21,8 +39,283 @@ def having(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorated
 
 
-def as_typed(command: click.Command) -> click.Command:
-    """The command, whose help shows its examples as they are typed."""
-    if command.help:  # click's mark of a paragraph that is not rewrapped, as a raw docstring writes it
-        command.help = command.help.replace(r"\b", "\b")
-    return command
+_TOKEN_COUNT = re.compile(
+    r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))(k|m)?", re.ASCII | re.IGNORECASE
+)
+_MOST = 10**15  # as Budget has it
+_SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
+
+Named = str | tuple[str, ...] | None
+
+
+def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """A number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``.
+
+    0 only where it is the default.
+    """
+    del ctx
+    if value is None:
+        return None
+    found = _TOKEN_COUNT.fullmatch(value.strip())
+    number = int(Decimal(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()]) if found else 0
+    if not found or number > _MOST or (number == 0 and param.default != "0"):
+        problem = "is more than any model takes" if number > _MOST else "is not a positive number of tokens"
+        raise ConfigError(f"{value!r} {problem}", place=param.opts[-1], advice="give one such as 8000 or 8k")
+    return number
+
+
+def share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """A share in [0, 1): ``0.05`` or ``5%``."""
+    del ctx
+    if value is None:
+        return None
+    try:
+        found = float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1:
+        advice = "give one such as 0.05"
+        raise ConfigError(f"{value!r} is not a share in [0, 1)", place=param.opts[-1], advice=advice)
+    return found
+
+
+def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """A time: ``2026-05-08``, ``2026-05-08T13:56`` or ``2026-05-08T13:56+02:00``.
+
+    UTC where it says no zone.
+    """
+    del ctx
+    if value is None:
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError as fault:
+        advice = "give one such as 2026-05-08T13:56 or 2026-05-08T13:56+02:00"
+        raise ConfigError(f"{value!r} is no time", place=param.opts[-1], advice=advice) from fault
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def positions(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> list[int]:
+    """Positions of messages.
+
+    ``0``, ``-1`` or ``0,3,-1``, and more from each further use of the option.
+    """
+    del ctx
+    found: list[int] = []
+    for given in value:
+        try:
+            found += [int(number) for number in given.split(",")]
+        except ValueError as fault:
+            advice = "give a position such as 0, or several such as 0,3,-1"
+            raise ConfigError(f"{given!r} names no messages", place=param.opts[-1], advice=advice) from fault
+    return found
+
+
+def known(look_up: Callable[[str], object]) -> Callable[[click.Context, click.Parameter, Named], Named]:
+    """One name, or several, that ``look_up`` knows; its complaint names the known ones."""
+
+    def checked(ctx: click.Context, param: click.Parameter, value: Named) -> Named:
+        del ctx
+        for name in (value,) if isinstance(value, str) else value or ():
+            try:
+                look_up(name)
+            except ConfigError as fault:
+                option = param.opts[-1]
+                place = option if fault.place in ("", param.name) else f"{option}: {fault.place}"
+                raise ConfigError(fault.problem, place=place, advice=fault.advice) from fault
+        return value
+
+    return checked
+
+
+LIMITS = (
+    click.option(
+        "-b",
+        "--budget",
+        callback=tokens,
+        metavar="N",
+        help="Tokens that the conversation may take, such as 8000 or 8k.",
+    ),
+    click.option(
+        "--window", callback=tokens, metavar="N", help="The model's context window, instead of --budget."
+    ),
+    click.option(
+        "--reserve", default="0", callback=tokens, metavar="N", help="Of the window, kept for the answer."
+    ),
+    click.option(
+        "--headroom", default="0", callback=share, metavar="X", help="Share kept free for counting errors."
+    ),
+)
+SOFT = click.option("--soft", is_flag=True, help="Come as near as possible to a budget that cannot be met.")
+PROFILE = click.option(
+    "--profile",
+    callback=known(load_profile),
+    metavar="P",
+    help=f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
+)
+REDACT = click.option("--redact/--no-redact", default=None, help="Mask secrets before anything is kept.")
+
+
+_NAME = 60  # cells of a model's name
+
+
+def _check_counter(name: str) -> None:
+    """A name that is no counter's would count as that of a model."""
+    if name not in COUNTERS.table and not name.startswith("fixed:"):
+        COUNTERS.load(name)
+
+
+_COUNTER = (
+    click.option("--model", metavar="M", help="Count as this model does.  [default: o200k_base, approximate]"),
+    click.option(
+        "--counter",
+        callback=known(_check_counter),
+        metavar="C",
+        help=f"Count by this vocabulary or formula instead ({', '.join(COUNTERS.table)}, fixed:N).",
+    ),
+)
+_FORM = click.option(
+    "--format",
+    "form",
+    callback=known(FORMATS.load),
+    metavar="F",
+    help=f"The form of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
+)
+_TOOLS = click.option("--tools", metavar="FILE", help="JSON list of tool schemas that are sent along.")
+
+counter_options = having(*_COUNTER)
+"""Give a command the options ``model`` and ``counter``."""
+
+form_options = having(*_COUNTER, _FORM)
+"""Give a command the options ``model``, ``counter`` and ``form``."""
+
+counting_options = having(*_COUNTER, _FORM, _TOOLS)
+"""Give a command the options ``model``, ``counter``, ``form`` and ``tools``."""
+
+
+def mention_unknown(model: str | None, counter: str | None) -> None:
+    """Say that the name of a model says nothing, where tokens are counted by it.
+
+    It may be a slip.
+    """
+    if model is None or counter is not None or family_of(model).accuracy.kind != "unknown":
+        return
+    used = counter_for(model)
+    if used.accuracy.kind == "unknown" and used.name != model:
+        mention(
+            f"The model {one_line(model, _NAME)!r} is not known here: tokens are counted by {used.name}, an "
+            "estimate whose error is not known. Check the name, or leave room with --headroom.\n"
+        )
+
+
+def read_tools(file: str | None) -> object:
+    """The schemas in the file: a list, or the field ``tools`` of a request body."""
+    if file is None:
+        return None
+    document = read_json(file)
+    with within(file):
+        found = object_in(document).get("tools", document.payload)
+        if not isinstance(found, list):
+            raise InputError("there is no list of schemas in it", advice='give a list, or an object with "tools"')
+        return cast("object", found)
+
+
+_LOCKS = Registry("lock", "locks", {"encrypted": "holdfast.stores.encrypt:EncryptedStore"})
+"""What needs cryptography is loaded where a key is given."""
+
+_FILE = "sqlite:///"
+_KEY_BYTES = 32
+
+
+class _Unlocks(Protocol):
+    def unlock(self, inner: KeyValueStore, key: bytes | str) -> KeyValueStore: ...
+
+
+store_options = having(
+    click.option("--store", metavar="URL", help="Where originals are kept: sqlite:///FILE."),
+    click.option("--store-key", metavar="FILE", help="The store is encrypted: its key, 32 bytes or a passphrase."),
+)
+"""Give a command the options ``store`` and ``store_key``."""
+
+
+excerpt_options = having(
+    click.option("--lines", metavar="A:B", help="Only these lines, counted from 1."),
+    click.option("--pattern", metavar="RE", help="Only lines that match this regular expression (RE2)."),
+    click.option("--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status."),
+)
+"""Give a command the options ``lines``, ``pattern`` and ``field``."""
+
+
+def kept_in(url: str | None, key_file: str | None, *, reading: bool = False) -> str | KeyValueStore | None:
+    """The store of these options; one that is only read has to be there already."""
+    if url is None:
+        if key_file is not None:
+            raise ConfigError("there is no store to open with it", place="--store-key", advice="give --store too")
+        return None
+    check_place(url, missing="check the path" if reading else "")
+    if key_file is None:
+        return url
+    return cast("_Unlocks", _LOCKS.load("encrypted")).unlock(open_store(url), _key_in(key_file))
+
+
+def check_place(url: str, *, shown: str = "", missing: str = "") -> None:
+    """Refuse, before any work is done, a store that could keep nothing beyond this command.
+
+    ``shown`` is the store as it was given; ``missing`` is the advice where it has to be there
+    already, and is not.
+    """
+    problem, advice = "", ""
+    if missing and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():
+        problem, advice = "there is no such file", missing
+    elif url.startswith("memory:"):
+        problem, advice = "what is kept in memory ends with the command", f"name a file, as {_FILE}originals.db"
+    elif url.startswith(_FILE) and url != _FILE:
+        problem, advice = obstacle(Path(url.removeprefix(_FILE)))
+    if problem:
+        raise ConfigError(problem, place=f"--store {shown or url}", advice=advice)
+
+
+def _key_in(file: str) -> bytes | str:
+    """The key in a file: 32 bytes as they are, else a passphrase, to the end of its line."""
+    try:
+        content = Path(file).read_bytes()
+        return content if len(content) == _KEY_BYTES else content.decode().rstrip("\r\n")
+    except (OSError, ValueError) as fault:
+        problem = fault.strerror if isinstance(fault, OSError) and fault.strerror else "it is no text"
+        advice = "name a file with 32 bytes or a passphrase"
+        raise InputError(
+            f"the key cannot be read ({problem})", place=f"--store-key {file}", advice=advice
+        ) from fault
+
+
+def budget_of(given: Mapping[str, Any]) -> Budget:
+    """The budget that the options of ``LIMITS`` state."""
+    return Budget(given["budget"], given["window"], reserve=given["reserve"], headroom=given["headroom"])
+
+
+def options_of(given: Mapping[str, Any]) -> Options:
+    """What a compression takes of it, without what was not given and what is read from files."""
+    strategy: tuple[str, ...] = given.get("strategy", ())
+    named = {**given, "format": given["form"], "strategy": strategy[0] if len(strategy) == 1 else strategy or None}
+    taken = Options.__annotations__.keys() - {"store", "tools"}
+    return cast("Options", {name: named[name] for name in taken if named.get(name) is not None})
+
+
+LLM = click.option(
+    "--llm",
+    callback=known(check_model),
+    metavar="V:NAME",
+    help=f"The model that writes summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
+)
+
+model_options = having(
+    LLM,
+    click.option(
+        "--embedder",
+        callback=known(check_embedder),
+        metavar="V:NAME",
+        help=f"What compares texts ({', '.join(EMBEDDERS.table)}).  [default: local or lexical]",
+    ),
+    click.option("--thread", metavar="ID", help="The conversation's name: its summaries are kept under it."),
+)
+"""Give a command the options ``llm``, ``embedder`` and ``thread``."""

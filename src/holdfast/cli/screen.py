@@ -13,9 +13,9 @@ from rich.text import Text
 from rich.theme import Theme
 
 from holdfast.api import TokenBreakdown
-from holdfast.reports.journey import STATES
+from holdfast.reports.account import STATES
 from holdfast.reports.text import trust
-from holdfast.reports.visible import one_line
+from holdfast.text.visible import one_line
 
 _PAPER = 110  # cells where there is no terminal that has a width
 _THEME = Theme(

@@ -8,19 +8,15 @@ from dataclasses import asdict
 
 import click
 
+from holdfast.cli.files import read_text
+from holdfast.cli.options import counter_options, kept_in, known, mention_unknown, store_options, tokens
+from holdfast.cli.terminal import mention, pour, say_json, waiting
 from holdfast.content import KINDS
-from holdfast.reports.visible import amount
-from holdfast.shrinking import ShrunkText, shrink
-
-from .counting import counter_options, mention_unknown
-from .keeping import kept_in, store_options
-from .reading import read_text
-from .summary import printed
-from .terminal import mention, pour, say, waiting
-from .values import known, tokens
+from holdfast.single_text import ShrunkText, shrink
+from holdfast.text.visible import amount
 
 
-@click.command("shrink", short_help="Fit one text to a number of tokens, by what it is.")
+@click.command("shrink")
 @click.argument("file", metavar="FILE|-")
 @click.option("-t", "--tokens", "room", required=True, callback=tokens, metavar="N", help="What it may take.")
 @click.option("--query", default="", metavar="Q", help="What the reader wants to know.")
@@ -44,7 +40,7 @@ def command(
     as_json: bool,
     verbose: bool,
 ) -> int:
-    r"""Fit the text in FILE (- is standard input) to so many tokens: whole, without loss, or what says most of it.
+    r"""Fit the text in FILE (- is standard input) to so many tokens: whole, or what says most.
 
     With --store the original is kept, and the last line of the text names it for `holdfast recall`.
 
@@ -53,14 +49,15 @@ def command(
     holdfast shrink app.log --tokens 2000 --store sqlite:///originals.db
     """
     keeper = kept_in(store, store_key)
-    text = read_text(file, "strict" if store else "replace")  # an original is kept as it was, or not at all
+    # an original is kept as it was, or not at all
+    text = read_text(file, "strict" if store else "replace")
     with waiting(len(text)):
         shrunk = shrink(text, room, query, kind=kind, model=model, counter=counter, store=keeper, redact=redact)
     if verbose or sys.stderr.isatty():
         mention("".join(f"{line}\n" for line in _told(shrunk, store)))
     mention_unknown(model, counter)
     if as_json:
-        say(printed(asdict(shrunk) | {"redacted": dict(shrunk.redacted)}))
+        say_json(asdict(shrunk) | {"redacted": dict(shrunk.redacted)})
     else:
         whole = shrunk.text == text or shrunk.text.endswith("\n")
         pour(shrunk.text if whole else f"{shrunk.text}\n")

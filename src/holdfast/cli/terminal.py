@@ -1,18 +1,20 @@
-"""What is said: results on standard output, everything else on standard error; colour and motion on a terminal."""
+"""What is said: results on standard output, everything else on standard error.
+
+Colour and motion on a terminal.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from shutil import get_terminal_size
 from typing import TextIO, cast
 
+from holdfast.cli.streams import let_go
 from holdfast.kernel.registry import Registry
-from holdfast.reports.text import WIDTH
-from holdfast.reports.visible import visible
-
-from .streams import let_go
+from holdfast.text.visible import visible
 
 SCREENS = Registry(
     "screen",
@@ -25,6 +27,7 @@ SCREENS = Registry(
 )
 """What rich draws: it takes 60 ms to load, and most runs draw nothing."""
 
+_PAPER = 110  # cells of a report that no terminal shows
 _LONG_WORK = 2_000_000  # characters of input: some seconds of counting
 
 
@@ -38,8 +41,15 @@ def say(content: str | bytes) -> None:
     sys.stdout.flush()
 
 
+def say_json(value: object) -> None:
+    """Write JSON to standard output."""
+    say(json.dumps(value, indent=2) + "\n")
+
+
 def pour(text: str) -> None:
-    """Write a text of strangers to standard output: as it is, but to a terminal nothing that acts on it.
+    """Write a text of strangers to standard output.
+
+    As it is, but to a terminal nothing that acts on it.
 
     There the prompt that follows stands on a line of its own.
     """
@@ -62,7 +72,7 @@ def show(text: str) -> None:
 
 def width() -> int:
     """How wide a report may be: as the terminal, or as paper."""
-    return get_terminal_size().columns if sys.stdout.isatty() else WIDTH
+    return get_terminal_size().columns if sys.stdout.isatty() else _PAPER
 
 
 def mention(text: str) -> None:

@@ -8,23 +8,31 @@ from dataclasses import asdict
 
 import click
 
+from holdfast.cli import DONE, UNMET
+from holdfast.cli.facts import steps_of
+from holdfast.cli.files import (
+    STDOUT,
+    Document,
+    check_output,
+    check_targets,
+    like,
+    read_conversation,
+    text_bytes,
+    within,
+    write_all,
+)
+from holdfast.cli.options import known
+from holdfast.cli.terminal import mention, say, say_json, show
 from holdfast.formats import FORMATS, detect
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.integrity import Violation
-from holdfast.mending import repair, validate
 from holdfast.reports.text import steps
-from holdfast.reports.visible import amount
 from holdfast.result import CompressionResult
-
-from .complaint import DONE, UNMET
-from .reading import Document, read_conversation, within
-from .summary import printed, steps_of
-from .terminal import mention, say, show
-from .values import known
-from .writing import STDOUT, check_targets, like, text_bytes, write_all
+from holdfast.text.visible import amount
+from holdfast.validity import repair, validate
 
 
-@click.command("validate", short_help="Say what the provider would refuse, or mend it.")
+@click.command("validate")
 @click.argument("file", metavar="FILE|-")
 @click.option(
     "--provider",
@@ -41,8 +49,9 @@ def command(
 ) -> int:
     r"""Say what the provider would refuse in the conversation in FILE (- is standard input).
 
-    The exit code is 0 if nothing is, 1 if something is (with --repair: if something could not be mended). With
-    --repair the messages go to the file of -o, else to standard output unless that is a terminal.
+    The exit code is 0 if nothing is, 1 if something is (with --repair: if something could not be
+    mended). With --repair the messages go to the file of -o, else to standard output unless that is
+    a terminal.
 
     \b
     holdfast validate chat.json --provider anthropic
@@ -50,9 +59,7 @@ def command(
     """
     if (output or kept) and not mend:
         raise ConfigError("nothing is written without --repair", place="--result" if kept else "-o")
-    if as_json and output == STDOUT:
-        advice = "name a file for the messages"
-        raise ConfigError("--json and the messages both want standard output", place="-o", advice=advice)
+    check_output(output, as_json=as_json)
     check_targets({"-o": output, "--result": kept}, file, onto_source="-o")
     document = read_conversation(file)
     with within(file):
@@ -66,7 +73,7 @@ def command(
             _write(document, result, output, kept, to_pipe=not as_json)
             mention("".join(f"{line}\n" for line in steps(result)))
     if as_json:
-        say(printed(facts | {"valid": not left, "violations": [asdict(violation) for violation in left]}))
+        say_json(facts | {"valid": not left, "violations": [asdict(violation) for violation in left]})
     else:
         (mention if mend else show)("".join(f"{line}\n" for line in _verdict(name, document, left)))
     return UNMET if left else DONE

@@ -23,7 +23,7 @@ COMPRESSORS = Registry(
         "squeeze": "holdfast.compressors.squeeze:Squeeze",
         "sliding_window": "holdfast.compressors.window:SlidingWindow",
         "hybrid": "holdfast.compressors.pipeline:Pipeline",
-        "stepwise": "holdfast.compressors.stepwise:Stepwise",
+        "stepwise": "holdfast.compressors.pipeline:Stepwise",
         "trim": "holdfast.compressors.trim:Trim",
     },
     aliases={"window": "sliding_window", "pipeline": "hybrid", "summarize": "summarizing"},

@@ -14,7 +14,10 @@ BlockType = Literal["user_assistant_pair", "standalone_assistant", "standalone_t
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Messages that belong together, by their positions; ``answered`` once the assistant has said its word."""
+    """Messages that belong together, by their positions.
+
+    ``answered`` once the assistant has said its word.
+    """
 
     id: int
     type: BlockType
@@ -25,8 +28,9 @@ class Block:
 def blocks(messages: Sequence[Message]) -> list[Block]:
     """The blocks in order; every message is in one.
 
-    A user's message opens a block. The assistant's word, the calls on the way to it and their results belong to
-    the block that waits for an answer; a call keeps the block open until its results are answered too.
+    A user's message opens a block. The assistant's word, the calls on the way to it and their
+    results belong to the block that waits for an answer; a call keeps the block open until its
+    results are answered too.
     """
     found: list[Block] = []
     for i, message in enumerate(messages):

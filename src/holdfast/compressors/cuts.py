@@ -1,15 +1,16 @@
-"""Which messages may go together: strategies say how much, this module where the cuts may fall."""
+"""Where cuts may fall, and where what stands for the messages that go may stand."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import attrgetter
+from typing import NamedTuple
 
 from holdfast.kernel.integrity import Rule, may_follow, new_violation
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript, speaks
 
 
@@ -18,10 +19,17 @@ def preferred(transcript: Transcript) -> frozenset[int]:
     return transcript.preferred.union(i for i, message in enumerate(transcript.messages) if message.ours)
 
 
-def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]) -> set[int]:
-    """Positions of the oldest units, none of them in ``kept``, that together free ``excess`` tokens or more.
+def newest(transcript: Transcript, count: int) -> list[int]:
+    """Positions of the newest messages, so many of them, system messages not counted."""
+    others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
+    return others[max(0, len(others) - count) :]
 
-    All there are if they free less. Where two messages would meet that may not, the gap grows or shrinks.
+
+def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]) -> set[int]:
+    """Positions of the oldest units outside of ``kept`` that together free ``excess`` tokens.
+
+    All there are if they free less. Where two messages would meet that may not, the gap grows or
+    shrinks.
     """
     if excess <= 0 or not sizes:
         return set()
@@ -54,9 +62,9 @@ def kept_whole(unit: range, kept: AbstractSet[int]) -> bool:
 def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> set[int]:
     """The nearest set of drops after which no two neighbours meet that may not; units go whole.
 
-    First the unit after the gap goes too, then the one before it; what is in ``kept`` or protected never does.
-    Where neither may go, the newest of the gap that mends it comes back. So does the newest word of a user where
-    turns that it parts would become one that a rule refuses.
+    First the unit after the gap goes too, then the one before it; what is in ``kept`` or protected
+    never does. Where neither may go, the newest of the gap that mends it comes back. So does the
+    newest word of a user where turns that it parts would become one that a rule refuses.
     """
     if not going:
         return going
@@ -70,7 +78,7 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
 
 
 def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int) -> bool:
-    """Whether something of the assistant's stays from before the user's newest word, and a rule minds."""
+    """Whether a rule minds what stays of the assistant's from before the user's newest word."""
     if all(i in going or transcript.messages[i].role != "assistant" for i in range(user)):
         return False
     origins = [i for i in range(len(transcript)) if i not in going]
@@ -116,7 +124,10 @@ def _speaker(transcript: Transcript, places: Iterable[int]) -> Message | None:
 
 
 def _bridge(transcript: Transcript, before: range | None, k: int, going: AbstractSet[int]) -> range:
-    """The newest unit of the gap before unit ``k`` that may stand between both sides; empty if there is none."""
+    """The newest unit of the gap before unit ``k`` that may stand between both sides.
+
+    Empty if there is none.
+    """
     units = transcript.units
     for j in range(k - 1, -1, -1):
         if units[j] == before:
@@ -125,3 +136,65 @@ def _bridge(transcript: Transcript, before: range | None, k: int, going: Abstrac
         if fits and units[j].start in going:
             return units[j]
     return range(0)
+
+
+class Placed(NamedTuple):
+    """The position before which the digest stands, and whose message it is."""
+
+    at: int
+    role: Role
+
+
+def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed | None:
+    """A legal place for what stands for the messages that go.
+
+    None where neighbours would meet that may not.
+
+    ``going`` are their positions, ascending.
+    """
+    # the system may have no voice here
+    role = transcript.wire.role(transcript.wire.compose(role, "notes"))
+    for at in (going[-1] + 1, going[0]):
+        for placing in (Placed(at, role), *(Placed(at, other) for other in _SPEAKERS)):
+            if _is_legal(transcript, going, placing):
+                return placing
+    return None
+
+
+_SPEAKERS: tuple[Role, ...] = ("user", "assistant")
+
+
+def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bool:
+    new = Message(place.role, transcript.wire.compose(place.role, "notes"), transcript.wire)
+    met = _met(transcript.messages, going, place.at, new)
+    return all(may_follow(transcript.rules, before, message) for before, message in met)
+
+
+def _met(
+    messages: Sequence[Message], going: Sequence[int], at: int, new: Message
+) -> Iterator[tuple[Message | None, Message]]:
+    """Neighbours that did not stand next to each other before, system messages aside."""
+    staying = [i for i in _others(going, len(messages)) if messages[i].role != "system"]
+    place = bisect_left(staying, at)
+    for n, (one, other) in enumerate(pairwise((-1, *staying))):
+        parted = n == place and new.role != "system"
+        if not parted and bisect_left(going, one + 1) < bisect_left(going, other):
+            yield (None if one < 0 else messages[one]), messages[other]
+    if new.role != "system":
+        yield (messages[staying[place - 1]] if place else None), new
+        if place < len(staying):
+            yield new, messages[staying[place]]
+
+
+def _others(going: Sequence[int], length: int) -> Iterator[int]:
+    """The positions that stay, found run by run.
+
+    Of a long history nearly all goes, in one run or a few.
+    """
+    first = at = 0
+    while first < len(going):
+        yield from range(at, going[first])
+        before = going[first] - first  # how many stay before the run, and all along it
+        first = bisect_right(range(len(going)), before, first, key=lambda n: going[n] - n)
+        at = going[first - 1] + 1
+    yield from range(at, length)

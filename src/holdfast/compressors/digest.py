@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.compressors.blocks import blocks
-from holdfast.compressors.concealing import concealed
-from holdfast.compressors.cuts import legal
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.cuts import legal, placed
+from holdfast.compressors.knobs import check_knobs, knobs
 from holdfast.compressors.originals import saved
-from holdfast.compressors.placing import placed
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import notes_of
-from holdfast.compressors.summaries import Marks, body_of, mark
+from holdfast.compressors.summaries import Marks, body_of, concealed, mark
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Insert

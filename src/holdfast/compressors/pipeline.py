@@ -1,26 +1,65 @@
-"""Strategies in a row: a list and a loop."""
+"""Strategies made of others: in a row, in steps, under another name."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
-from holdfast.compressors.describing import described
-from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.playing import ROUNDS, played
+from holdfast.compressors.knobs import check_knobs, described
+from holdfast.kernel.apply import Applied, apply
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Attempt, Compressor, Flow, Plan
+from holdfast.kernel.errors import IntegrityError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
+
+ROUNDS = 32
+"""How often what misses its target is decided again: each time saves tokens, so this only bounds
+the time."""
+
+
+def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str, Plan, Applied]]:
+    """Every plan without steps of its own, under the name of its strategy, applied in turn.
+
+    Raises IntegrityError at the first that breaks a rule.
+    """
+    if not plan.steps:
+        done = plan.applied
+        yield name, plan, done if done and done.before is transcript else apply(transcript, plan.edits)
+        return
+    for step, inner in plan.steps:
+        for record in played(transcript, step, inner):
+            transcript = record[2].transcript
+            yield record
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Does what the strategy does; results and logs call it by the name."""
+
+    strategy: Compressor
+    name: str
+
+    def __post_init__(self) -> None:
+        check_knobs(self)
+
+    def describe(self) -> Mapping[str, object]:
+        """The description of the strategy, and the name."""
+        return {**described(self.strategy), "as": self.name}
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
+        """The plan of the strategy."""
+        return self.strategy.plan(transcript, allowance)
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """Each strategy in turn, until the target is met.
 
-    A strategy that fails, breaks a rule or saves nothing leaves the conversation as it was, and the next one
-    takes over. When all are done the last state stands, even if it is over the target.
+    A strategy that fails, breaks a rule or saves nothing leaves the conversation as it was, and the
+    next one takes over. When all are done the last state stands, even if it is over the target.
     """
 
     steps: tuple[Compressor, ...] = ()
@@ -32,7 +71,10 @@ class Pipeline:
         check_knobs(self)
 
     def describe(self) -> Mapping[str, object]:
-        """The name and every step's own description; that of the step where it stands alone under its own name."""
+        """The name and every step's own description.
+
+        That of the step where it stands alone under its own name.
+        """
         if [step.name for step in self.steps] == [self.name]:
             return described(self.steps[0])
         return {"strategy": self.name, "strategies": [described(step) for step in self.steps]}
@@ -40,8 +82,9 @@ class Pipeline:
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """The plans of the steps, one record for each, whether it ran or not.
 
-        If all together miss the target, they get another round, since one may make room for another: a result
-        that is compressed again stays as it is. Of later rounds only what changed something is recorded.
+        If all together miss the target, they get another round, since one may make room for
+        another: a result that is compressed again stays as it is. Of later rounds only what changed
+        something is recorded.
         """
         records: list[tuple[str, Plan]] = []
         now = transcript
@@ -59,7 +102,10 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """A strategy whose plan is applied as soon as it is made: what is wrong with its edits is its own fault."""
+    """A strategy whose plan is applied as soon as it is made.
+
+    What is wrong with its edits is its own fault.
+    """
 
     strategy: Compressor
 
@@ -82,18 +128,103 @@ class _Settled:
 def _tried(
     step: Compressor, now: Transcript, allowance: Allowance
 ) -> Generator[Any, Any, tuple[Plan, Transcript]]:
-    """The plan of a step and the transcript after it: unchanged where it is not needed or saves nothing."""
+    """The plan of a step and the transcript after it.
+
+    Unchanged where it is not needed or saves nothing.
+    """
     tokens = allowance.meter.total(now)
     if tokens <= allowance.target:
         return Plan.skip("target_met", "the target was met before it"), now
     plan = yield from ask(Attempt(_Settled(step), now, allowance))
-    after = _after(now, plan)
+    after = _state_after(now, plan)
     if after is not now and allowance.meter.total(after) >= tokens:
         return Plan.skip("no_savings", "what it proposed would not be smaller"), now
     return plan, after
 
 
-def _after(transcript: Transcript, plan: Plan) -> Transcript:
+def _state_after(transcript: Transcript, plan: Plan) -> Transcript:
     """The transcript after a settled plan."""
     last = plan.steps[-1][1] if plan.steps else plan
     return last.applied.transcript if last.applied else transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Stepwise:
+    """Decide as of when the conversation last passed a multiple of the step; append the rest.
+
+    Between two multiples the decision is the same, whatever the strategy is, and the results only
+    grow at their end. No state is kept: the multiples are those of the conversation's own size.
+    """
+
+    strategy: Compressor
+    """What decides."""
+
+    step: float = 0.1
+    """Share of the budget."""
+
+    def __post_init__(self) -> None:
+        check_knobs(self)
+
+    @property
+    def name(self) -> str:
+        """The name of what decides."""
+        return self.strategy.name
+
+    def describe(self) -> Mapping[str, object]:
+        """The description of what decides, and the step."""
+        return {**described(self.strategy), "step": self.step}
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
+        """The plan for the settled part, made to leave room for the rest.
+
+        Else the plan for the whole.
+
+        What misses the target is decided again, since a smaller conversation has another settled
+        part: a result that is compressed again stays as it is.
+        """
+        records: list[tuple[str, Plan]] = []
+        now = transcript
+        for _ in range(ROUNDS):
+            plan = yield from self._decided(now, allowance)
+            after = _after(now, self.name, plan)
+            if after is not now or not records:
+                records.append((self.name, plan))
+            if after is now or allowance.meter.total(after) <= allowance.target:
+                break
+            now = after
+        return Plan(steps=tuple(records)) if len(records) > 1 else records[0][1]
+
+    def _decided(self, transcript: Transcript, allowance: Allowance) -> Flow:
+        stop, target = self._settled(transcript, allowance)
+        if stop and target > 0:
+            inner = replace(allowance, limit=target, target=target)
+            plan = yield from ask(Attempt(self.strategy, transcript.head(stop), inner))
+            after = _after(transcript, self.name, plan)
+            if after is not transcript and allowance.meter.total(after) <= allowance.target:
+                return plan
+        return (yield from ask(Attempt(self.strategy, transcript, allowance)))
+
+    def _settled(self, transcript: Transcript, allowance: Allowance) -> tuple[int, int]:
+        """Where the settled part ends, and what it may take.
+
+        It ends with the last unit that was complete when the conversation passed the last multiple
+        of the step, and leaves what the rest can grow to before the next one. Neither changes until
+        then.
+        """
+        step = max(1, int(allowance.target * self.step))
+        overhead = allowance.meter.overhead(transcript.envelope)
+        reached = list(accumulate(allowance.meter.sizes(transcript), initial=overhead))
+        multiple = reached[-1] // step * step
+        stop = max((unit.stop for unit in transcript.units if reached[unit.stop] <= multiple), default=0)
+        return stop, allowance.target - (multiple + step - reached[stop])
+
+
+def _after(transcript: Transcript, name: str, plan: Plan) -> Transcript:
+    """The transcript after the plan; the same where the plan breaks a rule."""
+    now = transcript
+    try:
+        for _, _, applied in played(transcript, name, plan):
+            now = applied.transcript
+    except IntegrityError:
+        return transcript
+    return now

@@ -1,18 +1,20 @@
-"""Clear old tool outputs: the calls stay, so that the model sees what it has done; the bulk goes."""
+"""Clear old tool outputs: the calls stay, so that the model sees what it has done.
+
+The bulk goes.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from holdfast.compressors.cuts import unit_of
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.output_summaries import OldOutput, OutputSummaries, is_summary
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan
@@ -35,11 +37,12 @@ class Output(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Prune:
+class Prune(Configured):
     """Tool outputs older than a protected zone become a placeholder, if enough of them can go.
 
-    The zone is measured back from the newest output; the output in which it ends stays whole, and so does
-    everything in the newest exchange while the model has not answered it. Shares are of the budget.
+    The zone is measured back from the newest output; the output in which it ends stays whole, and
+    so does everything in the newest exchange while the model has not answered it. Shares are of the
+    budget.
     """
 
     protect_tokens: Share = 0.4
@@ -70,23 +73,17 @@ class Prune:
     """Whether exactly the minimum is enough; the design asks for more than it."""
 
     reach_budgets: float = 0.0
-    """How far back outputs are looked at, in budgets of conversation; what is older is left to a later step that
-    drops it. 0 is without end."""
+    """How far back outputs are looked at, in budgets of conversation; what is older is left to a
+    later step that drops it. 0 is without end."""
 
     by: Literal["part", "message"] = "part"
     """Whether the zone may end between two outputs of one message."""
 
     summary_tokens: int = 0
-    """Tokens that a model's summary of an output may take, in the place of the placeholder; 0 asks for none."""
+    """Tokens that a model's summary of an output may take, in the place of the placeholder; 0 asks
+    for none."""
 
     name = "prune"
-
-    def __post_init__(self) -> None:
-        check_knobs(self)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
         """One edit for each output that goes; a model is asked only where summaries are wanted."""
@@ -108,7 +105,7 @@ class Prune:
         return Plan(tuple([_replaced(output, text) for output, text in going]), reason="outputs_cleared")
 
     def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
-        """What stands beyond the zone and becomes smaller, newest first, and what takes its place."""
+        """What is beyond the zone and gets smaller, newest first, and what takes its place."""
         protect = allowance.share(self.protect_tokens)
         seen, edge = 0, -1
         going: list[tuple[Output, str]] = []
@@ -155,7 +152,10 @@ class Prune:
 
 
 def _summarized(going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Flow:
-    """The plan in which each output is told by the model; the placeholder stands where it is not."""
+    """The plan in which each output is told by the model.
+
+    The placeholder stands where it is not.
+    """
     edits: list[Edit] = []
     for output, text in going:
         old = OldOutput(output.position, output.tool, output.text, output.tokens)
@@ -203,5 +203,8 @@ def _is_error(part: object) -> bool:
 
 
 def tunacode() -> Prune:
-    """The preset of the tunacode design: 40,000 tokens protected, 20,000 at least, two user turns."""
+    """The preset of the tunacode design.
+
+    40,000 tokens protected, 20,000 at least, two user turns.
+    """
     return Prune(protect_tokens=40_000, minimum_tokens=20_000, min_user_turns=2)

@@ -1,20 +1,20 @@
 """The tool-output compaction of llm4s, under its name: an output's size decides what is done to it.
 
-For callers who ask for that design: every output is treated, the newest too. Where its implementation falls short
-of it, the design holds: a text never grows, a stray word does not make it binary, YAML or an error, numbers and
-keys stay as they are written, and what is called externalized can be had back.
+For callers who ask for that design: every output is treated, the newest too. Where its
+implementation falls short of it, the design holds: a text never grows, a stray word does not make
+it binary, YAML or an error, numbers and keys stay as they are written, and what is called
+externalized can be had back.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.summaries import WorkingStore
 from holdfast.content import kind
 from holdfast.content.llm4s_outputs import llm4s_error, llm4s_log
 from holdfast.content.structured import cleaned
@@ -22,15 +22,14 @@ from holdfast.content.structured.values import parse
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
-from holdfast.kernel.errors import ConfigError, StoreError
-from holdfast.kernel.flow import ask
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import ToolResult
-from holdfast.kernel.ports import Ask, Save
 from holdfast.kernel.transcript import Transcript
 
 _ERROR_SIGNS = ("ERROR:", "Exception", "Traceback")
 _LOG_SIGNS = ("INFO ", "DEBUG ", "WARN ")
-_WHOLE, _HEAD, _TAIL = 1_000, 50, 20  # characters of a text that stays whole; words at the ends of a longer one
+# characters of a text that stays whole; words at the ends of a longer one
+_WHOLE, _HEAD, _TAIL = 1_000, 50, 20
 _FIRST_LINE = 100  # characters of an error's first line that its summary shows
 _FRAME = re.compile(r"^[ \t]*at [^\s\d]|\.(?:java|scala):\d", re.MULTILINE)
 _EMPTY_MEMBER = re.compile(r"^[ \t]*[\w.-]+:[ \t]*(?:null|~|\"\"|''|\[\])[ \t]*\n", re.MULTILINE)
@@ -38,11 +37,13 @@ _DONE = re.compile(r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY 
 
 
 @dataclass(frozen=True, slots=True)
-class SizeClasses:
-    """Tool outputs by size: small ones stay, medium ones are compacted by type, large and binary ones moved out.
+class SizeClasses(Configured):
+    """Tool outputs by size.
 
-    What is moved out is kept in the store, and a pointer with its key stands in its place; without a store the
-    text says that it is gone, and shows no key.
+    Small ones stay, medium ones are compacted by type, large and binary ones moved out.
+
+    What is moved out is kept in the store, and a pointer with its key stands in its place; without
+    a store the text says that it is gone, and shows no key.
     """
 
     inline_bytes: int = 2_048
@@ -59,14 +60,13 @@ class SizeClasses:
             advice = "give no less than inline_bytes"
             raise ConfigError(f"{self.external_bytes} bytes are too few", place="external_bytes", advice=advice)
 
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
-
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """An edit for each output that becomes smaller; pinned ones stay, and those that have a mark of llm4s."""
+        """An edit for each output that becomes smaller.
+
+        Pinned ones stay, and those that have a mark of llm4s.
+        """
         edits: list[Replace | Offload] = []
-        saves = _Saves(allowance.stored)
+        originals = WorkingStore(allowance.stored)
         for index, at, text in _outputs(transcript):
             size = len(text.encode("utf-8", "surrogatepass"))
             if size <= self.inline_bytes:
@@ -75,14 +75,15 @@ class SizeClasses:
             if size <= self.external_bytes and type_ != "BINARY":
                 said = _INLINE[type_](text)
             else:
-                key = yield from saves.save(text, type_)
+                key = _key(text, (yield from originals.save(text, type_.lower(), open=True)))
                 said = _pointer(text, type_, size, key)
             if allowance.meter.text(said) < allowance.meter.text(text):
                 reason = f"{type_.lower()} of {size:,} bytes"
                 edits.append(Offload(index, at, said, key, reason) if key else Replace(index, at, said, reason))
         if not edits:
             return Plan.skip("nothing_to_shrink", "no tool output is large enough")
-        return Plan(tuple(edits), reason="shrunk", detail=f"{len(edits)} tool outputs{saves.trouble}")
+        told = f"{len(edits)} tool outputs", originals.trouble
+        return Plan(tuple(edits), reason="shrunk", detail="; ".join(filter(None, told)))
 
 
 def _outputs(transcript: Transcript) -> Iterator[tuple[int, int, str]]:
@@ -95,24 +96,13 @@ def _outputs(transcript: Transcript) -> Iterator[tuple[int, int, str]]:
                 yield index, at, part.text
 
 
-class _Saves:
-    """Keeps originals as long as the store works."""
+def _key(text: str, reference: str) -> str:
+    """The key that gives the text back, the whole hash as llm4s writes it.
 
-    def __init__(self, stored: bool) -> None:
-        self._stored = stored
-        self.trouble = ""
-
-    def save(self, text: str, type_: str) -> Generator[Ask[object], Any, str]:
-        """The key that gives the text back, the hash of the text as llm4s writes it; empty if there is none."""
-        if not self._stored:
-            return ""
-        try:
-            reference = yield from ask(Save(text, type_.lower(), open=True))
-        except StoreError as fault:
-            self._stored, self.trouble = False, f"; from then on no original was saved: {fault}"
-            return ""
-        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        return f"content_{digest if digest.startswith(reference) else reference}"
+    Empty if there is none.
+    """
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return reference and f"content_{digest if digest.startswith(reference) else reference}"
 
 
 def type_of(text: str) -> str:

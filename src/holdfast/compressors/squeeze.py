@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from holdfast.compressors.concealing import concealed
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.prompting import quoted, request
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.knobs import Configured
+from holdfast.compressors.summaries import body_of, concealed, mark
 from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
+from holdfast.compressors.writer import quoted, request
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Replace
@@ -26,24 +23,17 @@ _LEAST = 16  # tokens that a model is asked for, however small the cap is
 
 
 @dataclass(frozen=True, slots=True)
-class Squeeze:
-    """Summaries that take more than a cap together are each written anew by the model, about half as long.
+class Squeeze(Configured):
+    """Summaries over a common cap are each written anew by the model, about half as long.
 
-    What a summary says exactly, and the model left out, is listed behind it while there is room. If the model
-    fails, or a reply is refused, nothing changes.
+    What a summary says exactly, and the model left out, is listed behind it while there is room. If
+    the model fails, or a reply is refused, nothing changes.
     """
 
     cap_tokens: Share = 400
     """What all summaries may take together, in tokens or as a share of the target."""
 
     name = "squeeze"
-
-    def __post_init__(self) -> None:
-        check_knobs(self)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the cap."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Replace for each summary."""
@@ -79,7 +69,7 @@ class Squeeze:
 
 
 def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, str]]:
-    """Where summaries of one text stand, each with the whole text and with what it says below its mark."""
+    """Where summaries stand, each with the whole text and with what it says below its mark."""
     found: dict[int, tuple[str, str]] = {}
     for i, given in enumerate(transcript.messages):
         message = concealed(given) if masked else given
@@ -90,7 +80,10 @@ def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, 
 
 
 def _shorter(role: Role, whole: str, body: str, answer: object, room: int, count: Count) -> str:
-    """The reply in the place of a summary, marked as it was. Raises ModelError for a reply that is refused."""
+    """The reply in the place of a summary, marked as it was.
+
+    Raises ModelError for a reply that is refused.
+    """
     if isinstance(answer, HoldfastError):
         raise answer
     text = accepted(str(answer), room, count)

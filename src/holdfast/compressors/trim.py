@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from holdfast.compressors.cuts import legal, oldest_first, preferred
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.cuts import legal, newest, oldest_first, preferred
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import parted
 from holdfast.compressors.summaries import body_of, mark
 from holdfast.kernel.budget import Allowance, Share
@@ -18,21 +17,26 @@ from holdfast.kernel.messages import Media, Message, Part, Text, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.fit import head_tail, water_level
 
-_OVERSIZE = 2  # a text longer than the target divided by this loses of its middle before anything goes for it
-_STEPS = 16  # in parts of this size of the target, so that what was sent before stays the same for a while
-_HISTORY = 4  # what must stay leaves the target divided by this to older messages, where there are any
+# a text longer than the target divided by this loses of its middle before anything goes for it
+_OVERSIZE = 2
+# in parts of this size of the target, so that what was sent before stays the same for a while
+_STEPS = 16
+# what must stay leaves the target divided by this to older messages, where there are any
+_HISTORY = 4
 _FLOOR = 8  # while something else can go, no text is clamped below the target divided by this,
 _LEAST = 64  # nor below these tokens;
 _LAST = 16  # nor below these when the budget cannot be met anyway: a marker and a few words
 
 
 @dataclass(frozen=True, slots=True)
-class Trim:
-    """Drop the oldest units until the target is met; clamp what is oversize among those that must stay.
+class Trim(Configured):
+    """Drop the oldest units until the target is met.
 
-    System messages, pins and the newest message with its open exchange always stay; what the profile prefers and
-    a summary of what has left stay while they fit. What a user or the system said is never clamped unless
-    ``clamp_users`` asks for it, and a summary is not either.
+    Clamp what is oversize among those that must stay.
+
+    System messages, pins and the newest message with its open exchange always stay; what the
+    profile prefers and a summary of what has left stay while they fit. What a user or the system
+    said is never clamped unless ``clamp_users`` asks for it, and a summary is not either.
     """
 
     keep_recent: int = 0
@@ -45,7 +49,8 @@ class Trim:
     """Aim at this many tokens, or this share of the budget, instead of at the target."""
 
     clamp: bool = True
-    """Whether tool results and assistant texts that are too long for the budget lose their middle."""
+    """Whether tool results and assistant texts that are too long for the budget lose their
+    middle."""
 
     clamp_users: bool = False
     """Whether user messages may lose their middle too."""
@@ -55,13 +60,6 @@ class Trim:
 
     name = "trim"
 
-    def __post_init__(self) -> None:
-        check_knobs(self)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
-
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
         """One Drop of all that goes, and a Replace for each part that is clamped."""
         if self.only_when_last_is_user and not _ends_with_user(transcript):
@@ -70,7 +68,7 @@ class Trim:
         work = _Work(transcript, allowance, target)
         if work.excess <= 0:
             return Plan.skip("within_budget", "it fits already")
-        firm = transcript.protected.union(_recent(transcript, self.keep_recent))
+        firm = transcript.protected.union(newest(transcript, self.keep_recent))
         self._fit(work, firm, firm | preferred(transcript))
         edits = work.edits()
         if not edits:
@@ -78,7 +76,10 @@ class Trim:
         return Plan(edits, reason="trimmed")
 
     def _fit(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
-        """What costs least first: the middle of what is oversize, the oldest, the preferred, the middle of all."""
+        """What costs least first.
+
+        The middle of what is oversize, the oldest, the preferred, the middle of all.
+        """
         floor = max(_LEAST, work.target // _FLOOR)
         oversize = self._clampable(work.transcript, work.oversize)
         half, step = work.target // _OVERSIZE, max(1, work.target // _STEPS)
@@ -92,7 +93,8 @@ class Trim:
         last = self._clampable(work.transcript, work.staying, summaries=True) if work.excess > 0 else {}
         least = 1 if work.shortest(last) <= work.target else _LAST
         while work.excess > 0 and work.clamp(last, work.staying, work.target, least):
-            pass  # once, but for counters whose counts of parts do not add up to that of their message
+            # once, but for counters whose counts of parts do not add up to that of their message
+            pass
         asked = self.clamp_users_last and work.excess > 0
         words = self._clampable(work.transcript, work.staying, users=True) if asked else {}
         while work.excess > 0 and work.clamp(words, work.staying, work.target, _LAST):
@@ -119,7 +121,10 @@ class Trim:
         return found
 
     def _is_summary(self, transcript: Transcript, i: int) -> bool:
-        """Whether it is a summary of what has left: cut short it would be none. As the newest it must give way."""
+        """Whether it is a summary of what has left: cut short it would be none.
+
+        As the newest it must give way.
+        """
         return i not in transcript.newest and body_of(transcript.messages[i]) is not None
 
     def _may_clamp(self, message: Message) -> bool:
@@ -149,7 +154,7 @@ class _Work:
         return self.overhead + sum(self.sizes) - sum(self.sizes[i] for i in self.going) - self.target
 
     def room_beside_history(self, kept: AbstractSet[int]) -> int:
-        """What the messages that must stay may take, so that a part of the history can stay beside them."""
+        """What the messages that must stay may take, so that some history stays beside them."""
         history = sum(size for i, size in enumerate(self.sizes) if i not in kept)
         return self.target - min(self.target // _HISTORY, history)
 
@@ -170,7 +175,8 @@ class _Work:
     def drop_oldest(self, kept: AbstractSet[int]) -> None:
         """Drop the oldest units that are not kept until the target is met.
 
-        The oldest may have to come back, where the next may not be the first: then more is asked for.
+        The oldest may have to come back, where the next may not be the first: then more is asked
+        for.
         """
         left = [0 if i in self.going else size for i, size in enumerate(self.sizes)]
         gone, wanted, most = self.going, self.excess, sum(size for i, size in enumerate(left) if i not in kept)
@@ -189,7 +195,7 @@ class _Work:
         floor: int,
         step: int = 1,
     ) -> bool:
-        """Clamp the longest of the parts to one length, ``floor`` or more, so that the messages ``among`` fit.
+        """Clamp the longest parts to one length, ``floor`` or more, so that ``among`` fit.
 
         The length is a multiple of the ``step``, or the floor.
         """
@@ -240,7 +246,9 @@ class _Work:
 
 
 def _clamped(part: Part, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
-    """Beginning and end of the text; a line stands for the media of a result, which go with a change of its text.
+    """Beginning and end of the text.
+
+    A line stands for the media of a result, which go with a change of its text.
 
     No white space at the end: some vendors refuse it in the last message.
     """
@@ -255,7 +263,10 @@ def _clamped(part: Part, level: int, count: Callable[[str], int], seal: Seal | N
 
 
 def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
-    """A summary that says less, marked anew: it is known by what it says. Empty for what is none."""
+    """A summary that says less, marked anew: it is known by what it says.
+
+    Empty for what is none.
+    """
     body = body_of(message)
     if body is None:
         return ""
@@ -264,7 +275,10 @@ def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
 
 
 def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
-    """Beginning and end of the text; the reference at its end stays whole or goes: half of one leads nowhere."""
+    """Beginning and end of the text.
+
+    The reference at its end stays whole or goes: half of one leads nowhere.
+    """
     said, reference = parted(text, seal)
     if not reference:
         return head_tail(text, level, count).rstrip() or "…"
@@ -276,11 +290,6 @@ def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | 
 
 def _media(part: Part) -> tuple[Media, ...]:
     return part.media if isinstance(part, ToolResult) else ()
-
-
-def _recent(transcript: Transcript, count: int) -> list[int]:
-    others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
-    return others[len(others) - count :] if 0 < count < len(others) else others if count else []
 
 
 def _ends_with_user(transcript: Transcript) -> bool:

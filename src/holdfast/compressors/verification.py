@@ -1,7 +1,7 @@
 """Whether a model's reply may stand for what it was asked to summarize, and what it left out.
 
-A reply that is empty, a placeholder, an apology or an error is refused. Exact things and constraints of the
-source that a summary does not repeat are listed in the source's own words.
+A reply that is empty, a placeholder, an apology or an error is refused. Exact things and
+constraints of the source that a summary does not repeat are listed in the source's own words.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from holdfast.compressors.prompting import encodable
 from holdfast.kernel.errors import ModelError
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
 from holdfast.text.fit import choose, fits
@@ -20,6 +19,7 @@ from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
+from holdfast.text.visible import encodable
 from holdfast.text.words import terms
 
 _SHORT = 400  # characters: an apology or an error message is not longer, a summary of errors is
@@ -79,7 +79,10 @@ def accepted(reply: str, tokens: int, count: Count) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """A sentence or a line of the source, and the exact things in it; ``constrains``: a user says what must be."""
+    """A sentence or a line of the source, and the exact things in it.
+
+    ``constrains``: a user says what must be.
+    """
 
     line: str
     things: tuple[str, ...]
@@ -188,7 +191,10 @@ _DETAILS = Memo(_read, _size, 16_000_000)
 
 
 def _is_telling(one: Identifier, role: Role) -> bool:
-    """Whether somebody may need it again: of a tool's output only what is an identifier beyond doubt."""
+    """Whether somebody may need it again.
+
+    Of a tool's output only what is an identifier beyond doubt.
+    """
     digits = sum(character.isdigit() for character in one.text)
     if one.kind == "quoted" or len(one.text) > _LONGEST:
         return False
@@ -211,7 +217,10 @@ def _near(things: Sequence[Identifier]) -> list[list[Identifier]]:
 
 
 def _line(text: str, start: int, end: int, near: Sequence[Identifier]) -> str:
-    """The piece in one line; of a long one what stands around the things, cut where a sentence or a word ends."""
+    """The piece in one line.
+
+    Of a long one what stands around the things, cut where a sentence or a word ends.
+    """
     if not near or end - start <= _LONGEST:
         return " ".join(text[start:end].split())
     first, last = near[0].start, near[-1].start + len(near[-1].text)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.compressors.cuts import kept_whole, legal, oldest_first, preferred
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop
@@ -16,12 +15,12 @@ from holdfast.kernel.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)
-class SlidingWindow:
+class SlidingWindow(Configured):
     """System messages and the newest of the others, in order, where they stand.
 
-    With none of the three knobs the window is what fits the target, and the task, the newest user message and a
-    summary of what has left stay while they fit. A window that is given is exact: it may leave the result over
-    the budget, and a tool exchange that it would cut through goes whole.
+    With none of the three knobs the window is what fits the target, and the task, the newest user
+    message and a summary of what has left stay while they fit. A window that is given is exact: it
+    may leave the result over the budget, and a tool exchange that it would cut through goes whole.
     """
 
     window_size: int | None = None
@@ -41,10 +40,6 @@ class SlidingWindow:
         if len(given) > 1:
             advice = "give one of window_size, keep_turns and keep_tokens"
             raise ConfigError("a window has one measure", place="sliding_window", advice=advice)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the measure."""
-        return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
         """One Drop of everything that is older than the window."""

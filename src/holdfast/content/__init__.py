@@ -32,6 +32,7 @@ KINDS = Registry(
         "dense": "holdfast.content.dense:Dense",
         "prose": "holdfast.content.prose:Prose",
     },
+    formerly=("parsers", "grammars"),
 )
 """The last takes what none fits. Of kinds that fit alike the first is taken; those from outside come before."""
 

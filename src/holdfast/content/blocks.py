@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from holdfast.selection.pieces import Piece, Reading, clauses, in_lines
-from holdfast.text.speech import reads_as_words
+from holdfast.text.sentences import reads_as_words
 
 from .lossy import MOST, Lossy, Read
 

@@ -361,6 +361,7 @@ class Log(Read):
     """Lines with a time or a level at their head; every kind of event is told once, with its count."""
 
     name = "log"
+    takes_apart = True
 
     def fit(self, text: str) -> float:
         """The share of the lines that begin as a log's do, or that continue such a line."""

@@ -17,6 +17,12 @@ class Read:
     """A kind that proposes pieces; what of them fits is chosen by the one order of value."""
 
     name = ""
+    takes_apart = False
+    """Whether a line of it does not speak for itself.
+
+    In a conversation only such kinds are told in pieces of their own, and others as any text: in recorded
+    runs that kept more of the names that were used later.
+    """
 
     def fit(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
         """The share of the text, from 0 to 1, that reads as one of this kind."""

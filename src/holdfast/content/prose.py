@@ -7,9 +7,8 @@ import re
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, passages
 from holdfast.text.fit import clip, fits
-from holdfast.text.lines import is_of_lines
 from holdfast.text.opaque import elide
-from holdfast.text.sentences import sentences
+from holdfast.text.sentences import is_of_lines, sentences
 
 from .lossy import Lossy, Read
 from .shares import sampled

@@ -48,6 +48,7 @@ class Table(Read):
     """A header and rows."""
 
     name = "table"
+    takes_apart = True
 
     def fit(self, text: str) -> float:
         """The share of the rows, if there are any, with as many cells as a header that can name columns."""

@@ -1,4 +1,7 @@
-"""Drivers: ``run`` (sync), ``arun`` (async), ``run_batch`` (lockstep) shield callers from faulty strategies."""
+"""Strategies in lockstep (``run_batch``), shielded from each other's faults, and who drives them.
+
+``run`` waits for the answers, ``arun`` awaits them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, TypeVar, cast
 from .compressor import Attempt, Flow, Plan
 from .ports import Ask
 
+R = TypeVar("R")
 T = TypeVar("T")
 Rounds = Generator[list[tuple[int, Ask[object]]], Sequence[object], list[Plan]]
 
@@ -84,26 +88,30 @@ def _plan(value: object) -> Plan:
     return Plan.fail(TypeError(f"a strategy returns a Plan, not {type(value).__name__}"))
 
 
-def run(attempt: Attempt, answer: Callable[[Ask[object]], object]) -> Plan:
-    """The plan, each ask answered by ``answer``, which returns a HoldfastError where it has none."""
-    lane = Lane(attempt)
+def run(rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Sequence[object]]) -> T:
+    """What the rounds return; each is answered by ``answers``, with a HoldfastError where there is none."""
     try:
-        while lane.asking is not None:
-            lane.answer(answer(lane.asking))
+        asked = next(rounds)
+        while True:
+            asked = rounds.send(answers(asked))
+    except StopIteration as done:
+        return cast("T", done.value)
     finally:
-        lane.close()
-    return lane.plan or Plan()
+        rounds.close()
 
 
-async def arun(attempt: Attempt, answer: Callable[[Ask[object]], Awaitable[object]]) -> Plan:
-    """As ``run``, the answers awaited; a cancellation closes the flow and goes on to the caller."""
-    lane = Lane(attempt)
+async def arun(
+    rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Awaitable[Sequence[object]]]
+) -> T:
+    """As ``run``, the answers awaited; a cancellation closes the flows and goes on to the caller."""
     try:
-        while lane.asking is not None:
-            lane.answer(await answer(lane.asking))
+        asked = next(rounds)
+        while True:
+            asked = rounds.send(await answers(asked))
+    except StopIteration as done:
+        return cast("T", done.value)
     finally:
-        lane.close()
-    return lane.plan or Plan()
+        rounds.close()
 
 
 def run_batch(attempts: Sequence[Attempt]) -> Rounds:

@@ -15,11 +15,10 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.ports import Ask, Room
 from holdfast.text.fit import choose
 from holdfast.text.memo import Memo
-from holdfast.text.question import Question
-from holdfast.text.salience import order
 
 from .clauses import TALK, Count, Piece, clauses, opened, readable, rendered, told
 from .mentions import completed, named_in, with_names
+from .order import order
 from .segments import HEAVY, LIGHT
 
 FACTORS = {LIGHT: (4.0, 3.2), HEAVY: (11.0, 8.2)}
@@ -32,13 +31,10 @@ KEPT = {LIGHT: 0.95, HEAVY: 0.80}
 """The share of what the text names that a form should name too."""
 
 _SMALL = 24  # tokens that a form may always take: less names nothing
-_MOST_SENTENCES = 2_000  # of a segment that are weighed against each other
 _SAID = 0.35  # share of a form that is said in words at least, if all that is named stands beside it
 _LISTED, _MANY, _TABLED = (0.6, 0.8), 2, (0.3,)
 """The share that a list of names has where that cannot be, until enough is named; and where they are so many forms
 full, for then they are the cells of tables."""
-
-_NO_QUESTION = Question.of("")
 
 
 class Condenser(Protocol):
@@ -128,7 +124,7 @@ class _Said:
         if len(self.texts) < 2:
             return range(len(self.texts))
         weights = list(map(readable, self.texts))
-        return order(self.texts, _NO_QUESTION, most=_MOST_SENTENCES, weights=weights)
+        return order(self.texts, weights=weights)
 
 
 def _filled(said: _Said, named: Mapping[str, str], room: int, count: Count) -> str:

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from holdfast.text.lexical import Lexical
+from holdfast.text.similarity import Lexical
 
 from .remembered import Remembered
 

@@ -8,9 +8,9 @@ from holdfast.content import shrink
 from holdfast.kernel.ports import Room
 from holdfast.text.fit import choose, fits
 from holdfast.text.question import Question
-from holdfast.text.salience import order
 from holdfast.text.sentences import sentences
 
+from .order import order
 from .pleasantries import without_pleasantries
 from .remembered import Excerpt, Remembered
 from .times import day_name
@@ -23,7 +23,7 @@ _LEAST = 20  # tokens of an excerpt that is cut: less says nothing
 _LARGEST, _LARGE = 0.5, 0.25  # of the budget: the best hit, and any other, is cut if it would take more
 _LONG = 60_000  # characters of a message that are read sentence by sentence
 _MOST_OUTPUTS = 3  # of tools that are read for what answers: each costs as much as a search
-_SENTENCES = 400  # of a message: more are not weighed against each other
+_SENTENCES = 400  # of a message: more are not tried
 
 
 def speaker_of(message: Remembered) -> str:
@@ -158,7 +158,7 @@ class _Packer:
         pieces = [] if tool or len(text) > _LONG else [piece.strip() for piece in sentences(text)]
         if len(pieces) < 2:
             return shrink(text, Room(room, self._count, self._question.text)).text
-        ranked = order(pieces, self._question, most=_SENTENCES)[:_SENTENCES]
+        ranked = order(pieces, self._question.text)[:_SENTENCES]
         chosen = choose(ranked, list(map(len, pieces)), lambda kept: _joined(pieces, kept), room, self._count)
         return chosen.text if chosen else ""
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from holdfast.text.importance import has_importance_marker
 from holdfast.text.memo import Memo
-from holdfast.text.scoring import has_importance_marker
 from holdfast.text.words import STOP_WORDS, words
 
 from . import entities

@@ -13,7 +13,7 @@ from typing import Any, cast, get_args
 
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.named import Named
+from holdfast.compressors.pipeline import Named
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Preference
@@ -61,7 +61,7 @@ def profile_names() -> list[str]:
 
 
 def load_profile(name: str) -> Profile:
-    """A profile by its name, or from a file whose name ends in ``.toml``, which is read anew each time.
+    """A profile by its name, or from a file ending in ``.toml``, which is read each time.
 
     Raises ConfigError, naming the known profiles or keys, for what it does not know.
     """
@@ -97,7 +97,10 @@ def read_profile(text: str, place: str = "profile") -> Profile:
 
 
 def read_step(data: object, place: str) -> Compressor:
-    """The strategy that a table names, with the knobs that it sets; ``as`` is its name in records."""
+    """The strategy that a table names, with the knobs that it sets.
+
+    ``as`` is its name in records.
+    """
     if not isinstance(data, Mapping) or "strategy" not in data:
         raise ConfigError("a step is a table with a strategy", place=place, advice='add strategy = "..."')
     table = dict(cast("Mapping[str, Any]", data))

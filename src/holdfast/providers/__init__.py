@@ -2,16 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, cast
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError
-from holdfast.kernel.ports import Embedder, Model
+from holdfast.kernel.ports import Embedder, Model, Reply
 from holdfast.kernel.registry import Registry
 
-from .functions import FunctionEmbedder, FunctionModel
+
+class FunctionModel:
+    """A function of the prompt, synchronous or not; the instructions stand before the prompt.
+
+    In caches it goes by its qualified name: two functions of one name in one cache are one model,
+    unless an attribute ``name`` tells them apart.
+    """
+
+    def __init__(self, function: Callable[[str], Any]) -> None:
+        self._function = function
+        self.name = _name(function)
+
+    def complete(
+        self, prompt: str, *, system: str = "", max_tokens: int = 512
+    ) -> str | Reply | Awaitable[str | Reply]:
+        """What the function returns."""
+        del max_tokens
+        answer: str | Reply | Awaitable[str | Reply] = self._function(
+            f"{system}\n\n{prompt}" if system else prompt
+        )
+        return answer
+
+
+class FunctionEmbedder:
+    """A function of a list of texts, synchronous or not."""
+
+    def __init__(self, function: Callable[[Sequence[str]], Any]) -> None:
+        self._function = function
+        self.name = _name(function)
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
+        """What the function returns."""
+        vectors: Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]] = self._function(texts)
+        return vectors
+
+
+def _name(function: object) -> str:
+    name = getattr(function, "name", None)
+    if isinstance(name, str) and name:
+        return name
+    home, own = getattr(function, "__module__", ""), getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{home}.{own}" if home else own
+
 
 MODELS = Registry(
     noun="model vendor",
@@ -60,9 +102,10 @@ def check_embedder(spec: EmbedderSpec) -> None:
 
 
 def open_model(spec: ModelSpec) -> Model:
-    """The model of ``vendor:name``, the very object that is one, or a function of the prompt made into one.
+    """The model of ``vendor:name``, the very object that is one, or a function as one.
 
-    Raises ConfigError for anything else, MissingExtraError where the vendor's package is not installed.
+    Raises ConfigError for anything else, MissingExtraError where the vendor's package is not
+    installed.
     """
     check_model(spec)
     if isinstance(spec, str):

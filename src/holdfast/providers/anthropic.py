@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 
-from holdfast.cost import Price
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-
-from .vendor import Faults, key_of, named, shared, translated
+from holdfast.providers.prices import Price
+from holdfast.providers.vendor import Faults, key_of, named, shared, translated
 
 try:
     import anthropic
@@ -27,9 +26,9 @@ _FAULTS = Faults(
 class AnthropicModel:
     """A Claude model; its client is shared by all of one address and key, and safe with threads.
 
-    Without ``api_key`` and ``base_url`` the environment says them (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL).
-    ``timeout`` is in seconds. ``window`` is what the model takes, in tokens, where its name does not tell;
-    ``price`` stands in the place of the list price.
+    Without ``api_key`` and ``base_url`` the environment says them (ANTHROPIC_API_KEY,
+    ANTHROPIC_BASE_URL). ``timeout`` is in seconds. ``window`` is what the model takes, in tokens,
+    where its name does not tell; ``price`` stands in the place of the list price.
     """
 
     def __init__(

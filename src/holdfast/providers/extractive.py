@@ -1,4 +1,7 @@
-"""A model that is none: its summary is the most telling sentences of what it is given, word for word."""
+"""A model that is none.
+
+Its summary is the most telling sentences of what it is given, word for word.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from holdfast.text.question import Question
 from holdfast.text.salience import order
 from holdfast.text.sentences import sentences
 
-_QUOTED = "| "  # in front of each line of material; what is asked of a model stands in the other lines
-_CHARACTERS_A_TOKEN = 3  # fewer than there are in most texts, so that the reply stays within its tokens
+# in front of each line of material; what is asked of a model stands in the other lines
+_QUOTED = "| "
+# fewer than there are in most texts, so that the reply stays within its tokens
+_CHARACTERS_A_TOKEN = 3
 _LONGEST = 300  # characters of a sentence; of one that has no end the beginning is quoted
 _SHORTEST = 12  # characters; what is shorter says nothing by itself
 
@@ -22,7 +27,10 @@ class Extractive:
         self.name = name or "extractive"
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> str:
-        """The sentences that say most, in their order, one a line; an older summary counts like the rest."""
+        """The sentences that say most, in their order, one a line.
+
+        An older summary counts like the rest.
+        """
         del system
         pieces = _pieces(prompt)
         room = max_tokens * _CHARACTERS_A_TOKEN
@@ -42,7 +50,10 @@ def _pieces(prompt: str) -> Sequence[str]:
 
 
 def _texts(prompt: str) -> Sequence[str]:
-    """The quoted texts, each a run of quoted lines; where nothing is quoted, all of the prompt is material."""
+    """The quoted texts, each a run of quoted lines.
+
+    Where nothing is quoted, all of the prompt is material.
+    """
     runs = groupby(prompt.splitlines(), key=lambda line: line.startswith(_QUOTED))
     quoted = ["\n".join(line.removeprefix(_QUOTED) for line in lines) for is_quoted, lines in runs if is_quoted]
     return quoted or [prompt]

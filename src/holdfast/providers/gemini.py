@@ -7,12 +7,10 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, cast
 
-from holdfast.cost import Price
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-
-from .refusals import refusal
-from .vendor import key_of, named, reading, shared
+from holdfast.providers.prices import Price
+from holdfast.providers.vendor import key_of, named, reading, refusal, shared
 
 try:
     import httpx2
@@ -28,10 +26,10 @@ _THOUGHT = 4_096  # tokens that a thinking model may think before it speaks: the
 class GeminiModel:
     """A Gemini model; its client is shared by all of one address and key, and safe with threads.
 
-    Without ``api_key`` and ``base_url`` the environment says them (GEMINI_API_KEY or GOOGLE_API_KEY,
-    GOOGLE_GEMINI_BASE_URL). ``timeout`` is in seconds. ``window`` is what the model takes, in tokens, where its
-    name does not tell; ``thought`` is how many tokens it may think beyond a reply's own; ``price`` stands in the
-    place of the list price.
+    Without ``api_key`` and ``base_url`` the environment says them (GEMINI_API_KEY or
+    GOOGLE_API_KEY, GOOGLE_GEMINI_BASE_URL). ``timeout`` is in seconds. ``window`` is what the model
+    takes, in tokens, where its name does not tell; ``thought`` is how many tokens it may think
+    beyond a reply's own; ``price`` stands in the place of the list price.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""Vectors of the words of a text and of the letters in them: no model, nothing to install, no network.
+"""Vectors of the words of a text and of the letters in them.
+
+No model, nothing to install, no network.
 
 Texts are alike here when they share words and parts of words; what they mean is not known.
 """
@@ -14,8 +16,8 @@ from math import log, sqrt
 from holdfast.text.words import STOP_WORDS, words
 
 _DIMENSIONS = 512
-# Hashing with signs keeps angles: two features that meet in one place cancel as often as they add up
-# (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", 2009).
+# Hashing with signs keeps angles: two features that meet in one place cancel as often as they add
+# up (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", 2009).
 _SIGN = 1 << 63
 _GRAMS = (3, 4)  # letters
 _LONGEST = 48  # letters of a word that are looked at

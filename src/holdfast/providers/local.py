@@ -1,6 +1,7 @@
 """Vectors of meaning without a network: the static vectors that come inside the package wordllama.
 
-The files are read where they are installed; the package's own loader, which may download, is never run.
+The files are read where they are installed; the package's own loader, which may download, is never
+run.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ Floats = npt.NDArray[np.float32]
 
 
 class LocalEmbedder:
-    """The mean of the static vectors of a text's tokens: 256 numbers, about 20,000 short texts a second."""
+    """The mean of the static vectors of a text's tokens.
+
+    256 numbers, about 20,000 short texts a second.
+    """
 
     name = "wordllama-l2-supercat-256"
 
@@ -47,7 +51,10 @@ class LocalEmbedder:
         return listed
 
     def rows(self, words: Sequence[str]) -> Floats:
-        """The same of short texts as a matrix: one by one, for threads would cost more than they save."""
+        """The same of short texts as a matrix.
+
+        One by one, for threads would cost more than they save.
+        """
         return self._means([tokens for word in words for tokens in self._encoded([_clean(word)])])
 
     def _encoded(self, texts: list[str]) -> list[Any]:
@@ -83,10 +90,14 @@ def _loaded() -> tuple[Any, npt.NDArray[np.float16]]:
 
 
 def _tensor(path: Path) -> npt.NDArray[np.float16]:
-    """The one matrix of a safetensors file: eight bytes of length, a header in JSON, the numbers."""
+    """The one matrix of a safetensors file.
+
+    Eight bytes of length, a header in JSON, the numbers.
+    """
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         told = json.loads(file.read(length))[_TENSOR]
     rows, columns = told["shape"]
     start = 8 + length + told["data_offsets"][0]
-    return np.asarray(np.memmap(path, "<f2", "r", start, (rows, columns)))  # a view: a memmap indexes in Python
+    # a view: a memmap indexes in Python
+    return np.asarray(np.memmap(path, "<f2", "r", start, (rows, columns)))

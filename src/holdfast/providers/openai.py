@@ -1,15 +1,17 @@
-"""OpenAI's chat completions and embeddings, and whoever else speaks them under a ``base_url`` of their own."""
+"""OpenAI's chat completions and embeddings.
+
+Whoever else speaks them has a ``base_url`` of their own.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 
-from holdfast.cost import Price
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.ports import Reply
-
-from .vendor import Faults, key_of, named, shared, translated
+from holdfast.providers.prices import Price
+from holdfast.providers.vendor import Faults, key_of, named, shared, translated
 
 try:
     import openai
@@ -26,16 +28,17 @@ _FAULTS = Faults(
 )
 _REASONING = ("o1", "o3", "o4", "gpt-5")
 _THOUGHT = 4_096  # tokens that a reasoning model may think before it speaks: they count as output
-_MOST = 8_000  # characters of a text that are embedded: within the 8,191 tokens that the models take
+# characters of a text that are embedded: within the 8,191 tokens that the models take
+_MOST = 8_000
 
 
 class OpenAIModel:
     """A chat model; its client is shared by all of one address and key, and safe with threads.
 
-    Without ``api_key`` and ``base_url`` the environment says them (OPENAI_API_KEY, OPENAI_BASE_URL); a server of
-    one's own may do without a key. ``timeout`` is in seconds. ``window`` is what the model takes, in tokens,
-    where its name does not tell; ``thought`` is how many tokens it may think beyond a reply's own; ``price``
-    stands in the place of the list price.
+    Without ``api_key`` and ``base_url`` the environment says them (OPENAI_API_KEY,
+    OPENAI_BASE_URL); a server of one's own may do without a key. ``timeout`` is in seconds.
+    ``window`` is what the model takes, in tokens, where its name does not tell; ``thought`` is how
+    many tokens it may think beyond a reply's own; ``price`` stands in the place of the list price.
     """
 
     def __init__(
@@ -76,7 +79,10 @@ class OpenAIModel:
 
 
 class OpenAIEmbedder:
-    """An embedding model, with the options of ``OpenAIModel``; of a long text the beginning is embedded."""
+    """An embedding model, with the options of ``OpenAIModel``.
+
+    Of a long text the beginning is embedded.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""The public test double: replies that were written before, in order or by a function, and what was asked."""
+"""The public test double.
+
+Replies that were written before, in order or by a function, and what was asked.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,9 @@ Vector = Sequence[float]
 class Scripted:
     """A model that says what it was told to say.
 
-    ``replies``: one text for every call, several in order (a call beyond the last one is a ModelError), or a
-    function of the prompt. ``calls`` are the requests so far; with a ``gate``, each is answered when that is set.
+    ``replies``: one text for every call, several in order (a call beyond the last one is a
+    ModelError), or a function of the prompt. ``calls`` are the requests so far; with a ``gate``,
+    each is answered when that is set.
     """
 
     def __init__(
@@ -52,7 +56,10 @@ class Scripted:
 
 
 class ScriptedEmbedder:
-    """An embedder that gives the vectors that it was told to give; ``calls`` are the lists of texts so far."""
+    """An embedder that gives the vectors that it was told to give.
+
+    ``calls`` are the lists of texts so far.
+    """
 
     def __init__(self, vector: Callable[[str], Vector], *, name: str = "scripted") -> None:
         self.name = name

@@ -8,10 +8,9 @@ from typing import cast
 from holdfast.formats import named
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import Registry
-from holdfast.metering import Counter, meter_for
+from holdfast.meter import Counter, meter_for
+from holdfast.reports.account import Account, account_of
 from holdfast.result import CompressionResult
-
-from .account import Account, account_of
 
 REPORTS = Registry(
     "form of report",
@@ -29,8 +28,8 @@ def report(
 ) -> str:
     """What was done to each message and why, as ``text`` or as one self-contained ``html`` page.
 
-    The messages are counted again, with the counter that the result names unless another is given. Raises
-    ConfigError for a form that is not known, and InputError for what is no result.
+    The messages are counted again, with the counter that the result names unless another is given.
+    Raises ConfigError for a form that is not known, and InputError for what is no result.
     """
     return written(account(result, model=model, counter=counter), format)
 
@@ -39,7 +38,8 @@ def account(result: CompressionResult, *, model: str | None = None, counter: Cou
     """What a report is written from."""
     if not isinstance(cast("object", result), CompressionResult):
         raise InputError(f"{type(result).__name__} is no result", advice="give what compress returned")
-    # the name may be that of a function of the caller, which nothing here can find: it counts as that of a model
+    # the name may be that of a function of the caller, which nothing here can find: it counts as
+    # that of a model
     again = model if model or counter is not None else result.counter
     return account_of(result, named(result.format), meter_for(again or None, counter))
 

@@ -1,4 +1,4 @@
-"""What a report tells of: every message on its way, what it said before and after, and how long it was.
+"""What a report tells of: every message on its way, what it said before and after, how long it was.
 
 Secrets are masked in what it says, also where the messages themselves keep them.
 """
@@ -6,23 +6,172 @@ Secrets are masked in what it says, also where the messages themselves keep them
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from holdfast.kernel.budget import Meter
+from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.messages import Media, Message, Part, Reasoning, Role, ToolCall, ToolResult
 from holdfast.kernel.transcript import Format, speaks
-from holdfast.result import CompressionResult, bare, restore
+from holdfast.result import CompressionResult, Step, bare, message_list, restore
 from holdfast.text.concealed import redacted_texts
+from holdfast.text.visible import plain
 
-from .journey import STATES, Journey, State, journeys
-from .visible import plain
+State = Literal["kept", "changed", "offloaded", "dropped", "inserted"]
+STATES: tuple[State, ...] = ("kept", "changed", "offloaded", "dropped", "inserted")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One message: its journey, what it said and says, and how long that is; empty and 0 where it is not there.
+class Touch:
+    """One edit that met a message: by which step and why.
 
-    ``role`` is tool for a message that brings tool results alone, whatever role its wire carries them under.
+    ``key`` is where an offloaded original is kept.
+    """
+
+    step: str
+    state: State
+    reason: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """One message. ``before`` and ``after`` are its positions in the original and in the result.
+
+    An inserted message has no ``before``, a dropped one no ``after``. ``covers``: the first and the
+    last original position that an inserted message speaks for.
+    """
+
+    before: int | None
+    after: int | None
+    original: object = field(default=None, repr=False)
+    final: object = field(default=None, repr=False)
+    touches: tuple[Touch, ...] = ()
+    covers: tuple[int, int] | None = None
+
+    @property
+    def state(self) -> State:
+        """What became of it in the end; a message that was changed and then dropped is dropped."""
+        if self.after is None:
+            return "dropped"
+        if self.before is None:
+            return "inserted"
+        met = {touch.state for touch in self.touches}
+        return "offloaded" if "offloaded" in met else "changed" if "changed" in met else "kept"
+
+    @property
+    def decided(self) -> Touch | None:
+        """The last edit that put it into its state; None for a kept message."""
+        return next((touch for touch in reversed(self.touches) if touch.state == self.state), None)
+
+
+@dataclass(slots=True)
+class _Trail:
+    """A message on its way: one object from the step that brings it to the end."""
+
+    before: int | None
+    touches: list[Touch] = field(default_factory=list[Touch])
+    covers: tuple[int, int] | None = None
+    gone: bool = False
+
+
+def journeys(result: CompressionResult) -> list[Journey]:
+    """Every original and every inserted message that is left, in reading order.
+
+    Dropped ones where they stood.
+    """
+    original = bare(restore(result))
+    originals: Sequence[object] = original[result.key] if result.key else original
+    finals = message_list(result)
+    trails = [_Trail(i) for i in range(len(originals))]
+    for step in result.steps:
+        if step.applied:
+            trails = _after(step, trails)
+    found: list[Journey] = []
+    left = iter(enumerate(finals))
+    for trail in trails:
+        after, final = (None, None) if trail.gone else next(left)
+        if trail.before is not None:
+            found.append(Journey(trail.before, after, originals[trail.before], final, tuple(trail.touches)))
+        elif after is not None:
+            found.append(Journey(None, after, None, final, tuple(trail.touches), trail.covers))
+    return found
+
+
+def sources(result: CompressionResult) -> list[int | None]:
+    """For each message of the result where it stood in the original conversation.
+
+    None where it is inserted.
+    """
+    places: list[int | None] = list(range(result.metrics.messages_before))
+    for step in result.steps:
+        inserts = Counter(edit.at for edit in step.edits if isinstance(edit, Insert))
+        dropped = {i for edit in step.edits if isinstance(edit, Drop) for i in edit.indices}
+        if inserts or dropped:
+            after: list[int | None] = []
+            for i, place in enumerate(places):
+                after += [None] * inserts[i] if i in inserts else ()
+                after += () if i in dropped else (place,)
+            places = after + [None] * inserts[len(places)]
+    return places
+
+
+def _after(step: Step, trails: Sequence[_Trail]) -> list[_Trail]:
+    """The trails after a step.
+
+    Touched where it changed or dropped something, new ones where it inserted.
+    """
+    view = [trail for trail in trails if not trail.gone]
+    added: dict[int, list[_Trail]] = {}
+    for edit in step.edits:
+        if isinstance(edit, Insert):
+            touch = Touch(step.name, "inserted", edit.reason)
+            added.setdefault(edit.at, []).append(_Trail(None, [touch], _covered(view, edit)))
+    ordered: list[_Trail] = []
+    position = 0
+    for trail in trails:
+        if not trail.gone:
+            ordered += added.get(position, ())
+            position += 1
+        ordered.append(trail)
+    ordered += added.get(position, ())
+    for edit in step.edits:
+        _touch(view, step.name, edit)
+    return ordered
+
+
+def _touch(view: Sequence[_Trail], step: str, edit: Edit) -> None:
+    if isinstance(edit, Drop):
+        for i in edit.indices:
+            view[i].gone = True
+            view[i].touches.append(Touch(step, "dropped", edit.reason))
+    elif isinstance(edit, Offload):
+        view[edit.index].touches.append(Touch(step, "offloaded", edit.reason, edit.key))
+    elif not isinstance(edit, Insert):
+        view[edit.index].touches.append(Touch(step, "changed", edit.reason))
+
+
+def _covered(view: Sequence[_Trail], insert: Insert) -> tuple[int, int] | None:
+    """The original positions that an inserted message speaks for, through earlier inserts too."""
+    if insert.covers is None:
+        return None
+    first, last = insert.covers
+    spans = [
+        trail.covers if trail.before is None else (trail.before, trail.before) for trail in view[first : last + 1]
+    ]
+    known = [span for span in spans if span]
+    return (min(a for a, _ in known), max(b for _, b in known)) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAccount:
+    """One message: its journey, what it said and says, and how long that is.
+
+    Empty and 0 where it is not there.
+
+    ``role`` is tool for a message that brings tool results alone, whatever role its wire carries
+    them under.
     """
 
     journey: Journey
@@ -50,12 +199,13 @@ class Entry:
 class Account:
     """A result, message by message. ``counter`` names what counted the messages.
 
-    ``beside`` is what the totals of the result hold beside the messages (system prompt of a body, tool schemas,
-    what a provider adds); None if the messages were counted by another counter than the result.
+    ``beside`` is what the totals of the result hold beside the messages (system prompt of a body,
+    tool schemas, what a provider adds); None if the messages were counted by another counter than
+    the result.
     """
 
     result: CompressionResult
-    entries: tuple[Entry, ...]
+    entries: tuple[MessageAccount, ...]
     counter: str
     beside: int | None
 
@@ -75,9 +225,9 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
     before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
     sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
     texts_before, texts_after = (redacted_texts([*map(said, each.messages)]) for each in (before, after))
-    entries: list[Entry] = []
+    entries: list[MessageAccount] = []
     for journey in journeys(result):
-        entry = Entry(journey)
+        entry = MessageAccount(journey)
         if journey.after is not None:
             message, size = after.messages[journey.after], sizes_after[journey.after]
             entry = replace(entry, role=_role(message), text_after=texts_after[journey.after], tokens_after=size)
@@ -89,7 +239,8 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
         entries.append(entry)
     beside_before = result.metrics.tokens_before - sum(sizes_before)
     beside_after = result.metrics.tokens_after - sum(sizes_after)
-    agreed = beside_before == beside_after or bool(result.masked)  # what was masked is not counted as it was
+    # what was masked is not counted as it was
+    agreed = beside_before == beside_after or bool(result.masked)
     known = beside_after if agreed and beside_after >= 0 else None
     return Account(result, tuple(entries), meter.counter.name, known)
 
@@ -102,16 +253,16 @@ def said(message: Message) -> str:
     """Everything that the message carries, as a person reads it."""
     if message.plain is not None:
         return message.plain
-    return "\n".join(_read(part) for part in message.parts)
+    return "\n".join(_worded(part) for part in message.parts)
 
 
-def _read(part: Part) -> str:
+def _worded(part: Part) -> str:
     if isinstance(part, ToolCall):
         return f"{part.name}({part.arguments})"
     if isinstance(part, Media):
         return f"[{' '.join(filter(None, (part.kind, part.media_type)))}]"
     if isinstance(part, ToolResult):
-        return "\n".join([part.text, *map(_read, part.media)]) if part.media else part.text
+        return "\n".join([part.text, *map(_worded, part.media)]) if part.media else part.text
     if isinstance(part, Reasoning):
         return f"[thinking] {part.text}"
     return part.text

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: no address is fetched, and what messages say stays text."""
+"""The report as one page that fetches nothing, and in which what messages say stays text."""
 
 from __future__ import annotations
 
@@ -9,14 +9,69 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
+from holdfast.reports.account import STATES, Account, MessageAccount, Touch
+from holdfast.reports.text import DiffPiece, difference, exactness, folded, spoken_for, told, trust, verdict
 from holdfast.result import CompressionResult
+from holdfast.text.visible import amount, one_line, plain, visible
 
-from .account import Account, Entry
-from .difference import Piece, difference, folded
-from .journey import STATES, Touch
-from .ribbon import anchor, message_bar, ribbon
-from .text import exactness, spoken_for, told, trust, verdict
-from .visible import amount, one_line, plain, visible
+_HEIGHT = 26
+_DENSE = 120  # messages: more of them are too narrow to have an edge
+
+
+def anchor(entry: MessageAccount) -> str:
+    """The name of the message within the page."""
+    journey = entry.journey
+    return f"m{journey.before}" if journey.before is not None else f"n{journey.after}"
+
+
+def ribbon(account: Account) -> str:
+    """Both ribbons on one scale, with a mark at the budget. Every message leads to its row."""
+    metrics, limit = account.result.metrics, account.result.usage.limit
+    whole = max(metrics.tokens_before, metrics.tokens_after, limit, 1)
+    beside = account.beside or 0
+    before = "".join(_segments(account, [entry.tokens_before for entry in account.entries], beside, whole))
+    after = "".join(_segments(account, [entry.tokens_after for entry in account.entries], beside, whole))
+    mark = 100 * limit / whole
+    side = "end" if mark > 50 else "start"
+    dense = " dense" if len(account.entries) > _DENSE else ""
+    return (
+        f'<svg class="ribbon{dense}" role="img" height="{2 * _HEIGHT + 34}" '
+        f'aria-label="{metrics.tokens_before:,} tokens before, {metrics.tokens_after:,} after, '
+        f'budget {limit:,}">'
+        f'<g>{before}</g><svg y="{_HEIGHT + 8}">{after}</svg>'
+        f'<line class="mark" x1="{mark:.3f}%" x2="{mark:.3f}%" y1="0" y2="{2 * _HEIGHT + 16}"/>'
+        f'<text x="{mark:.3f}%" y="{2 * _HEIGHT + 30}" text-anchor="{side}">budget {limit:,}</text></svg>'
+    )
+
+
+def _segments(account: Account, sizes: list[int], beside: int, whole: int) -> Iterator[str]:
+    at = 100 * beside / whole
+    if beside:
+        yield (
+            f'<rect class="beside" x="0" width="{at:.3f}%" height="{_HEIGHT}">'
+            f"<title>beside the messages: {beside:,} tokens</title></rect>"
+        )
+    for entry, tokens in zip(account.entries, sizes, strict=True):
+        width = 100 * tokens / whole
+        if tokens:
+            place = "new" if entry.journey.before is None else entry.journey.before
+            title = escape(f"{place} {entry.role}, {entry.state}: {tokens:,} tokens")
+            yield (
+                f'<a href="#{anchor(entry)}" tabindex="-1"><rect class="{entry.state}" x="{at:.3f}%" '
+                f'width="{width:.3f}%" height="{_HEIGHT}"><title>{title}</title></rect></a>'
+            )
+        at += width
+
+
+def message_bar(entry: MessageAccount, largest: int) -> str:
+    """One message against the largest: what it was, and in front of it what it is."""
+    before = 100 * entry.tokens_before / max(largest, 1)
+    after = 100 * entry.tokens_after / max(largest, 1)
+    return (
+        f'<svg class="bar" aria-hidden="true"><rect class="was" width="{before:.2f}%" height="8"/>'
+        f'<rect class="is" width="{after:.2f}%" height="8"/></svg>'
+    )
+
 
 _MOST = 40_000  # characters of one text that the page holds
 _PREVIEW = 160
@@ -51,7 +106,10 @@ def _asset(name: str) -> str:
 
 
 def _fingerprint(content: str) -> str:
-    """What the page's own policy knows its style and script by; no other runs, whatever a message holds."""
+    """What the page's own policy knows its style and script by.
+
+    No other runs, whatever a message holds.
+    """
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 
@@ -93,11 +151,11 @@ def _filters(account: Account) -> str:
     )
 
 
-def _largest(entries: Iterable[Entry]) -> int:
+def _largest(entries: Iterable[MessageAccount]) -> int:
     return max((max(entry.tokens_before, entry.tokens_after) for entry in entries), default=0)
 
 
-def _message(entry: Entry, largest: int) -> str:
+def _message(entry: MessageAccount, largest: int) -> str:
     words = one_line(entry.text_after or entry.text_before, _PREVIEW)
     size = f"{entry.tokens_after:,}"
     if entry.state != "kept":
@@ -111,11 +169,11 @@ def _message(entry: Entry, largest: int) -> str:
     )
 
 
-def _position(entry: Entry) -> str:
+def _position(entry: MessageAccount) -> str:
     return "+" if entry.journey.before is None else f"{entry.journey.before}"
 
 
-def _inside(entry: Entry) -> Iterator[str]:
+def _inside(entry: MessageAccount) -> Iterator[str]:
     """What a message shows when it is opened: why, what differs, and the whole text."""
     if entry.journey.touches:
         yield f'<ul class="why">{"".join(_touch(touch) for touch in entry.journey.touches)}</ul>'
@@ -145,11 +203,11 @@ def _text(text: str) -> str:
     return f'<pre dir="auto" tabindex="0">{_shown(text)}</pre>' if text else "<p>It has no text.</p>"
 
 
-def _difference(entry: Entry) -> str:
+def _difference(entry: MessageAccount) -> str:
     return "".join(_piece(piece) for piece in folded(difference(entry.text_before, entry.text_after)))
 
 
-def _piece(piece: Piece) -> str:
+def _piece(piece: DiffPiece) -> str:
     text = _shown(piece.text)
     if piece.kind == "left_out":
         return f"<p>{text}</p>"

@@ -1,17 +1,157 @@
-"""The report as lines for a terminal, a log or a mail."""
+"""The report as lines for a terminal, a log or a mail; what differs between two texts."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload
 from holdfast.kernel.ports import Accuracy
+from holdfast.reports.account import Account, MessageAccount
 from holdfast.result import CompressionResult, Step
+from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
 
-from .account import Account, Entry
-from .difference import Piece, difference, folded
-from .visible import amount, clip, one_line, pad, plain, visible
+Kind = Literal["same", "gone", "new", "left_out"]
+# characters: where less of a line stayed, the whole line is shown as another one
+_WORTH_SHOWING = 80
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPiece:
+    """A run of text: same and gone, joined, are the old text; same and new are the new one.
+
+    What ``folded`` leaves out is named by a piece of its own.
+    """
+
+    kind: Kind
+    text: str
+
+
+def difference(old: str, new: str) -> list[DiffPiece]:
+    """The pieces of two texts: lines that stayed between lines that went and came.
+
+    Lines that both texts have exactly once anchor the comparison (Bram Cohen's patience diff, one
+    level deep); between two anchors only equal beginnings and ends are matched, down to the
+    character.
+    """
+    a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    pieces: list[DiffPiece] = []
+    at_a = at_b = 0
+    for anchor_a, anchor_b in [*_anchors(a, b), (len(a), len(b))]:
+        pieces += _between("".join(a[at_a:anchor_a]), "".join(b[at_b:anchor_b]))
+        pieces += [DiffPiece("same", line) for line in a[anchor_a : anchor_a + 1]]
+        at_a, at_b = anchor_a + 1, anchor_b + 1
+    return list(_joined(pieces))
+
+
+def folded(pieces: Sequence[DiffPiece], context: int = 3, most: int = 24, width: int = 600) -> Iterator[DiffPiece]:
+    """The pieces made short.
+
+    ``context`` lines around a change, ``most`` lines of it, lines of ``width``.
+    """
+    for n, piece in enumerate(pieces):
+        if piece.kind == "same":
+            head = context if n else 0
+            tail = context if n < len(pieces) - 1 else 0
+        else:
+            head, tail = most - most // 3, most // 3
+        yield from _fold(piece, head, tail, width)
+
+
+def _fold(piece: DiffPiece, head: int, tail: int, width: int) -> Iterator[DiffPiece]:
+    lines = [_narrow(line, width) for line in piece.text.splitlines()]
+    hidden = len(lines) - head - tail
+    if hidden <= 1:
+        yield DiffPiece(piece.kind, "\n".join(lines))
+        return
+    if head:
+        yield DiffPiece(piece.kind, "\n".join(lines[:head]))
+    yield DiffPiece("left_out", f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines")
+    if tail:
+        yield DiffPiece(piece.kind, "\n".join(lines[len(lines) - tail :]))
+
+
+def _narrow(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    room = max(width - 28, 2)  # what the note between takes
+    end = room // 3
+    return f"{line[: room - end]} … {len(line) - room:,} characters … {line[len(line) - end :]}"
+
+
+def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
+    """Positions of lines that both have once, in an order that both share: the longest such run."""
+    times_a, times_b = Counter(a), Counter(b)
+    place = {line: i for i, line in enumerate(b) if times_b[line] == 1}
+    pairs = [(i, place[line]) for i, line in enumerate(a) if times_a[line] == 1 and line in place]
+    ends: list[int] = []  # for each length of a run: the smallest position in b at which one ends
+    last: list[int] = []  # and the pair with which it does
+    previous: list[int] = []
+    for n, (_, j) in enumerate(pairs):
+        length = bisect_left(ends, j)
+        previous.append(last[length - 1] if length else -1)
+        if length == len(ends):
+            ends.append(j)
+            last.append(n)
+        else:
+            ends[length], last[length] = j, n
+    return _followed_back(pairs, previous, last[-1] if last else -1)
+
+
+def _followed_back(pairs: list[tuple[int, int]], previous: list[int], n: int) -> list[tuple[int, int]]:
+    run: list[tuple[int, int]] = []
+    while n >= 0:
+        run.append(pairs[n])
+        n = previous[n]
+    return run[::-1]
+
+
+def _between(old: str, new: str) -> Iterator[DiffPiece]:
+    """An equal beginning, what went, what came, an equal end."""
+    start = _shared_start(old, new)
+    line = old.rfind("\n", 0, start) + 1
+    if start - line < _WORTH_SHOWING:
+        start = line
+    end = _shared_start(old[start:][::-1], new[start:][::-1])
+    line = old.find("\n", len(old) - end) + 1 or len(old)
+    if line - (len(old) - end) < _WORTH_SHOWING:
+        end = len(old) - line
+    yield DiffPiece("same", old[:start])
+    yield DiffPiece("gone", old[start : len(old) - end])
+    yield DiffPiece("new", new[start : len(new) - end])
+    yield DiffPiece("same", old[len(old) - end :])
+
+
+def _shared_start(a: str, b: str) -> int:
+    """The length of the equal beginning: halved until found, since comparing slices is fast."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _joined(pieces: Sequence[DiffPiece]) -> Iterator[DiffPiece]:
+    """Neighbours of one kind as one piece, empty ones left out."""
+    kind: Kind | None = None
+    texts: list[str] = []
+    for piece in pieces:
+        if not piece.text:
+            continue
+        if kind is not None and piece.kind != kind:
+            yield DiffPiece(kind, "".join(texts))
+            texts = []
+        kind = piece.kind
+        texts.append(piece.text)
+    if kind is not None:
+        yield DiffPiece(kind, "".join(texts))
+
 
 WIDTH = 110
 _LONGEST_NAME = 40  # cells of the name of a step
@@ -85,7 +225,10 @@ def spoken_for(first: int, last: int) -> str:
 
 
 def edits_by_kind(step: Step) -> dict[str, int]:
-    """How many messages the step dropped, changed, offloaded and inserted; a kind that is absent is left out."""
+    """How many messages the step dropped, changed, offloaded and inserted.
+
+    A kind that is absent is left out.
+    """
     numbers: Counter[str] = Counter()
     met: set[tuple[str, int]] = set()
     for edit in step.edits:
@@ -130,7 +273,7 @@ def _messages(account: Account, width: int) -> Iterator[str]:
         yield f"{'':>{place}}  {'beside the messages':<20}  {beside}"
 
 
-def _words(entry: Entry, preview: int, width: int) -> str:
+def _words(entry: MessageAccount, preview: int, width: int) -> str:
     """What a kept message says; why another one is not what it was."""
     if entry.state == "kept":
         return one_line(entry.text_after, width)
@@ -139,18 +282,18 @@ def _words(entry: Entry, preview: int, width: int) -> str:
     return one_line(entry.why, width)
 
 
-def _size(entry: Entry) -> str:
+def _size(entry: MessageAccount) -> str:
     if entry.state == "kept":
         return f"{entry.tokens_after:,}"
     return _change(entry.tokens_before, entry.tokens_after)
 
 
-def _inside(entry: Entry, width: int) -> Iterator[str]:
+def _inside(entry: MessageAccount, width: int) -> Iterator[str]:
     """What changed within a message: the lines that went and those that came, a few of each."""
     if entry.state == "inserted":
         if entry.journey.covers:
             yield f"stands for {spoken_for(*entry.journey.covers)}"
-        yield from _marked([Piece("new", entry.text_after)], width)
+        yield from _marked([DiffPiece("new", entry.text_after)], width)
     elif entry.state in ("changed", "offloaded"):
         yield from _marked(difference(entry.text_before, entry.text_after), width)
         touch = entry.journey.decided
@@ -158,7 +301,7 @@ def _inside(entry: Entry, width: int) -> Iterator[str]:
             yield f"the original is kept under {visible(touch.key)}"
 
 
-def _marked(pieces: list[Piece], width: int) -> Iterator[str]:
+def _marked(pieces: list[DiffPiece], width: int) -> Iterator[str]:
     for piece in folded(pieces, context=1, most=3, width=width):
         for line in visible(piece.text).split("\n"):
             yield f"{_SIGNS[piece.kind]}{line}"

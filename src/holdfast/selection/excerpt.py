@@ -96,7 +96,7 @@ def excerpt(reading: Reading, room: Room) -> fit.Choice | None:
     """As many of the best pieces as fit, or None if not even one does."""
     pieces, weights = reading.pieces, table()
     told = valued(pieces, room.question, weights.asked)
-    names = [things(piece.text) for piece in pieces]
+    names = [things(piece.names) for piece in pieces]
     order = ordered(
         pieces,
         [[*mine, *more] for mine, more in zip(names, told.tells, strict=True)],

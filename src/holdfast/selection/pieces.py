@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 LONGEST = 160
@@ -12,6 +13,9 @@ words beside it, and a longer line is cut at the end of a clause. In recorded ru
 names that were used later, and longer ones no more."""
 SEAM = 8
 """Characters that a piece costs beside its text: its line break, and now and then the mark of a gap."""
+_NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│→-]\t?|\t| {2})")
+_IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
+_INDENT = 4  # columns of a level
 _CLAUSE = re.compile(r"[.;!?。！？](?=\s)|[,)}\]](?=\s)|\s")
 
 
@@ -21,6 +25,7 @@ class Piece(NamedTuple):
     ``things`` are what it tells beside the names in its text, such as the kind of event that a line of a log
     reports: of two pieces with the same thing the second is worth little. ``under`` is the number of the piece
     that says what this one belongs to (a heading, the columns of a table) and that is told with it, -1 for none.
+    ``numbered``: its lines begin with their numbers, which name nothing.
     """
 
     text: str
@@ -28,6 +33,12 @@ class Piece(NamedTuple):
     units: int = 1
     things: tuple[str, ...] = ()
     under: int = -1
+    numbered: bool = False
+
+    @property
+    def names(self) -> str:
+        """The text in which its names stand."""
+        return _IN_FRONT.sub("", self.text) if self.numbered else self.text
 
     @property
     def cost(self) -> int:
@@ -49,7 +60,15 @@ class Reading(NamedTuple):
 def passages(text: str) -> Reading:
     """Any text: short neighbouring lines together, long lines clause by clause."""
     lines = text.split("\n")
-    return in_lines(_passages(lines), lines)
+    return in_lines(_passages(lines, _numbers(lines)), lines)
+
+
+def _numbers(lines: Sequence[str]) -> Sequence[re.Match[str] | None]:
+    """The numbers with which a tool shows the lines of a file: each is one more than that of the line above."""
+    found = [_NUMBER.match(line) for line in lines]
+    counts = [int(number[1]) if number else -1 for number in found]
+    follows = [number > 0 and number == above + 1 for above, number in pairwise([-1, *counts, -1])]
+    return [each if follows[at] or follows[at + 1] else None for at, each in enumerate(found)]
 
 
 def in_lines(pieces: Iterable[Piece], lines: Sequence[str]) -> Reading:
@@ -63,12 +82,17 @@ def in_lines(pieces: Iterable[Piece], lines: Sequence[str]) -> Reading:
     return Reading(tuple(told), len(lines))
 
 
-def _passages(lines: Sequence[str]) -> Iterator[Piece]:
+def _passages(lines: Sequence[str], numbers: Sequence[re.Match[str] | None]) -> Iterator[Piece]:
     start, held, size = 0, list[str](), 0
+    are_numbered = False
     for number, line in enumerate(lines):
-        bare = line.rstrip()
+        in_front = numbers[number]
+        bare = _close_to_its_number(line, in_front) if in_front else line.rstrip()
+        if held and bare and (in_front is not None) != are_numbered:
+            yield Piece("\n".join(held), start, number - start, numbered=are_numbered)
+            held, size = [], 0
         if held and size + len(bare) > LONGEST:
-            yield Piece("\n".join(held), start, number - start)
+            yield Piece("\n".join(held), start, number - start, numbered=are_numbered)
             held, size = [], 0
         if not bare:
             continue
@@ -76,11 +100,20 @@ def _passages(lines: Sequence[str]) -> Iterator[Piece]:
             yield from (Piece(part, number, 1) for part in clauses(bare))
             continue
         if not held:
-            start = number
+            start, are_numbered = number, in_front is not None
         held.append(bare)
         size += len(bare)
     if held:
-        yield Piece("\n".join(held), start, len(lines) - start)
+        yield Piece("\n".join(held), start, len(lines) - start, numbered=are_numbered)
+
+
+def _close_to_its_number(line: str, number: re.Match[str]) -> str:
+    """A line that a tool numbered, without the padding: its number, and one space for each level of its indent."""
+    code = line[number.end() :].expandtabs(_INDENT).rstrip()
+    bare = code.lstrip()
+    if not bare:
+        return ""
+    return f"{number[1]} {' ' * ((len(code) - len(bare)) // _INDENT)}{bare}"
 
 
 def clauses(line: str, longest: int = LONGEST) -> list[str]:

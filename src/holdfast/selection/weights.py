@@ -1,7 +1,8 @@
 """What a thing is worth: how likely the next steps use it, as recorded runs have shown.
 
-The table ``weights.json`` holds the weights of a logistic regression over the features below, fitted
-to recorded runs. No other number of value stands in the package.
+The table ``weights.json`` holds the weights of a logistic function of the features below. They were
+searched for on recorded runs, by how much of what the next steps need the order keeps with them
+(``benchmarks/weights.py``). No other number of value stands in the package.
 """
 
 from __future__ import annotations

@@ -1,45 +1,242 @@
-"""The recent turns of a view: where they begin, and how they are made to fit."""
+"""The part of a view that no question brings back: what ``compress`` makes of the thread.
+
+Of a thread that is many times as long as the view, what is far stands there in notes that are carried on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
+from typing import Any, NamedTuple
 
-from holdfast.api import compressed
-from holdfast.fitting import Settings
+from holdfast import options as compression
+from holdfast.compressors.select import HEADING
+from holdfast.compressors.select.notes import notes_of
+from holdfast.compressors.summaries import body_of, concealed, mark
+from holdfast.engine import fitted
+from holdfast.kernel.budget import Budget, Meter
+from holdfast.kernel.flow import run
+from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
-from holdfast.reports.journey import sources
+from holdfast.reports.account import sources
+from holdfast.result import CompressionResult
+from holdfast.runtime import answers
+from holdfast.stream.events import events_of
+from holdfast.text.concealed import concealing
+from holdfast.text.fit import head_tail, water_level
 
-from .carrying import carried, summary_of
-from .exchanges import with_calls
-from .frame import Frame
-from .lines import Kept
-from .parts import Part, Recent
+from .arguments import Options
+from .log import Kept, Thread, with_calls
 from .state import Made
 
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a view that no question brings back."""
+
+    messages: list[Any]
+    tokens: int
+    places: tuple[int | None, ...]
+    """Of each message its position in the thread; of notes None."""
+
+    head: int
+    """How many of its messages stand before what the past has to say."""
+
+    end: int
+    """Where the thread ended when it was made."""
+
+    since: int
+    """The position from which on it holds every message."""
+
+    result: CompressionResult | None = None
+    """How its messages were made smaller, where that was needed."""
+
+
+Key = tuple[int, ...]
+
+
+"""What decides what stands in a view, beside what is recalled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """The message in which the past speaks, on which wire, and its tokens."""
+
+    wire: str
+    text: str
+    message: Any
+    tokens: int
+
+
+@dataclass(slots=True)
+class Desk:
+    """What a session keeps of its last fit, so that the next one costs what is new; and what that depended on."""
+
+    key: Key = ()
+    part: Part | None = None
+    overhead: int = 0
+    """Tokens of the request beside its messages that are counted in the part."""
+
+    telling: Telling | None = None
+    heard: int | None = None
+    """The input of the user that the past was last asked about, whether or not it had something to say."""
+
+    grows: bool = False
+    """Whether there was a view before, so that there will be another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What one fit has to go by. Tokens are those of the session's meter."""
+
+    thread: Thread
+    desk: Desk
+    options: Options
+    query: str | None
+    tools: object
+    limit: int
+    overhead: int
+    """Tokens of the request beside its messages."""
+
+    fixed: Mapping[int, Kept]
+    """What is always in the view: the system's messages and the pins."""
+
+    room: int
+    """What is left of the limit for everything else."""
+
+    @classmethod
+    def of(
+        cls,
+        thread: Thread,
+        desk: Desk,
+        options: Options,
+        budget: Budget,
+        query: str | None,
+        tools: object,
+    ) -> Frame:
+        """The frame of a fit that begins now."""
+        limit = budget.tokens(options.window)
+        overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
+        fixed = dict(sorted(thread.read([*thread.state.system, *thread.state.pins]).items()))
+        taken = sum(options.meter.message(kept.message) for kept in fixed.values())
+        room = limit - overhead - taken
+        return cls(thread, desk, options, query, tools, limit, overhead, fixed, room)
+
+    def size(self, kept: Kept) -> int:
+        """Tokens of the message."""
+        return self.options.meter.message(kept.message)
+
+    @property
+    def key(self) -> Key:
+        """What decides what stands in the view, beside what is recalled."""
+        state = self.thread.state
+        return (state.since, state.rewordings, *self.fixed)
+
+
+_SHARE = 0.3  # of the room, at most
+_REACH = 3  # times the tokens of the notes: what was said further back hardly ever gets into them
+_STEP = 64  # messages that are read at once
+
+
+def carried(frame: Frame, start: int) -> str:
+    """Notes on what was before this position; empty where nothing was, or nothing is worth it.
+
+    They are kept with the state of the thread, and made anew, of what is near, when what they tell of was changed.
+    """
+    thread, tokens = frame.thread, int(frame.room * _SHARE)
+    known = thread.state.carried
+    stands = bool(known) and known["to"] <= start
+    if stands and known["to"] == start and known["tokens"] <= tokens:
+        return str(known["text"])
+    messages = [kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)]
+    if stands and known["text"]:
+        messages = [summary_of(thread, known["text"]), *messages]
+    text = noted(frame, messages, tokens)
+    thread.state.carry({"to": start, "tokens": tokens, "text": text})
+    thread.save()
+    return text
+
+
+def noted(frame: Frame, messages: Sequence[Message], tokens: int, heading: str = HEADING) -> str:
+    """Notes on the messages, without secrets where these are masked; earlier notes among them are carried on."""
+    told = list(map(concealed, messages)) if frame.options.redacts else messages
+    bodies = {at: body for at, message in enumerate(told) if (body := body_of(message)) is not None}
+    return notes_of(events_of(told, range(len(told)), bodies), tokens, frame.options.meter.text, heading)
+
+
+def summary_of(thread: Thread, text: str) -> Message:
+    """The message in which the notes stand."""
+    original = thread.wire.compose("user", mark(text, "user", thread.secret))
+    message = thread.wire.read([original]).messages[0]
+    message.ours = True
+    return message
+
+
+def _left(frame: Frame, first: int, stop: int, most: int) -> list[Kept]:
+    """The newest messages of this span, of so many tokens, without what is always in the view.
+
+    No result is the first: its call stands before it.
+    """
+    found: list[Kept] = []
+    for end in range(stop, first, -_STEP):
+        for kept in reversed(frame.thread.read(range(max(first, end - _STEP), end)).values()):
+            if kept.position not in frame.fixed:
+                found.append(kept)
+                most -= frame.size(kept)
+        if most < 0:
+            break
+    while found and found[-1].message.results:
+        found.pop()
+    return found[::-1]
+
+
+_IN_MIND = "To be kept in mind:"
+_IN_MIND_SHARE = 0.4  # of the budget, at most: what somebody wants kept in mind leaves room for what is going on
+
+
+def in_mind(thread: Thread, options: Options, limit: int) -> str:
+    """What is to be kept in mind; the longest lose their middle where it is too much. Secrets may be masked."""
+    tells, count = concealing(redacts=options.redacts), options.meter.text
+    notes = [tells(note) for note in thread.state.notes.values()]
+    if not notes:
+        return ""
+    level = max(1, water_level(map(count, notes), int(limit * _IN_MIND_SHARE)))
+    told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
+    return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
+
+
+def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> Telling:
+    """The message on the thread's wire; made anew where it says something else than the last one."""
+    text = f"{kept}{recalled}".rstrip("\n")
+    known = desk.telling
+    if known is None or (known.wire, known.text) != (thread.wire.name, text):
+        message = summary_of(thread, text)
+        known = desk.telling = Telling(thread.wire.name, text, message.original, meter.message(message))
+    return known
+
+
 _NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
+_FAR, _LEFT = 12.0, 9.0  # times the room: a longer thread is told in notes, up to where so much is left
+_INPUT = 0.125  # share of the room up to which the newest input of the user stands there whole
+_LOOKED_AT = 64  # newest messages that tell whether an agent is at work
+_TALK = 0.65  # share of what people and the model say, of all that was said, done and returned
+
+
+class _Standing(NamedTuple):
+    """A message of a view in the making, its position in the thread, and its tokens."""
+
+    place: int | None
+    original: Any
+    tokens: int
 
 
 class RecentTurns:
-    """The recent turns of one fit, behind what is always in the view."""
+    """The part of one fit."""
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
         self._thread, self._desk = frame.thread, frame.desk
-
-    def tokens(self, most: int) -> int:
-        """Tokens of the recent turns as they were said, or of enough of them to be more than ``most``."""
-        end, key = self._thread.state.messages, self._frame.key(self._thread.state.since)
-        known = self._desk.recent
-        if known is None or known.key != key:
-            known = Recent(key, self._thread.state.since, 0)
-        tokens = known.tokens
-        for kept in self._thread.backwards(known.end):
-            if tokens > most:
-                break
-            tokens += 0 if kept.position in self._frame.fixed else self._frame.size(kept)
-        self._desk.recent = Recent(key, end, tokens)
-        return tokens
 
     def start(self, room: int) -> int:
         """Where recent turns that fit the room begin: the newest exchange, and what is before it while it fits.
@@ -59,113 +256,141 @@ class RecentTurns:
                 turn = (start, taken) if speaks(kept.message) else turn
         return turn[0] if turn[1] and taken - turn[1] <= room * _NEAR else start
 
-    def part(self, start: int, most: int, target: int) -> Part:
-        """What is fixed and the recent turns, made to fit: if they do so, as they stood and what came since.
+    def reach(self) -> int:
+        """From where on messages are looked at one by one; what is before is told in notes."""
+        known, room = int(self._thread.state.carried.get("to", 0)), self._frame.room
+        tokens = 0
+        for kept in self._thread.backwards(known):
+            tokens += self._frame.size(kept)
+            if tokens > room * _FAR:
+                return self.start(int(room * _LEFT))
+        return min(known, self.start(int(room * _LEFT))) if known else 0
 
-        So the beginning stays the same. When they have outgrown their room, all is made smaller once more, of
-        what was said, and not of what was made of it.
+    def is_talk(self) -> bool:
+        """Whether most of what is there was said, and not done or returned, in whatever protocol."""
+        end = self._thread.state.messages
+        kept = self._thread.read(range(max(0, end - _LOOKED_AT), end))
+        events = events_of([_bare(each) for each in kept.values()], list(kept), {})
+        sizes = [(each.function, len(each.text)) for each in events if each.function != "instruction"]
+        said = sum(size for function, size in sizes if function == "words")
+        return said >= _TALK * sum(size for _, size in sizes)
+
+    def continued(self) -> Part | None:
+        """The part as it was made last with what came since; None where it does not hold any more.
+
+        Where another process made it, it is made again of what it was made of.
         """
-        last = self.last(start)
-        if last is None:
-            return self._anew(start, target)
-        part = self._continued(last)
-        return self._smaller(part, start, target) if part.tokens > most else self._put_down(start, part)
-
-    def last(self, start: int) -> Part | None:
-        """The part as it was made last; where another process made it, made again of what it was made of."""
-        desk, key, made = self._desk, self._frame.key(start), self._thread.state.made
-        if self._frame.query is not None:
+        desk, key, made = self._desk, self._frame.key, self._thread.state.made
+        if desk.part is None or desk.key != key:
+            if made is None or tuple(made.key) != key:
+                return None
+            self._put_down(self._made(made))
+        last = desk.part
+        if last is None or last.end > self._thread.state.messages:
             return None
-        if desk.part is not None and desk.key == key:
-            return desk.part
-        stands = made is not None and tuple(made.key) == key
-        return self._put_down(start, self._made(made)) if made and stands else None
-
-    def _put_down(self, start: int, part: Part) -> Part:
-        """The part, kept for the next fit."""
-        desk = self._desk
-        desk.key, desk.part, desk.overhead = self._frame.key(start), part, self._frame.overhead
-        return part
-
-    def _anew(self, start: int, target: int) -> Part:
-        """The part made of what was said until now; how is kept, unless it is for a question about the past."""
-        state = self._thread.state
-        made = Made([*self._frame.key(start)], state.messages, state.spoke, target)
-        part = self._made(made)
-        if self._frame.query is not None:
-            return part
-        state.made = made
-        return self._put_down(start, part)
-
-    def _smaller(self, grown: Part, start: int, target: int) -> Part:
-        """The part made to fit once more, which is an event of the thread."""
-        part = self._anew(start, target)
-        if part.tokens < grown.tokens:
-            facts = {"from": grown.tokens, "to": part.tokens}
-            self._thread.record_if_current("shrink", "the view outgrew its room and was made smaller", facts)
-        return part
-
-    def _continued(self, last: Part) -> Part:
         fresh = self._thread.read(range(last.end, self._thread.state.messages))
-        beside = self._frame.overhead - self._desk.overhead  # other tools may be sent now
-        return Part(
+        beside = self._frame.overhead - desk.overhead  # other tools may be sent now
+        grown = Part(
             [*last.messages, *(kept.original for kept in fresh.values())],
             last.tokens + beside + sum(map(self._frame.size, fresh.values())),
             (*last.places, *fresh),
             last.head,
             self._thread.state.messages,
+            last.since,
             last.result,
         )
+        return self._put_down(grown)
+
+    def made(self, start: int, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
+        """The part, of what was said from this position on, beside what the past tells; and how it was made."""
+        state = self._thread.state
+        made = Made([], start, state.messages, state.spoke, is_talk, self._frame.limit, target, told)
+        return self._made(made), made
+
+    def keep(self, part: Part, made: Made) -> None:
+        """Go on from this part at the next fit, in this process or another one."""
+        self._thread.state.fitted(replace(made, key=[*self._frame.key]))
+        self._put_down(part)
+
+    def _put_down(self, part: Part) -> Part:
+        desk = self._desk
+        desk.key, desk.part, desk.overhead = self._frame.key, part, self._frame.overhead
+        return part
 
     def _made(self, made: Made) -> Part:
-        """Of what was said; of an agent, what it did before stands there in notes."""
-        frame, start, spoke = self._frame, made.key[0], made.spoke
-        before = {place: kept for place, kept in frame.fixed.items() if place < start}
-        if spoke is not None and spoke < start:
-            before |= {place: kept for place, kept in with_calls(self._thread, spoke).items() if place < start}
-        kept = [*(before[place] for place in sorted(before)), *self._thread.read(range(start, made.end)).values()]
-        messages = [each.original for each in kept]
-        places: list[int | None] = [each.position for each in kept]
-        tokens = frame.overhead + sum(map(frame.size, kept))
-        head = max(len(before), _opening(kept))
-        earlier = carried(frame, start) if frame.agent and frame.query is None else ""
+        frame, thread = self._frame, self._thread
+        messages = [_Standing(each.position, each.original, frame.size(each)) for each in self._before(made)]
+        first = {*thread.state.system} if made.is_talk else {*thread.state.system, thread.state.task}
+        at = sum(1 for _ in takewhile(lambda each: each.place in first, messages))
+        if made.told:
+            messages.insert(at, self._noted(made.told))
+        earlier = carried(frame, made.start) if made.start and frame.query is None else ""
         if earlier:
-            summary = summary_of(frame.thread, earlier)
-            messages.insert(head, summary.original)
-            places.insert(head, None)
-            tokens += frame.options.meter.message(summary)
-        part = Part(messages, tokens, tuple(places), head, made.end, None)
-        return part if tokens <= made.target else self._compressed(part, made.target)
+            messages.append(self._noted(earlier))
+        recent = thread.read(range(made.start, made.end)).values()
+        messages += [_Standing(each.position, each.original, frame.size(each)) for each in recent]
+        wanted = [each.place for each in messages if each.place is not None]
+        tokens, result = frame.overhead + sum(each.tokens for each in messages), None
+        left: list[tuple[int | None, Any]] = [(i, each.original) for i, each in enumerate(messages)]
+        if tokens > made.target:
+            beside = at if made.told else None
+            result = self._compressed(messages, beside, made)
+            tokens, left = result.usage.tokens, list(zip(sources(result), result.messages, strict=True))
+        if made.told:
+            tokens -= messages[at].tokens
+            left = [(i, original) for i, original in left if i != at]
+        places = tuple(None if i is None else messages[i].place for i, _ in left)
+        head = sum(1 for _ in takewhile(first.__contains__, places))
+        originals = [original for _, original in left]
+        return Part(originals, tokens, places, head, made.end, _since(places, wanted), result)
 
-    def _compressed(self, part: Part, limit: int) -> Part:
-        """The part made to fit."""
-        options, pins = self._frame.options, set(self._thread.state.pins)
-        settings = Settings(
+    def _before(self, made: Made) -> list[Kept]:
+        """What stands before the position from which on messages are looked at: always, and as the task."""
+        state, found = self._thread.state, dict(self._frame.fixed)
+        for place in (state.task if self._frame.query is None else None, made.spoke):
+            if place is not None and place < made.start:
+                found |= with_calls(self._thread, place)
+        return [found[place] for place in sorted(found) if place < made.start]
+
+    def _noted(self, text: str) -> _Standing:
+        message = summary_of(self._thread, text)
+        return _Standing(None, message.original, self._frame.options.meter.message(message))
+
+    def _compressed(self, messages: Sequence[_Standing], beside: int | None, made: Made) -> CompressionResult:
+        """The messages made to fit; pins stay, and what stands ``beside`` them counts as told."""
+        options, state = self._frame.options, self._thread.state
+        brief = self._frame.room * _INPUT
+        stays = {
+            *state.pins,
+            *(each.place for each in messages if each.tokens <= brief and each.place == made.spoke),
+        }
+        asked = compression.Options(
             model=options.model,
             format=self._thread.state.format or None,
             profile=options.profile,
             query=self._frame.query,
             tools=self._frame.tools,
-            pin=[i for i, place in enumerate(part.places) if place in pins],
+            pin=[i for i, each in enumerate(messages) if i == beside or each.place in stays],
             store=self._thread.store,
             counter=options.counter,
             redact=options.redact,
             secret=self._thread.secret,
-            logged=True,
         )
-        result = compressed(part.messages, max(1, limit), settings)
-        found = sources(result)
-        heads = (at + 1 for at, source in enumerate(found) if source is not None and source < part.head)
-        return Part(
-            list(result.messages),
-            result.usage.tokens,
-            tuple(None if source is None else part.places[source] for source in found),
-            max(heads, default=0),
-            part.end,
-            result,
-        )
+        originals = [each.original for each in messages]
+        return run(fitted(originals, max(1, made.target), asked, logged=True), answers)
 
 
-def _opening(kept: Sequence[Kept]) -> int:
-    """How many messages of the system's a part begins with."""
-    return sum(1 for _ in takewhile(lambda each: each.message.role == "system", kept))
+def _bare(kept: Kept) -> Message:
+    """The message without the date and the name at its head, by which all messages of a talk may open alike."""
+    message, header = kept.message, kept.remembered.header
+    return message.saying({0: kept.remembered.body}) if header and message.plain else message
+
+
+def _since(stands: Sequence[int | None], positions: Sequence[int]) -> int:
+    """The position from which on all of these stand."""
+    held, since = set(stands), positions[-1] + 1 if positions else 0
+    for position in reversed(positions):
+        if position not in held:
+            break
+        since = position
+    return since

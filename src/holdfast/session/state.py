@@ -1,9 +1,13 @@
-"""What the lines of a thread amount to: folded line by line, and kept now and then so that opening reads few."""
+"""What the lines of a thread amount to: folded line by line, and kept so that opening a thread reads few of them.
+
+A state is changed here alone: by messages, by events, and by what a fit made of them.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
@@ -13,7 +17,49 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
 from holdfast.memory.remembered import Remembered
 
-from .spans import Span, joined, without
+Span = tuple[int, int]
+
+
+def joined(spans: Iterable[Span], added: Iterable[Span]) -> list[Span]:
+    """The positions of both, in order, as few spans as possible."""
+    found: list[Span] = []
+    for first, last in sorted((first, last) for first, last in (*spans, *added)):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found
+
+
+def without(spans: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
+    """The positions of the first that are not in the second."""
+    left = list(spans)
+    for first, last in taken:
+        left = [part for span in left for part in _cut(span, first, last)]
+    return left
+
+
+def holds(spans: Sequence[Span], position: int) -> bool:
+    """Whether the position is in one of the spans, which are in order."""
+    return span_of(spans, position) is not None
+
+
+def span_of(spans: Sequence[Span], position: int) -> Span | None:
+    """The span that holds the position."""
+    at = bisect_right(spans, position, key=lambda span: span[0]) - 1
+    return spans[at] if at >= 0 and position <= spans[at][1] else None
+
+
+def _cut(span: Span, first: int, last: int) -> list[Span]:
+    parts = ((span[0], min(span[1], first - 1)), (max(span[0], last + 1), span[1]))
+    return list(dict.fromkeys(part for part in parts if part[0] <= part[1]))
+
+
+def as_range(positions: Sequence[int]) -> Sequence[int]:
+    """The same positions, as a range where they are nearly one."""
+    first, last = min(positions), max(positions)
+    return range(first, last + 1) if last - first < 2 * len(positions) else positions
+
 
 EventKind = Literal[
     "edit", "revert", "delete", "keep", "pin", "unpin", "note", "forget",
@@ -57,11 +103,20 @@ class Made:
     """How the recent turns of a view were made last, so that another process makes the same of them."""
 
     key: list[int]
+    start: int
+    """From where on messages were looked at one by one."""
+
     end: int
     """How long the thread was."""
 
     spoke: int | None
+    is_talk: bool
+    """Whether most of what was there was said, and not done or returned."""
+
+    limit: int
     target: int
+    told: str
+    """What the past said beside them."""
 
 
 @dataclass(slots=True)
@@ -134,9 +189,6 @@ class State:
     since: int = 0
     """From here on messages stand in the view as they are; what is older left it by compactions."""
 
-    room: int = 0
-    """Tokens that the view had for them at the last compaction."""
-
     made: Made | None = None
     """None where they stand as they are, or their oldest became a page of notes since."""
 
@@ -206,6 +258,27 @@ class State:
             if seen.speaker not in self.speakers and len(self.speakers) < _SPEAKERS:
                 self.speakers.append(seen.speaker)
 
+    def read(self, *, messages: int | None = None, events: int | None = None) -> None:
+        """The logs are folded in up to there; what was damaged in them was passed over."""
+        self.messages = self.messages if messages is None else messages
+        self.events = self.events if events is None else events
+
+    def written_on(self, wire: str) -> None:
+        """The messages tell that this is their wire."""
+        self.format = wire
+
+    def recall(self, recalled: Mapping[str, Any]) -> None:
+        """What was recalled for the newest input stands in the views from now on."""
+        self.recalled = {**recalled, "for": self.spoke}
+
+    def carry(self, carried: Mapping[str, Any]) -> None:
+        """These are the notes on what is far."""
+        self.carried = carried
+
+    def fitted(self, made: Made) -> None:
+        """The view was made so."""
+        self.made = made
+
     def fold_event(self, event: Event) -> None:
         """Take one more event of the log into account."""
         self.take(event)
@@ -231,7 +304,7 @@ class State:
         elif kind == "tiers":
             self.evicted = joined(without(self.evicted, facts.get("readmitted", ())), facts.get("evicted", ()))
         elif kind == "compaction":
-            self.since, self.room = facts["to"], facts.get("room", self.room)
+            self.since = facts["to"]
         if kind in _REWORDS:
             self.recalled, self.carried = {}, {}  # what they say may not stand any more
         self.happened[kind] = self.happened.get(kind, 0) + 1

@@ -1,21 +1,228 @@
-"""The turns of a thread as segments, named by the positions of their first and last message."""
+"""The turns of a thread as segments: who says what, what was called, what came of it, and their short forms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
+from holdfast.compressors.select.notes import notes_of
+from holdfast.content import recognise
+from holdfast.formats.rules.pairing import paired
+from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
 from holdfast.memory.changing import original_of
+from holdfast.memory.clauses import Count
+from holdfast.memory.condensing import RuleCondenser, room_for
+from holdfast.memory.packing import speaker_of
 from holdfast.memory.remembered import Remembered
 from holdfast.memory.segments import Segment, by_turns
-from holdfast.memory.tiers import TIERS, Tiers
+from holdfast.stream.events import Event
+from holdfast.stream.tellings import called
 from holdfast.text.memo import Memo
 
-from .naming import calls_of
-from .spans import Span, holds, span_of
-from .telling import call_of, opening, told
-from .thread import Thread
+from .log import Kept, Thread
+from .state import Span, State, holds, span_of
+from .wires import is_exchanged
+
+_NEAR = 24  # messages before a result among which its call is looked for: one reply may call many tools
+
+
+def heard(kept: Kept, named: Container[str]) -> Remembered:
+    """The message as memory sees it, with the name at its head as a name, or else as the text that it is.
+
+    Among messages without names "Noted: ..." is what somebody noted, and nobody is called so; ``named`` are the
+    roles whose messages bear names.
+    """
+    seen = kept.remembered
+    if not seen.speaker or seen.role in named:
+        return seen
+    return replace(seen, speaker="", header=seen.text.rindex(seen.speaker, 0, seen.header))
+
+
+def bear_names(state: State) -> frozenset[str]:
+    """The roles most texts of which begin with a name."""
+    return frozenset(role for role, signed in state.signed.items() if 2 * signed > state.said.get(role, 0))
+
+
+def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
+    """The messages as memory sees them, by position; where every role bears names, each stands as it was read."""
+    named = bear_names(state)
+    if named >= state.signed.keys():
+        return {kept.position: kept.remembered for kept in found}
+    return {kept.position: heard(kept, named) for kept in found}
+
+
+def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = str) -> str:
+    """Whom a message is by; of results also the calls that gave them, in brief, where these stand near.
+
+    A message of a user that hands over results is by both. ``tells`` may mask what a call was given.
+    """
+    who, at = speaker_of(message), message.position
+    if message.role == "assistant" or not is_exchanged(thread.state) or not thread.read([at])[at].message.results:
+        return who
+    told = ", ".join(called(call.name, tells(call.arguments)) for call in calls_of(thread, at))
+    tools = f"Tool {told}".rstrip()
+    return tools if message.role == "tool" else f"{tools} and {who}"
+
+
+def calls_of(thread: Thread, at: int) -> list[ToolCall]:
+    """The calls that gave the results of the message at this position, as far as they are near; in their order."""
+    near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
+    calls = [near[i].parts[k] for result, (i, k) in sorted(paired(near).items()) if result[0] == len(near) - 1]
+    return [call for call in calls if isinstance(call, ToolCall)]
+
+
+_ROLES: dict[str, Role] = {"User": "user", "Assistant": "assistant", "System": "system"}
+_CALL, _RESULT = "Call", "Result"
+_BLOCK = re.compile(rf"^({'|'.join((*_ROLES, _CALL, _RESULT))}): ", re.MULTILINE)
+_WORDS = frozenset({"prose", "dense"})
+_SHORT = 55  # characters of the arguments of a call
+_CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTALL)  # cut within, no bracket closes
+
+
+def told(state: State, kept: Kept) -> str:
+    """What a message tells, each part behind the name of who or what it is by."""
+    return "\n".join(_blocks(heard(kept, bear_names(state)), kept.message))
+
+
+def _blocks(seen: Remembered, message: Message) -> Iterator[str]:
+    if message.results:
+        yield from _given(message)
+    elif seen.body.strip():
+        yield f"{seen.speaker or seen.role.capitalize()}: {seen.body}"
+    for call in message.calls:
+        yield f"{_CALL}: {call.name}({call.arguments})"
+
+
+def call_of(call: ToolCall) -> str:
+    """The call in brief, as it stands before what it gave where that is told apart from it."""
+    return f"{_CALL}: {_brief(call.name, call.arguments)}"
+
+
+def _given(message: Message) -> Iterator[str]:
+    """What tools gave, each by itself, and what a user says who hands it over."""
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            yield f"{_RESULT}: {part.text}"
+        elif isinstance(part, Text) and part.text.strip():
+            yield f"{(_RESULT if message.role == 'tool' else message.role.capitalize())}: {part.text}"
+
+
+class _Block(NamedTuple):
+    """A part of a text behind the name of who or what it is by: where it starts, and where what it says starts."""
+
+    start: int
+    name: str
+    body: int
+    waiting: tuple[tuple[int, int], ...]
+    """Where the calls stand that have no result before it, the oldest first: that is the one which it is of."""
+
+
+def _parted(text: str) -> tuple[_Block, ...]:
+    heads = list(_BLOCK.finditer(text))
+    found: list[_Block] = []
+    waiting: deque[tuple[int, int]] = deque()
+    for at, head in enumerate(heads):
+        name = head[1]
+        if name in _ROLES or (name == _CALL and found and found[-1].name == _RESULT):
+            waiting.clear()
+        found.append(_Block(head.start(), name, head.end(), tuple(waiting)))
+        if name == _CALL:
+            waiting.append((head.end(), heads[at + 1].start() if at + 1 < len(heads) else len(text)))
+        elif name == _RESULT and waiting:
+            waiting.popleft()
+    return tuple(found)
+
+
+_PARTED: Memo[str, tuple[_Block, ...]] = Memo(_parted, lambda text, found: len(text) + 64 * len(found), 4_000_000)
+"""Of a long turn each piece is asked for."""
+
+
+def opening(text: str, start: int, end: int) -> str:
+    """What the piece of the text from start to end goes on with: who speaks, or that a tool gave it.
+
+    The calls of what tools gave in the piece stand before it, each in brief.
+    """
+    blocks = _PARTED[text]
+    at = bisect_right(blocks, start, key=lambda block: block.start) - 1
+    if at < 0:
+        return ""
+    block = blocks[at]
+    after = bisect_left(blocks, end, key=lambda block: block.start)
+    given = sum(each.name == _RESULT for each in blocks[at:after])
+    calls = "".join(f"{_CALL}: {_briefly(text[slice(*call)])}\n" for call in block.waiting[:given])
+    if block.start == start:
+        return calls
+    name = text[block.body : start].partition("(")[0]
+    return f"{calls}{_CALL}: {name}(" if block.name == _CALL else f"{calls}{block.name}: "
+
+
+def _briefly(call: str) -> str:
+    found = _CALLED.fullmatch(call.removesuffix("\n"))
+    return _brief(found["name"], found["arguments"]) if found else call.partition("\n")[0]
+
+
+def _brief(name: str, arguments: str) -> str:
+    """The call, short enough that notes open with it."""
+    told = called(name, arguments)[len(name) + 1 : -1]
+    return f"{name}({told if len(told) <= _SHORT else f'{told[:_SHORT]}…'})"
+
+
+def events_in(text: str) -> list[Event] | None:
+    """The text of a segment, or a piece of it, as events; None if nothing is called in it.
+
+    What stands before the first of them is the end of a message: of what a tool gave back, or of words.
+    """
+    first, *rest = _BLOCK.split(text)
+    if not {_CALL, _RESULT}.intersection(rest[::2]):
+        return None
+    blocks = list(zip(rest[::2], rest[1::2], strict=True))
+    if first:
+        blocks.insert(0, ("Assistant" if recognise(first).name in _WORDS else _RESULT, first))
+    found: list[Event] = []
+    waiting: deque[int] = deque()
+    for at, (name, said) in enumerate(blocks):
+        body = said.removesuffix("\n")
+        call = _CALLED.fullmatch(body) if name == _CALL else None
+        if name in _ROLES or (name == _CALL and at and blocks[at - 1][0] == _RESULT):
+            waiting.clear()
+        if call is not None:
+            waiting.append(at)
+            found.append(Event("act", call["name"], call["arguments"], at, 0))
+        elif name in (_CALL, _RESULT):
+            found.append(Event("outcome", "tool", body, at, 0, waiting.popleft() if waiting else -1))
+        else:
+            found.append(Event("words", _ROLES[name], body, at, 0))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCondenser(RuleCondenser):
+    """Makes notes of turns in which tools were called, as a digest does; of talk, what memory's rule makes.
+
+    So what a call gave back is read by its kind, and its values stand beside what was asked for.
+    """
+
+    def condense(self, text: str, level: int, count: Count) -> str:
+        """The form of the level; the text itself where a form would not be smaller."""
+        return _NOTES((text, level, count)) or RuleCondenser.condense(self, text, level, count)
+
+
+def _notes(key: tuple[str, int, Count]) -> str:
+    """The notes; empty for what is only talk, and where nothing fits."""
+    text, level, count = key
+    events = events_in(text)
+    return "" if events is None else notes_of(events, room_for(count(text), level), count)
+
+
+_NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes, lambda key, form: len(key[0]) + len(form), 8_000_000)
+"""What is found rises and is demoted again: its form is made once."""
+
 
 _CONTEXT = 8  # newest messages that segments are held against
 _AROUND = 64  # messages to each side in which the turn of an evicted message is looked for
@@ -88,16 +295,6 @@ class Turns:
             touched = (facts["positions"] if "positions" in facts else [facts["position"]] for facts in changes)
             self._reworded = key, frozenset(chain.from_iterable(touched))
         return self._reworded[1]
-
-    def newest_first(self, tiers: Tiers, evicted: Sequence[Span], reworded: AbstractSet[int]) -> Sequence[Segment]:
-        """What the tiers hold by its messages, of a turn that was cut its end first; not what does not hold."""
-        held = (each for tier in TIERS for each in tiers.of(tier))
-        left = [
-            each
-            for each in held
-            if not holds(evicted, ends(each.origin)[0]) and reworded.isdisjoint(covered(each))
-        ]
-        return sorted(left, key=lambda each: (ends(each.origin), each.span or (0, 0)), reverse=True)
 
     def text(self, origin: str) -> str:
         """What the segment of this name told when it was made of its messages, as they stand now."""

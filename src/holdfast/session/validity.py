@@ -1,14 +1,20 @@
-"""Whether a view that was put together of sound messages would still be refused."""
+"""Whether a provider would refuse a view that was put together of sound messages, and the view mended."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 from holdfast.formats.rules.call_ids import UniqueCallIds
 from holdfast.formats.rules.content import FinalTextTrimmed
 from holdfast.kernel.integrity import may_follow, violations
+from holdfast.kernel.messages import Message
+from holdfast.kernel.transcript import Format
+from holdfast.validity import repair
 
-from .exchanges import with_calls
-from .parts import View
-from .thread import Thread
+from .arguments import Options
+from .log import Thread, with_calls
+from .view import View
 from .wires import is_refused as is_refused_anywhere
 
 
@@ -60,3 +66,27 @@ def _calls_twice(view: View, thread: Thread) -> bool:
     stands += thread.read(range(view.since, state.messages)).values()
     calling = [kept.message for kept in {kept.position: kept for kept in stands}.values() if kept.message.calls]
     return any(any(rule.violations(calling)) for rule in rules)
+
+
+def paired(view: View, form: Format, options: Options, waiting: Sequence[str]) -> View:
+    """The view, mended as ``repair`` does; the calls that are ``waiting`` at its end stay so."""
+    under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
+    rest = [message for i, message in enumerate(view.messages) if i not in under_way]
+    mended = repair(rest, form.name, model=options.model, counter=options.counter)
+    added = mended.metrics.tokens_after - mended.metrics.tokens_before
+    messages = [*mended.messages, *(view.messages[i] for i in under_way)]
+    return replace(view, messages=messages, tokens=view.tokens + added)
+
+
+def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
+    """The places of the exchange of the waiting calls, and of nothing that came between."""
+    begun = max((i for i, message in enumerate(messages) if _calls(message) & set(waiting)), default=None)
+    if begun is None:
+        return []
+    made = _calls(messages[begun])
+    results = [{result.call_id for result in message.results} for message in messages]
+    return [begun, *(i for i in range(begun + 1, len(messages)) if results[i] and results[i] <= made)]
+
+
+def _calls(message: Message) -> set[str]:
+    return {call.id for call in message.calls}

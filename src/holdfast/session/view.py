@@ -1,69 +1,92 @@
-"""The messages for the next model call: the system's, what the past has to say, and the recent turns.
+"""The messages for the next model call: what ``compress`` makes of the thread, and what the past answers.
 
-What the past has to say is decided on each new input of a user and stays until the next one, so that the view
-only grows at its end meanwhile. Where the recent turns begin moves in steps, each an event of the thread.
+Without a question the view grows at its end until it is full; then it is made anew, of what was said.
+What the past has to say is looked up when the user says something that the view knows nothing of, and
+whenever the view is made anew; meanwhile it stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Container
+from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Any
 
-from holdfast.memory.segments import Segment
-from holdfast.reports.visible import amount
-from holdfast.text.concealed import concealing
+from holdfast.formats.values import is_list, is_object
+from holdfast.result import CompressionResult
+from holdfast.text.visible import amount
 
-from .frame import Frame
-from .gist import gist
-from .inquiry import SHIFT_AFTER, Inquiry, has_shifted, is_idle, of_the_newest
-from .lines import Kept
-from .parts import Part, Telling, View, copied
-from .past import Past, Recollection
-from .recent import RecentTurns
-from .speaking import in_mind, spoken
-from .standing import ROOMIER
+from .log import Kept
+from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
+from .recent import Frame, Part, RecentTurns, Telling, in_mind, spoken
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the model is to be sent, and why it is that."""
+
+    messages: list[Any]
+    tokens: int
+    limit: int
+    reason: str
+    """``everything_fits``, ``grown`` (as before, with what came since), ``recalled`` or ``compacted``.
+
+    What was compacted was made smaller to have room; ``history`` tells what left it for that.
+    """
+
+    since: int = 0
+    """The position from which on every message stands in the view; an output may be told in part."""
+
+    recalled: tuple[Recalled, ...] = ()
+    result: CompressionResult | None = field(default=None, repr=False)
+    """How the messages were last made smaller: ``holdfast.restore`` gives them as they stand in the thread.
+
+    ``Session.restore`` gives everything as it was appended.
+    """
+
+    smallest: int | None = None
+    """Where the budget is not met, tokens of one that would be."""
+
+    @property
+    def budget_met(self) -> bool:
+        """Whether the view is within the budget."""
+        return self.tokens <= self.limit
+
+
+def copied(value: Any) -> Any:
+    """The message, or a part of it, for a caller, who may change it."""
+    if is_object(value):
+        return {name: part if type(part) is str else copied(part) for name, part in value.items()}
+    return [copied(part) for part in value] if is_list(value) else value
+
 
 _ASKED_RECENT = 0.1  # share of the budget for recent turns where a question about the past is asked
 _PAST = 0.2  # share that the past is left where recent turns are made smaller for it
 _LEAST_PAST = 0.15  # share that it is left where they stay as they are
-_REGROWTH = 0.2  # share that is left free when recent turns have outgrown their room
-_GROWTH = 0.1  # share that is left free, so that the view can grow before it changes
-_TALK = (0.7, 0.5)  # recent turns of a talk: from what share on they give way, and to what share
-_EXCHANGES = (4.0, 3.0)  # the same of an agent's exchanges, which are told in notes: of more, little would be left
-_BESIDE_NOTES = 0.15  # share that the past of an agent has at most where nobody asked: its notes tell most of it
+_GROWTH = 0.2  # share that is left free where a view is made anew, so that it can grow at its end
+_ROOMIER = 1.25  # times the budget that a view was made for: from there on it is made anew
+_RECALL = {True: 0.5, False: 0.15}  # share that the past has at most where nobody asked: of a talk, of work
+_NEWEST = 0.15  # share of the newest messages, which stand in the view anyway
+_WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
 _OUTGREW = "the recent turns outgrew their share of the budget"
 _WIDER = "the budget has room for more of the recent turns"
-_WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
 
 
 class Fitting:
     """One fit of a thread: what is decided here is recorded there."""
 
-    def __init__(self, frame: Frame, past: Past, forms: Callable[[int], Iterable[Segment]]) -> None:
-        self.frame, self.past, self.forms = frame, past, forms
-        self.thread, self.query = frame.thread, frame.query
+    def __init__(self, frame: Frame, past: Past) -> None:
+        self.frame, self.past = frame, past
+        self.thread, self.desk = frame.thread, frame.desk
         self.limit, self.room = frame.limit, frame.room
-        self.standing = frame.standing
         self.mind = in_mind(self.thread, frame.options, frame.limit)
         self.recent = RecentTurns(frame)
 
     def view(self) -> View:
         """The view."""
-        whole = self._whole()
-        if whole is not None:
-            return whole
-        if self.query is not None:
-            start = self.recent.start(int(self.room * _ASKED_RECENT))
-            return self._recalling(start, Inquiry(self.query), self.limit, "recalled")
-        reason = self._moved()
-        leaves = bool(reason) and not self.frame.agent  # of an agent, what leaves stands in the notes
-        if self.standing and not leaves and not self._shifted():
-            grown = self._grown(Recollection.standing(self.standing), reason or "grown")
-            if grown.budget_met:  # else what was recalled is too long for a budget that is smaller now
-                return grown
-        limit = int(self.limit * (1 - _GROWTH))
-        return self._recalling(self.thread.state.since, of_the_newest(self.thread), limit, reason or "recalled")
+        found = self._whole() or (self._going_on() if self.frame.query is None else self._answering())
+        self.desk.grows = True
+        return found
 
     def _whole(self) -> View | None:
         """The whole thread, if it fits."""
@@ -78,117 +101,131 @@ class Fitting:
             found.append(kept)
         originals = [kept.original for kept in reversed(found)]
         head = sum(1 for _ in takewhile(lambda kept: kept.message.role == "system", reversed(found)))
-        part = Part(originals, self.limit - left, (), head, self.thread.state.messages, None)
-        view = self._composed(part, 0, Recollection(), "everything_fits")
+        part = Part(originals, self.limit - left, (), head, self.thread.state.messages, 0)
+        view = self._composed(part, Recollection(), "everything_fits")
         return view if view.budget_met else None
 
-    def _moved(self) -> str:
-        """Move the beginning of the recent turns if they are too many, or have far more room now; the reason."""
-        state = self.thread.state
-        high, low = _EXCHANGES if self.frame.agent else _TALK
-        recent = self.recent.tokens(int(self.room * high))
-        outgrown, roomier = recent > self.room * high, 0 < ROOMIER * state.room < self.room
-        if not (outgrown or roomier):
-            return ""
-        start = self.recent.start(int(self.room * low))
-        if start <= state.since if outgrown else start >= state.since:
-            state.room = self.room  # as it stands it suits this room
-            return ""
-        why = _OUTGREW if outgrown else _WIDER
-        facts = {"from": state.since, "to": start, "tokens": recent, "room": self.room}
-        self.thread.record_if_current("compaction", why, facts)
-        return "compacted"
+    # a question about the past
 
-    def _grown(self, past: Recollection, reason: str) -> View:
-        """The view as it was, with what came since; made smaller where there is no room for that."""
-        start = self.thread.state.since
-        last = self.recent.last(start)
-        most = self.limit - self._cost(past.text)
-        part = self.recent.part(start, most, most - int(self.room * _REGROWTH))
-        stays = last is None or part.messages[: len(last.messages)] == last.messages
-        return self._composed(part, start, past, reason if stays else "compacted")
-
-    def _recalling(self, start: int, asked: Inquiry, limit: int, reason: str) -> View:
-        """The view with what the past has to say to this question."""
-        least = _WORTH if self.query is None else 0.0
+    def _answering(self) -> View:
+        """The view with what answers the question; recent turns have what is left."""
+        start = self.recent.start(int(self.room * _ASKED_RECENT))
         notes, empty = self._cost(""), self._telling("").tokens
         most = self.limit - max(notes, int(self.room * _LEAST_PAST))
-        target = self.limit - max(notes, int(self.room * _PAST))
-        part = self.recent.part(start, most, target)
-        room = limit - part.tokens - empty
-        if self.query is None and self.frame.agent:
-            room = min(room, int(self.room * _BESIDE_NOTES))
-        past = Recollection() if self._is_idle(asked) else self._recollected(asked, room, part, least)
-        if self.query is None:
-            past = self._filled(past, start, part)
-        view = self._composed(part, start, past, reason)
-        self._remember(past, asked, view)
+        part, _ = self.recent.made(start, most, "", is_talk=True)
+        if part.result is not None:
+            part, _ = self.recent.made(start, self.limit - max(notes, int(self.room * _PAST)), "", is_talk=True)
+        asked = Inquiry(self.frame.query or "")
+        past = self._recollected(asked, self.limit - part.tokens - empty, set(part.places), 0.0)
+        view = self._composed(part, past, "recalled")
+        self._record(past, asked, view.tokens)
         return view
 
-    def _is_idle(self, asked: Inquiry) -> bool:
-        """Whether there is nothing to look for, in what the user said and in the work since then."""
-        return self.query is None and not asked.work and is_idle(self.thread)
+    # what comes next
 
-    def _recollected(self, asked: Inquiry, room: int, part: Part, least: float) -> Recollection:
-        """What the past has to say in so much room, of what the part does not show."""
-        empty = self._telling("").tokens
-        shown = {place for place in part.places if place is not None}
-        count = self.frame.options.meter.text
+    def _going_on(self) -> View:
+        """The view as it was, with what came since; made anew where it is full."""
+        state = self.thread.state
+        part, past = self.recent.continued(), Recollection.standing(state.recalled)
+        if part is None or state.made is None:
+            return self._anew(past, "compacted", "" if state.made else _OUTGREW)
+        if self.limit > _ROOMIER * state.made.limit:
+            return self._anew(past, "compacted", _WIDER)
+        if part.tokens + self._cost(past.text) > self.limit:
+            return self._anew(past, "compacted", _OUTGREW)
+        far = self._far(state.made.start, is_talk=state.made.is_talk)
+        if not (far and self._asks(part, past)):
+            return self._composed(part, past, "grown")
+        most, free = int(self.room * _RECALL[state.made.is_talk]), self.limit - part.tokens
+        if free < most / 2:
+            return self._anew(past, "recalled", _OUTGREW)
+        asked = of_the_newest(self.thread)
+        past = self._looked_up(asked, min(free, most), far)
+        return self._remembered(asked, past, self._composed(part, past, "recalled"))
+
+    def _asks(self, part: Part, past: Recollection) -> bool:
+        """Whether the user said something since that the view knows too little of."""
+        spoke, heard = self.thread.state.spoke, self.desk.heard
+        self.desk.heard = spoke
+        if spoke in (None, heard, self.thread.state.recalled.get("for")) or is_idle(self.thread):
+            return False
+        beside = [message for place, message in zip(part.places, part.messages, strict=True) if place != spoke]
+        return not is_known(self.thread, beside, past.text)
+
+    def _anew(self, standing: Recollection, reason: str, why: str) -> View:
+        """The view made of what was said, beside what the past has to say now; on record where it says why."""
+        asked, past, state = of_the_newest(self.thread), standing, self.thread.state
+        start, is_talk = self.recent.reach(), self.recent.is_talk()
+        if not is_idle(self.thread):
+            far = self._far(start, is_talk=is_talk)
+            past = self._looked_up(asked, int(self.room * _RECALL[is_talk]), far)
+        target = self.limit - (int(self.room * _GROWTH) if self.desk.grows else 0)
+        part, made = self.recent.made(start, target, self._told(past.text), is_talk=is_talk)
+        if part.tokens + self._cost(past.text) > self.limit and past.text:
+            past = Recollection()
+            part, made = self.recent.made(start, target, self._told(""), is_talk=is_talk)
+        if why:
+            facts = {"from": state.since, "to": part.since, "tokens": part.tokens, "room": self.room}
+            self.thread.record_if_current("compaction", why, facts)
+        self.recent.keep(part, made)
+        return self._remembered(asked, past, self._composed(part, past, reason))
+
+    def _far(self, start: int, *, is_talk: bool) -> range:
+        """The messages that may have to be brought back: of a talk all but the newest, else what is in notes."""
+        return range(self.recent.start(int(self.room * _NEWEST)) if is_talk else start)
+
+    def _looked_up(self, asked: Inquiry, room: int, far: range) -> Recollection:
+        """What the past has to say to the newest input."""
+        if not far:
+            return Recollection()
+        shown = range(far.stop, self.thread.state.messages)
+        return self._recollected(asked, room - self._telling("").tokens, shown, _WORTH)
+
+    def _remembered(self, asked: Inquiry, past: Recollection, view: View) -> View:
+        """The view, with what was recalled for it on record: it stays until the next input."""
+        facts = self._record(past, asked, view.tokens)
+        self.thread.state.recall(facts | {"text": past.text, "chosen": past.kept()})
+        return view
+
+    # the past
+
+    def _recollected(self, asked: Inquiry, room: int, shown: Container[int | None], least: float) -> Recollection:
+        """What the past has to say in so much room, of what is not shown."""
+        empty, count = self._telling("").tokens, self.frame.options.meter.text
         return self.past.recollect(
             asked, room, count, lambda text: self._telling(text).tokens - empty, shown, least
         )
 
-    def _filled(self, past: Recollection, start: int, part: Part) -> Recollection:
-        """With what the tiers say in brief of the rest, where much room is left.
-
-        As much stays free as when recent turns are made smaller, so that they can grow.
-        """
-        said = f"{past.text}\n" if past.text else ""
-        room = self.limit - int(self.room * _REGROWTH) - part.tokens - self._telling(said).tokens
-        options, known = self.frame.options, {each.position for each in past.chosen}
-        brief = gist(self.forms(start), room, options.meter.text, known, concealing(redacts=options.redacts))
-        return replace(past, text=said + brief)
-
-    def _remember(self, past: Recollection, asked: Inquiry, view: View) -> None:
-        """Record what was recalled, and for which input if it is to stay until the next one."""
-        facts = {
+    def _record(self, past: Recollection, asked: Inquiry, tokens: int) -> dict[str, object]:
+        """Record what was recalled."""
+        facts: dict[str, object] = {
             "question": asked.shown,
             "chosen": past.facts(),
-            "tokens": view.tokens,
+            "tokens": tokens,
             "of": self.thread.state.tokens,
         }
         reason = f"{amount(len(past.chosen), 'message')} of the past found for it"
         self.thread.record_if_current("recall", reason, facts)
-        if self.query is None:
-            state = self.thread.state
-            now = {"for": state.spoke, "at": state.messages, "agent": self.frame.agent, "text": past.text}
-            state.recalled = facts | now | {"chosen": past.kept(), "limit": self.limit}
+        return facts
 
-    def _composed(self, part: Part, start: int, past: Recollection, reason: str) -> View:
-        """The view: what is fixed, what the past has to say, the recent turns."""
+    # the message in which the past speaks
+
+    def _composed(self, part: Part, past: Recollection, reason: str) -> View:
+        """The view: the system's messages, what the past has to say, the rest."""
         messages, tokens = list(part.messages), part.tokens
-        if self._speaks(past.text):
+        if self._told(past.text):
             telling = self._telling(past.text)
             messages.insert(part.head, telling.message)
             tokens += telling.tokens
         copies = [copied(message) for message in messages]
-        return View(copies, tokens, self.limit, reason, start, past.chosen, part.result)
+        return View(copies, tokens, self.limit, reason, part.since, past.chosen, part.result)
+
+    def _told(self, recalled: str) -> str:
+        return f"{self.mind}{recalled}".rstrip("\n")
 
     def _telling(self, recalled: str) -> Telling:
-        """The message in which the past speaks."""
-        return spoken(self.thread, self.frame.desk, self.frame.options.meter, self.mind, recalled)
+        return spoken(self.thread, self.desk, self.frame.options.meter, self.mind, recalled)
 
     def _cost(self, recalled: str) -> int:
         """Tokens of the message in which the past speaks; none where there is nothing to say."""
-        return self._telling(recalled).tokens if self._speaks(recalled) else 0
-
-    def _speaks(self, recalled: str) -> bool:
-        return bool(recalled or self.mind)
-
-    def _shifted(self) -> bool:
-        """Whether the work has turned to something else; asked anew when enough has come."""
-        end = self.thread.state.messages
-        if end - max(self.standing["at"], self.frame.desk.looked) < SHIFT_AFTER:
-            return False
-        self.frame.desk.looked = end
-        return has_shifted(self.thread, self.standing)
+        return self._telling(recalled).tokens if self._told(recalled) else 0

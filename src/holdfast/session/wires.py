@@ -11,7 +11,6 @@ from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.messages import Message, Reasoning, Text
 from holdfast.kernel.transcript import Format
 
-from .lines import Kept
 from .state import Oddity, State
 
 _BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose rules ask what stands in one message
@@ -87,7 +86,7 @@ def is_refused(message: Message, form: Format) -> bool:
     return any(not broken.index for rule in form.rules if rule.alone for broken in rule.violations(twice))
 
 
-def oddity(message: Message, before: Kept | None, form: Format) -> Oddity | None:
+def oddity(message: Message, before: Message | None, form: Format) -> Oddity | None:
     """What views have to be looked at for; None for a message that may stand in any of them.
 
     Beside what a wire refuses anywhere: thinking, and results of one reply in more messages than it asks for.
@@ -96,7 +95,7 @@ def oddity(message: Message, before: Kept | None, form: Format) -> Oddity | None
         return "refused"
     if message.is_speech or form.name not in _BLOCKS:
         return None
-    spread = bool(message.results and before and before.message.results)
+    spread = bool(message.results and before and before.results)
     return "unusual" if spread or any(isinstance(part, Reasoning) for part in message.parts) else None
 
 

@@ -1,4 +1,7 @@
-"""Where are the bytes? Text by key, in memory or in a file; artifacts and wrappers over any such store."""
+"""Where are the bytes? Text by key, in memory or in a file.
+
+Artifacts and wrappers over any such store.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,20 @@ class OpensUrl(Protocol):
     """What a URL scheme stands for: a class whose ``from_url`` makes the store."""
 
     def from_url(self, url: str) -> KeyValueStore:
-        """The store that the URL names. Raises ConfigError if the URL is not understood; touches no file yet."""
+        """The store that the URL names.
+
+        Raises ConfigError if the URL is not understood; touches no file yet.
+        """
         ...
 
 
 def open_store(spec: str | KeyValueStore) -> KeyValueStore:
     """The store of a URL, or the very object that already is one.
 
-    ``memory://`` and ``memory://name`` name stores that all of this process shares; ``sqlite:///file.db`` is
-    relative, ``sqlite:////var/file.db`` absolute. A file is opened when it is first used.
-    Raises ConfigError if the URL or the object is no store. No message repeats a URL's password.
+    ``memory://`` and ``memory://name`` name stores that all of this process shares;
+    ``sqlite:///file.db`` is relative, ``sqlite:////var/file.db`` absolute. A file is opened when it
+    is first used. Raises ConfigError if the URL or the object is no store. No message repeats a
+    URL's password.
     """
     return _by_url(spec) if isinstance(spec, str) else _checked(spec)
 

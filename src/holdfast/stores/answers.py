@@ -1,7 +1,8 @@
 """A store answers at once or with an awaitable: how one piece of code serves both kinds.
 
-What takes several steps is written once, as a coroutine that awaits ``answered(...)`` of each. Over a store that
-answers at once such a coroutine never waits, so that ``at_once`` can run it without an event loop.
+What takes several steps is written once, as a coroutine that awaits ``answered(...)`` of each. Over
+a store that answers at once such a coroutine never waits, so that ``at_once`` can run it without an
+event loop.
 """
 
 from __future__ import annotations
@@ -9,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from contextvars import ContextVar
-from inspect import isawaitable
-from typing import TypeVar, cast
+from dataclasses import dataclass
+from inspect import isawaitable, iscoroutinefunction
+from typing import Any, TypeVar, cast
 
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.registry import Registry
+from holdfast.stores import open_store
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -21,7 +26,10 @@ _INSTANT = ContextVar("instant", default=False)
 
 
 class Pending(BaseException):
-    """An answer that must be awaited, met by work that is done ``instantly``; no fault: no ``except`` takes it."""
+    """An answer that must be awaited, met by work that is done ``instantly``.
+
+    No fault: no ``except`` takes it.
+    """
 
     def __init__(self, answer: Awaitable[object]) -> None:
         self._answer = answer
@@ -54,7 +62,10 @@ async def answered(answer: T | Awaitable[T]) -> T:
 
 
 def at_once(work: Coroutine[object, None, T]) -> T:
-    """The result of work over a store that answers at once. Raises ConfigError if the store makes it wait."""
+    """The result of work over a store that answers at once.
+
+    Raises ConfigError if the store makes it wait.
+    """
     try:
         work.send(None)
     except StopIteration as done:
@@ -64,9 +75,63 @@ def at_once(work: Coroutine[object, None, T]) -> T:
 
 
 def instantly(work: Coroutine[object, None, T]) -> T:
-    """As ``at_once``; raises Pending at the first answer that must be awaited, before anything else is done."""
+    """As ``at_once``; raises Pending at the first answer that must be awaited."""
     token = _INSTANT.set(True)
     try:
         return at_once(work)
     finally:
         _INSTANT.reset(token)
+
+
+_PARTS = Registry("part of the runtime", "runtime", {"wait_for": "holdfast.calls.event_loop:wait_for"})
+"""What brings an event loop is loaded only where something waits: it doubles the time of an
+import."""
+
+Work = Callable[[KeyValueStore], Coroutine[Any, Any, object]]
+"""What is to be done with a store; it may be begun again."""
+
+
+@dataclass(slots=True)
+class Opened:
+    """A store, and whether it answers with awaitables, which may show only when it does."""
+
+    store: KeyValueStore
+    waits: bool
+
+    def ask(self, work: Work) -> object:
+        """The result of the work, waited for, or the StoreError that stands in the way."""
+        if not self.waits:
+            try:
+                return instantly(self.begun(work))
+            except Pending as met:
+                self.waits = True
+                wait_for(met.settled())
+        return wait_for(self.begun(work))
+
+    def begun(self, work: Work) -> Coroutine[Any, Any, object]:
+        """The work, for whoever waits in a way of their own."""
+        return _shielded(work(self.store))
+
+
+def opened(spec: str | KeyValueStore) -> Opened:
+    """The store of a URL, or the caller's object. Raises ConfigError for what is none."""
+    store = open_store(spec)
+    return Opened(store, iscoroutinefunction(store.get))
+
+
+def wait_for(work: Coroutine[Any, Any, T]) -> T:
+    """The result of the work, done on the private loop, which is started when first needed."""
+    return cast("Callable[[Coroutine[Any, Any, T]], T]", _PARTS.load("wait_for"))(work)
+
+
+async def _shielded(work: Coroutine[Any, Any, object]) -> object:
+    """The answer, or the StoreError that its fault amounts to.
+
+    A caller's store may raise anything.
+    """
+    try:
+        return await work
+    except HoldfastError as fault:
+        return fault
+    except Exception as fault:  # noqa: BLE001 - stores are anyone's; what they raise must not end a compression
+        return StoreError(f"the store failed: {type(fault).__name__}: {fault}")

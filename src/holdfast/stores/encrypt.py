@@ -1,4 +1,7 @@
-"""A store that keeps nothing readable: values, and the names of keys, are encrypted with a key of the user's."""
+"""A store that keeps nothing readable.
+
+Values, and the names of keys, are encrypted with a key of the user's.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,9 @@ from secrets import token_bytes
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.stores.capabilities import PutsIfAbsent
-
-from .answers import answered, at_once
-from .mapped import MappedStore
-from .utf8 import to_bytes, to_text
+from holdfast.stores.answers import answered, at_once
+from holdfast.stores.protocols import PutsIfAbsent, to_bytes, to_text
+from holdfast.stores.wrappers import MappedStore
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -24,7 +25,8 @@ except ImportError as missing:
     raise MissingExtraError("an encrypted store", "encrypt") from missing
 
 LOCK = "holdfast_encryption"
-"""The one readable entry: the salt, and a value by which a wrong key is told from an empty store."""
+"""The one readable entry: the salt, and a value by which a wrong key is told from an empty
+store."""
 
 HEAD = "x_"
 """How the encrypted name of a key begins."""
@@ -40,9 +42,10 @@ SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**15, 8, 1
 class EncryptedStore(MappedStore):
     """What it wraps, encrypted with AES-SIV (RFC 5297); made by ``unlock``.
 
-    A value is bound to its key, so that an entry that was changed or moved is refused. The same key always has
-    the same encrypted name, by which it is found; the same value never looks the same twice. What still shows is
-    how many entries there are, how long they are, and when one is replaced. A listing decrypts all names.
+    A value is bound to its key, so that an entry that was changed or moved is refused. The same key
+    always has the same encrypted name, by which it is found; the same value never looks the same
+    twice. What still shows is how many entries there are, how long they are, and when one is
+    replaced. A listing decrypts all names.
     """
 
     def __init__(self, inner: KeyValueStore, cipher: AESSIV) -> None:
@@ -53,8 +56,8 @@ class EncryptedStore(MappedStore):
     def unlock(cls, inner: KeyValueStore, key: bytes | str) -> EncryptedStore:
         """The store beneath, seen with the key: 32 bytes, or a passphrase.
 
-        The first key that a store is unlocked with is its key from then on. Raises StoreError if it has another,
-        ConfigError if the store must be awaited: then ``aunlock`` is the way.
+        The first key that a store is unlocked with is its key from then on. Raises StoreError if it
+        has another, ConfigError if the store must be awaited: then ``aunlock`` is the way.
         """
         return at_once(cls.aunlock(inner, key))
 

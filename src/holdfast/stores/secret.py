@@ -6,7 +6,7 @@ from secrets import token_hex
 
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.answers import answered
-from holdfast.stores.capabilities import PutsIfAbsent
+from holdfast.stores.protocols import PutsIfAbsent
 
 KEY = "secret"
 _BYTES = 32

@@ -36,7 +36,7 @@ class Protocol(NamedTuple):
 
     def is_outcome(self, text: str) -> bool:
         """Whether a text in a user's message opens as what programs return."""
-        return _opening(text) in self.openings
+        return opening(text) in self.openings
 
     def parted(self, text: str) -> tuple[str, str]:
         """What the agent says, and the act that it ends with; empty where there is none."""
@@ -71,7 +71,7 @@ def _openings(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> f
         if role == "assistant" and next_role == "user":
             acted = ending(text)[0] in syntaxes
             if acted or not syntaxes:
-                answers[_opening(answer)] += 1
+                answers[opening(answer)] += 1
     users = sum(answers.values())
     if not syntaxes and users:  # nothing shows that acts are written: only a very regular opening tells
         return frozenset(o for o, n in answers.items() if n >= _FEWEST and not o[:1].isalpha())
@@ -99,6 +99,6 @@ def ending(text: str) -> tuple[Syntax, int]:
     return "", len(text)
 
 
-def _opening(text: str) -> str:
+def opening(text: str) -> str:
     """How a text opens: its first characters, without what differs from time to time."""
     return re.sub(r"\d+", "0", text.lstrip()[:_OPENING])

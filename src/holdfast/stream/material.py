@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast.text.speech import reads_as_words
+from holdfast.text.sentences import reads_as_words
+
+from .acts import opening
 
 _FENCE = re.compile(r"(?:```|~~~)")
 _QUOTE = re.compile(r"\s{0,3}>")
@@ -30,11 +32,16 @@ def passages_of(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:
-    """Each line with whether it stands in a fence, a quotation or a long run of what no person types."""
+    """Each line with whether it stands in a fence, a quotation or a long run of what no person types.
+
+    Nobody types many lines that all open with the same signs and a number, as those of a log do.
+    """
     lines = text.split("\n")
     marks = [False] * len(lines)
     fenced = False
-    run: list[int] = []
+    unworded: list[int] = []
+    alike: list[int] = []
+    before = ""
     for number, line in enumerate(lines):
         opens = _FENCE.match(line.lstrip()) is not None
         if fenced or opens:
@@ -44,8 +51,11 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
         if _QUOTE.match(line):
             marks[number] = True
         elif line.strip():
-            run = [] if reads_as_words(line) else [*run, number]
-            if len(run) >= _FEWEST:
-                for each in run if len(run) == _FEWEST else run[-1:]:
+            opens_as = opening(line)
+            unworded = [] if reads_as_words(line) else [*unworded, number]
+            alike = [*alike, number] if opens_as == before and "0" in opens_as else [number]
+            before = opens_as
+            for run in (unworded, alike):
+                for each in run if len(run) == _FEWEST else run[-1:] if len(run) > _FEWEST else ():
                     marks[each] = True
     return zip(marks, lines, strict=True)

@@ -34,8 +34,9 @@ def telling_of(event: Event) -> Telling:
     """How the event can be told."""
     if event.function == "act":
         return _TOLD(("act", event.by, event.text))
-    is_returned = event.function in ("outcome", "material")
-    return _TOLD(("returned" if is_returned else "said", "", event.text))
+    if event.function in ("outcome", "material"):
+        return _TOLD(("returned", "", event.text))
+    return _TOLD(("said", "", event.text))
 
 
 def _told(key: tuple[str, str, str]) -> Telling:
@@ -44,11 +45,11 @@ def _told(key: tuple[str, str, str]) -> Telling:
         reading = Reading(tuple(_act(name, text)), 1)
     elif how == "returned":
         kind = recognise(text)
-        reading = kind.read(text) if isinstance(kind, Read) else passages(text)
+        reading = kind.read(text) if isinstance(kind, Read) and kind.takes_apart else passages(text)
     else:
         reading = passages(text)
     pieces = tuple(reading.pieces)
-    tells = tuple([(*things(piece.text), *piece.things) for piece in pieces])
+    tells = tuple([(*things(piece.names), *piece.things) for piece in pieces])
     marked = quoted(text) if how != "act" else ()
     return Telling(pieces, tells, frozenset().union(*tells), frozenset(marked), reading.unit)
 

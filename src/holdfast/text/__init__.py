@@ -1,1 +1,4 @@
-"""Plain functions over text that content kinds, compressors and memory share: no protocol, no state."""
+"""Plain functions over text that content kinds, compressors and memory share.
+
+No protocol, no state.
+"""

@@ -11,7 +11,7 @@ from holdfast.kernel.messages import Message, Opaque, Part, Reasoning, Text, Too
 from holdfast.kernel.registry import Registry
 from holdfast.text.memo import Memo
 
-_SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.masked_json:redact_any"})
+_SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.secrets:redact_any"})
 """What knows the shapes of secrets is loaded where they are masked: compiling them takes 20 ms."""
 
 MASK = re.compile(r"\[redacted [a-z ]+\]")
@@ -29,12 +29,18 @@ Counts = Mapping[str, int]
 
 
 def redacted_text(text: str) -> tuple[str, Counts]:
-    """The text with every secret masked, JSON staying JSON; and how many of each kind there were."""
+    """The text with every secret masked, JSON staying JSON.
+
+    And how many of each kind there were.
+    """
     return _searched(text)
 
 
 def redacted_texts(texts: Sequence[str]) -> list[str]:
-    """Each text as ``redacted_text`` gives it; most hold no secret, and are looked through many at once."""
+    """Each text as ``redacted_text`` gives it.
+
+    Most hold no secret, and are looked through many at once.
+    """
     masked: list[str] = []
     for first in range(0, len(texts), _TOGETHER):
         some = texts[first : first + _TOGETHER]
@@ -66,7 +72,7 @@ def masked_parts(message: Message, *, everyone: bool) -> tuple[dict[int, str], C
 
 
 def _said(part: Part, *, own: bool) -> str:
-    """What may be masked: signed thinking may not change, and parts of unknown type are not understood."""
+    """What may be masked: not signed thinking, nor parts of unknown type."""
     if isinstance(part, ToolCall):
         return part.arguments
     if isinstance(part, Text) or (isinstance(part, Reasoning) and not part.signed):
@@ -75,9 +81,12 @@ def _said(part: Part, *, own: bool) -> str:
 
 
 def masked_values(value: object) -> tuple[object, Counter[str]]:
-    """A copy of a JSON value without a secret in its strings, the very same where there is none; with the counts.
+    """A copy of a JSON value without a secret in its strings, the very same where there is none.
 
-    Keys stay, and so does what ties a call to its result. Any depth will do, and what loops is walked once.
+    With the counts.
+
+    Keys stay, and so does what ties a call to its result. Any depth will do, and what loops is
+    walked once.
     """
     counts: Counter[str] = Counter()
     root: list[Any] = [value]
@@ -99,7 +108,7 @@ def masked_values(value: object) -> tuple[object, Counter[str]]:
 
 
 def unmasked(message: Message) -> Counter[str]:
-    """The secrets that still stand in what a model or a tool said, and in anybody's parts of unknown type."""
+    """Secrets left in what a model or a tool said, and in parts of unknown type."""
     if message.role in ("assistant", "tool"):
         return masked_values(message.original)[1]
     counts: Counter[str] = Counter()

@@ -1,8 +1,8 @@
 """The one way to cut a text to a number of tokens.
 
-Tokens grow almost evenly with length, so a cut is found by counting a few pieces of about the right size and
-interpolating: the text is never counted as a whole, however long it is. What comes back has been counted, so it
-fits whatever the counter does.
+Tokens grow almost evenly with length, so a cut is found by counting a few pieces of about the right
+size and interpolating: the text is never counted as a whole, however long it is. What comes back
+has been counted, so it fits whatever the counter does.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ _SEAM = 16  # tokens that a beginning may have more than the whole: its last wor
 _CLOSE_ENOUGH = 0.97  # of the tokens: a better cut is not worth another count
 _MOST_PROBES = 20
 _GUESSES = 6  # of them by interpolation, the rest by halving
-_MOST_FILLINGS, _LESS = 5, 0.7  # what is spare after the best pieces is filled: tries, each with less in it
+# what is spare after the best pieces is filled: tries, each with less in it
+_MOST_FILLINGS, _LESS = 5, 0.7
 _FASTEST_GROWTH = 16
-_SMALLEST_SHARE = 6  # tokens beside the marker from which on a head and a tail say more than a head alone
+# tokens beside the marker from which on a head and a tail say more than a head alone
+_SMALLEST_SHARE = 6
 _LINE_LOSS = 3  # a cut moves to the end of a line unless that costs more than one part in so many
 _LONGEST_JOINT = 16  # characters that are looked at for the start of what a reader sees as one
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
@@ -41,7 +43,10 @@ def gap(lines: int, characters: int) -> str:
 
 
 def fits(text: str, tokens: int, count: Count) -> bool:
-    """Whether the text has at most so many tokens; of a text far too long only the beginning is counted."""
+    """Whether the text has at most so many tokens.
+
+    Of a text far too long only the beginning is counted.
+    """
     telling = tokens * _LONG_TOKEN + 256
     if len(text) > telling and count(text[:telling]) > tokens + _SEAM:
         return False
@@ -49,7 +54,7 @@ def fits(text: str, tokens: int, count: Count) -> bool:
 
 
 def clip(text: str, tokens: int, count: Count, *, mark: str = "") -> str:
-    """The longest beginning that has at most so many tokens, with the mark behind it if something is cut."""
+    """The longest beginning of at most so many tokens, with the mark if something is cut."""
     found = _longest(len(text), lambda size: text[: _joint(text, size)], tokens, count)
     if not mark or len(found) == len(text):
         return found
@@ -66,7 +71,8 @@ def clip_end(text: str, tokens: int, count: Count) -> str:
 def head_tail(text: str, tokens: int, count: Count, marker: Marker = gap, *, head: float = 0.6) -> str:
     """Beginning and end with the marker between them; ``head`` is the share of the beginning.
 
-    Cuts at the ends of lines where that is near. Where there is no room for a marker, the beginning alone.
+    Cuts at the ends of lines where that is near. Where there is no room for a marker, the beginning
+    alone.
     """
     beginning = clip(text, tokens, count)
     if len(beginning) == len(text):
@@ -90,7 +96,10 @@ class Choice:
 
 
 def water_level(lengths: Iterable[int], room: int) -> int:
-    """The length to which the longest must be cut so that all together take ``room``; at least 0."""
+    """The length to which the longest must be cut so that all together take ``room``.
+
+    At least 0.
+    """
     ordered = sorted(lengths)
     below = 0
     for n, length in enumerate(ordered):
@@ -109,8 +118,9 @@ def fill(order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int
 def choose(order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count) -> Choice | None:
     """As many pieces as fit when they are rendered together, or None if not even one does.
 
-    ``order`` names the pieces, best first; ``sizes`` are their characters; ``render`` makes the text of the chosen
-    ones. A piece is never given up for a lesser one, but what is left behind the first that is too long is filled.
+    ``order`` names the pieces, best first; ``sizes`` are their characters; ``render`` makes the
+    text of the chosen ones. A piece is never given up for a lesser one, but what is left behind the
+    first that is too long is filled.
     """
     reach = list(accumulate(sizes[piece] for piece in order))
     best, cost = _longest_beginning(order, reach, render, tokens, count)
@@ -166,7 +176,10 @@ def _affordable(order: Sequence[int], sizes: Sequence[int], allowed: float) -> l
 
 
 def _longest(whole: int, piece: Callable[[int], str], tokens: int, count: Count) -> str:
-    """The longest counted piece that fits; ``piece(size)`` has about so many characters of the whole."""
+    """The longest counted piece that fits.
+
+    ``piece(size)`` has about so many characters of the whole.
+    """
     best, low, high = "", 0, whole + 1
     size = min(whole, int(tokens * _FIRST_GUESS) + 1)
     for _ in range(_MOST_PROBES):

@@ -1,17 +1,22 @@
-"""Whether a line or a sentence reports trouble, a decision or a constraint.
+"""Whether a text reports trouble, a decision or a constraint, and how important that makes it.
 
-Words are looked up whole: one that is part of a name (``error_handler.py``), or that is said to be absent
-(``0 errors``, ``without failures``, ``"error": null``), reports nothing.
+Words are looked up whole: one that is part of a name (``error_handler.py``), or that is said to be
+absent (``0 errors``, ``without failures``, ``"error": null``), reports nothing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 
 class _Sayings:
-    """Words and phrases with one meaning; phrases, given with commas, are looked for where their first word is."""
+    """Words and phrases with one meaning.
+
+    Phrases, given with commas, are looked for where their first word is.
+    """
 
     def __init__(self, words: str, phrases: str = "") -> None:
         self._words = frozenset(words.split())
@@ -31,7 +36,8 @@ class _Sayings:
 
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
-"""What ``alarm`` gives: the service is lost; something failed; something is not as it should be; take note."""
+"""What ``alarm`` gives: the service is lost; something failed; something is not as it should be;
+take note."""
 
 _LISTED = {
     SEVERE: """
@@ -68,7 +74,8 @@ _PHRASES = {
 }
 _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오류", "실패")
 
-_WORD = re.compile(r"[a-zß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff]+")  # twice as fast as what it says: [^\W\d_]
+# twice as fast as what it says: [^\W\d_]
+_WORD = re.compile(r"[a-zß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff]+")
 _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z0-9_(]|\.\w)")
 _ABSENT_BEFORE = re.compile(r"(?<![\w.])(?:no|0|zero|without|never|not|any)(?:[ \t]\w{1,12})?[ \t]$")
 _ABSENT_AFTER = re.compile(
@@ -80,7 +87,8 @@ _EXIT = re.compile(
     r"[\"']?[ :=]{1,3}-?[1-9]\d{0,2}(?![\w.:/-])"
 )
 _REQUEST = re.compile(r"\b(?:get|post|put|head|delete|patch) [/h]")
-_STANDING = re.compile(r"(?<![\w.:/-])[1-5]\d\d(?![\w.:/-])")  # the first such number of a request is its reply
+# the first such number of a request is its reply
+_STANDING = re.compile(r"(?<![\w.:/-])[1-5]\d\d(?![\w.:/-])")
 _REPLY_WORDS = frozenset("status code http exit exited rc errno signal get post put head delete patch".split())
 _KLOG_LEVEL = re.compile(r"[EF]\d{4} \d\d:")
 _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
@@ -119,7 +127,7 @@ _TELLING = _WORDS.union(_REPLY_WORDS, *(sayings.telling for sayings in _SAYINGS)
 
 
 def alarm(text: str) -> float:
-    """How bad the news is: 0.0 none, ``WARNING`` take note, from ``TROUBLE`` upwards something is wrong."""
+    """How bad the news is: 0.0 none, ``WARNING`` take note, from ``TROUBLE`` on it is wrong."""
     low = text.lower()
     return _alarm(text, low, _TELLING.intersection(_WORD.findall(low)))
 
@@ -131,7 +139,8 @@ class Signals(NamedTuple):
     constrains: bool
     """It says what must, may or must not be."""
     decides: float
-    """How clearly it states a decision, a cause or a result: 1.0 by name, 0.5 by its wording, or not at all."""
+    """How clearly it states a decision, a cause or a result: 1.0 by name, 0.5 by its wording, or
+    not at all."""
 
 
 def signals(text: str) -> Signals:
@@ -199,3 +208,71 @@ def _absent(low: str, start: int, end: int) -> bool:
     if _ABSENT_BEFORE.search(low, max(0, start - _NEAR), start):
         return True
     return _ABSENT_AFTER.match(low, end, end + _NEAR) is not None
+
+
+_MARKERS = frozenset("important critical crucial key essential remember note significant vital".split())
+"""Words by which a text says of something that it matters; those of the SelectiveCompression
+design."""
+
+_DENIED = re.compile(
+    r"(?:\b(?:not|no|never|less|hardly)|n['’]t)(?: (?:so|very|that|really|the|a|an|all that))?\s*$"
+)
+_BEFORE = 24  # characters before a marker that can deny it
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each factor, itself from 0 to 1, adds to the importance.
+
+    One of which nothing is known adds nothing.
+
+    ``marker`` multiplies the importance of what says itself that it is important.
+    """
+
+    recency: float = 0.0
+    role: float = 0.0
+    density: float = 0.0
+    access: float = 0.0
+    semantic: float = 0.0
+    entity: float = 0.0
+    uniqueness: float = 0.0
+    query: float = 0.0
+    marker: float = 1.0
+
+    def importance(self, factors: Mapping[str, float], *, marked: bool = False) -> float:
+        """The sum over the factors by name, brought into 0 to 1."""
+        total: float = sum(getattr(self, name) * value for name, value in factors.items())
+        return max(0.0, min(1.0, total * self.marker if marked else total))
+
+    def describe(self) -> Mapping[str, object]:
+        """The weights that count."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+
+
+MOFA = Weights(recency=0.4, role=0.3, density=0.3)
+"""The preset of the MoFA design, for messages."""
+
+SELECTIVE = Weights(recency=0.2, access=0.15, semantic=0.3, entity=0.25, query=0.1, marker=1.5)
+"""The preset of the SelectiveCompression design, for memories."""
+
+PRESETS: Mapping[str, Weights] = {"mofa": MOFA, "selective": SELECTIVE}
+
+
+def has_importance_marker(text: str) -> bool:
+    """Whether the text says of something that it matters: by a whole word that is not denied."""
+    low = text.lower()
+    return any(_marks(low, at, at + len(word)) for word in _MARKERS for at in _places(low, word))
+
+
+def _places(low: str, word: str) -> Iterator[int]:
+    at = low.find(word)
+    while at >= 0:
+        yield at
+        at = low.find(word, at + len(word))
+
+
+def _marks(low: str, start: int, end: int) -> bool:
+    """Whether the marker is a word of its own there and is not denied."""
+    if low[start - 1 : start].isalnum() or low[end : end + 1].isalnum():
+        return False
+    return not _DENIED.search(low[max(0, start - _BEFORE) : start])

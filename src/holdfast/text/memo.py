@@ -15,14 +15,18 @@ V = TypeVar("V")
 MOST_BYTES = 64_000_000
 """What all memos of a process hold together, at most."""
 
-_ENTRY = 200  # bytes of an entry beside its characters: measured, a text and a number in a dictionary
+# bytes of an entry beside its characters: measured, a text and a number in a dictionary
+_ENTRY = 200
 
 
 class Memo(dict[K, V]):
-    """Values by what they were made of: two generations, so that what is in use stays and the rest leaves.
+    """Values by what they were made of.
 
-    ``characters`` bounds what this one holds, ``size`` says how much of it a key and its value take. It is the
-    dict of the young: what is in it is found without a lock and without a line of Python.
+    Two generations, so that what is in use stays and the rest leaves.
+
+    ``characters`` bounds what this one holds, ``size`` says how much of it a key and its value
+    take. It is the dict of the young: what is in it is found without a lock and without a line of
+    Python.
     """
 
     __slots__ = ("__weakref__", "_half", "_held", "_make", "_old", "_size")
@@ -77,7 +81,10 @@ class _Room:
             self._memos[id(memo)] = memo
 
     def has(self, taken: int) -> bool:
-        """Whether so many bytes may be kept; where half of the room is young, all memos age first."""
+        """Whether so many bytes may be kept.
+
+        Where half of the room is young, all memos age first.
+        """
         if taken > MOST_BYTES // 2:
             return False
         self._young += taken
@@ -89,7 +96,7 @@ class _Room:
 
 
 def _width(key: object) -> float:
-    """Bytes that Python holds for a character of the key, those of its UTF-8 with it where that was needed."""
+    """Bytes that Python holds for a character of the key, with its UTF-8 where that was made."""
     if isinstance(key, str):
         return getsizeof(key) / len(key) if len(key) > _ENTRY else 1 if key.isascii() else 4
     if isinstance(key, tuple):

@@ -1,4 +1,4 @@
-"""What says nothing to a reader: long runs of base64 or hexadecimal, data URLs; and the kind of file they hold."""
+"""What says nothing to a reader: runs of base64 or hexadecimal, and the files that they hold."""
 
 from __future__ import annotations
 
@@ -84,14 +84,20 @@ def media_type_of(text: str) -> str:
 
 
 def elide(text: str) -> str:
-    """The text with what is long and opaque named in its place: ``[image/png, 48,213 bytes of base64]``."""
+    """The text with what is long and opaque named in its place.
+
+    ``[image/png, 48,213 bytes of base64]``.
+    """
     if not any(len(word) >= _LEAST_LINE and _OPAQUE.search(word) for word in text.split()):
         return text
     return _RUN.sub(lambda run: f"[{describe(run.group())}]", text)
 
 
 def describe(run: str) -> str:
-    """What the run holds: ``image/png, 48,213 bytes of base64``; the type as its data URL or first bytes say."""
+    """What the run holds: ``image/png, 48,213 bytes of base64``.
+
+    The type as its data URL or first bytes say.
+    """
     url = _DATA_URL.match(run)
     body = run[url.end() :] if url else run.removeprefix("0x")
     head = "".join(body[:_SAMPLE].split())

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
-from .words import STOP_WORDS, is_unspaced, stem, words
+from holdfast.text.words import STOP_WORDS, is_unspaced, stem, words
 
 _MOST_TERMS = 48  # of a long question the heaviest: a line costs about 40 ns a term
 _READ = 10_000  # characters from each end; who pastes more says what matters first or last
 
 PHRASE, IDENTIFIER, NAME, WORD, PIECE = 6.0, 4.0, 1.6, 1.0, 0.5
-"""What a term weighs: a quoted phrase; a name made by a machine or a long number; a capitalised word within a
-sentence; a plain word; one word out of an identifier. Their order matters, not their exact values."""
+"""What a term weighs: a quoted phrase; a name made by a machine or a long number; a capitalised
+word within a sentence; a plain word; one word out of an identifier. Their order matters, not their
+exact values."""
 
 _SHORT_NUMBER = 2  # digits of a number that stands in every second time, date and id
 _MONTHS: Sequence[str] = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -30,7 +31,8 @@ _DAY_OF_MONTH = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(
-    r"\"[^\"\n]{2,200}\"|`[^`\n]{2,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)|“[^”\n]{2,200}”"  # never across a line
+    # never across a line
+    r"\"[^\"\n]{2,200}\"|`[^`\n]{2,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)|“[^”\n]{2,200}”"
 )
 _EDGES = ".,;:!?()[]{}<>\"'`“”‘’«»…*|¿¡。、！？；："
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
@@ -43,7 +45,10 @@ _JOINED = re.compile(r"\w[./\\:@#=+~-]\w|::|->")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing to look for: ``needle`` in lower case; a ``plain`` word also matches its other forms."""
+    """One thing to look for: ``needle`` in lower case.
+
+    A ``plain`` word also matches its other forms.
+    """
 
     needle: str
     weight: float
@@ -98,7 +103,8 @@ class Question:
     def score(self, text: str) -> float:
         """The summed weights of the distinct terms that the text holds: 0.0 is nothing in common.
 
-        Case does not count, whole words do: ``error`` finds ``errors`` and ``lastError``, not ``terror``.
+        Case does not count, whole words do: ``error`` finds ``errors`` and ``lastError``, not
+        ``terror``.
         """
         low = text.lower()
         total = 0.0
@@ -108,9 +114,12 @@ class Question:
         return total
 
     def answers(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[dict[Term, float]]:
-        """For each text the terms that it holds, weighed: the less the more texts hold one, hardly if all do.
+        """For each text the terms that it holds, weighed.
 
-        ``under`` are the numbers of earlier texts, -1 for none, whose terms are those of a text, too.
+        The less the more texts hold one, hardly if all do.
+
+        ``under`` are the numbers of earlier texts, -1 for none, whose terms are those of a text,
+        too.
         """
         found: list[dict[Term, float]] = [{} for _ in texts]
         for term, holders in self.holders(texts, len(texts)):
@@ -124,9 +133,10 @@ class Question:
         return found
 
     def holders(self, texts: Sequence[str], most: int) -> Iterator[tuple[Term, list[int]]]:
-        """The terms that some of the texts hold, but no more than ``most``, with the numbers of these texts."""
+        """The terms that some texts, at most ``most``, hold, with the numbers of these texts."""
         lows = [text.lower() for text in texts] if self.terms else []
-        together = "\n".join(lows)  # most terms stand nowhere, which one look tells; no needle spans a line
+        # most terms stand nowhere, which one look tells; no needle spans a line
+        together = "\n".join(lows)
         for term in self.terms:
             if term.needle in together:
                 near = (place for place, low in enumerate(lows) if term.needle in low)
@@ -155,7 +165,8 @@ def _question(text: str) -> Question:
     for needle, weight, plain in _terms(read):
         key = (needle, plain)
         heaviest[key] = max(weight, heaviest.get(key, 0.0))
-    ranked = sorted(heaviest.items(), key=lambda entry: -entry[1])  # stable: first named, first kept
+    # stable: first named, first kept
+    ranked = sorted(heaviest.items(), key=lambda entry: -entry[1])
     return Question(text, tuple(Term(needle, weight, plain) for (needle, plain), weight in ranked[:_MOST_TERMS]))
 
 
@@ -222,7 +233,10 @@ def _spread(token: str) -> str:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether a number is a whole token: no part of a word, of a time, of a date or of a longer number."""
+    """Whether a number is a whole token.
+
+    No part of a word, of a time, of a date or of a longer number.
+    """
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     if before[-1:].isalnum() or after[:1].isalnum() or "_" in (before[-1:], after[:1]):
         return False

@@ -1,10 +1,10 @@
 """Which pieces of a text say most: an order in which any beginning is a good choice.
 
-A piece is worth the words that it brings: what the text speaks of often, what is exact, and what no better piece
-has said yet (a word is worth less each time, so the choice covers the text instead of circling its main theme).
-Alarms, decisions, constraints, openings and above all the question add to that. A greedy choice by such a
-diminishing gain for the cost is known to summarise well (Lin and Bilmes 2011); the queue is lazy, so that the work
-stays nearly linear.
+A piece is worth the words that it brings: what the text speaks of often, what is exact, and what no
+better piece has said yet (a word is worth less each time, so the choice covers the text instead of
+circling its main theme). Alarms, decisions, constraints, openings and above all the question add to
+that. A greedy choice by such a diminishing gain for the cost is known to summarise well (Lin and
+Bilmes 2011); the queue is lazy, so that the work stays nearly linear.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import mul
 
-from .importance import TROUBLE, signals
-from .question import Question, Term
-from .words import STOP_WORDS, stem, words
+from holdfast.text.importance import TROUBLE, signals
+from holdfast.text.question import Question, Term
+from holdfast.text.words import STOP_WORDS, stem, words
 
 _EXACT, _NAME = 2.5, 1.4  # against 1.0 for a plain word that is said once
 _SAID_AGAIN = 0.4  # what is left of a word's worth each time that it is said
@@ -29,7 +29,8 @@ _ASKED = 30.0  # words that the best answer to the question is worth
 _ASKED_AGAIN = 0.5  # what is left of that for a term that a better piece has answered
 _BESIDE = 0.15  # of that goes to its neighbours
 _PLACE = 30  # characters that any piece costs on top, for the mark of the gap before it
-_LENGTH = 0.85  # exponent of the cost: of two pieces with the same words a line, the longer reads better
+# exponent of the cost: of two pieces with the same words a line, the longer reads better
+_LENGTH = 0.85
 _REPEAT = 0.8  # share of common words from which on the later of two pieces is a repeat
 _RAREST = 3  # words by which earlier pieces are looked up
 _MOST_RIVALS = 8  # earlier pieces a word that are compared
@@ -49,7 +50,10 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What a word is worth when it is first said, and of each piece: what it answers, its bonus, its weight."""
+    """What a word is worth when it is first said, and of each piece.
+
+    What it answers, its bonus, its weight.
+    """
 
     words: dict[str, float]
     answers: Sequence[dict[Term, float]]
@@ -60,9 +64,12 @@ class _Values:
 def order(
     pieces: Sequence[str], question: Question, most: int | None = None, weights: Sequence[float] = ()
 ) -> list[int]:
-    """The numbers of the pieces, the most telling first; what repeats an earlier piece is not among them.
+    """The numbers of the pieces, the most telling first.
 
-    Only the first ``most`` are chosen with an eye on each other. ``weights`` multiply what a piece is worth.
+    What repeats an earlier piece is not among them.
+
+    Only the first ``most`` are chosen with an eye on each other. ``weights`` multiply what a piece
+    is worth.
     """
     known = {piece: _piece(piece) for piece in dict.fromkeys(pieces)}
     bags = [known[piece] for piece in pieces]
@@ -138,7 +145,7 @@ def _bonuses(pieces: Sequence[str], answers: Sequence[dict[Term, float]]) -> lis
 
 
 def _repeats(bags: Sequence[_Piece], spread: Counter[str]) -> set[int]:
-    """The pieces that say almost word for word, and with the same exact things, what an earlier piece said."""
+    """The pieces that say almost word for word what an earlier piece said."""
     repeats: set[int] = set()
     holders: dict[str, list[int]] = {}
     rarity = {word: rank for rank, word in enumerate(sorted(spread, key=lambda word: (spread[word], word)))}

@@ -11,7 +11,8 @@ from itertools import pairwise
 UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PIECE = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _ASCII_PIECES = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256))
-"""Small letters and digits of ASCII, spaces between them: gives the same pieces in a third of the time."""
+"""Small letters and digits of ASCII, spaces between them: gives the same pieces in a third of the
+time."""
 
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
 
@@ -62,7 +63,10 @@ _LONGEST = 40  # letters of the longest word worth stemming
 
 
 def words(text: str) -> list[str]:
-    """Words and numbers of the text in lower case, in order; of unspaced scripts, pairs of characters."""
+    """Words and numbers of the text in lower case, in order.
+
+    Of unspaced scripts, pairs of characters.
+    """
     if text.isascii():
         return text.encode("ascii").translate(_ASCII_PIECES).decode("ascii").split()
     low = text.lower()
@@ -100,8 +104,8 @@ def is_unspaced(character: str) -> bool:
 def stem(word: str) -> str:
     """What the forms of a lower-case English word have in common, always a true prefix of the word.
 
-    ``error`` and ``errors`` meet, as do ``fail``, ``failing`` and ``failure``, ``retry`` and ``retries``.
-    Words with digits, and those of other scripts, are their own stem.
+    ``error`` and ``errors`` meet, as do ``fail``, ``failing`` and ``failure``, ``retry`` and
+    ``retries``. Words with digits, and those of other scripts, are their own stem.
     """
     if len(word) <= _SHORTEST or len(word) > _LONGEST or not word.isascii() or not word.isalpha():
         return word

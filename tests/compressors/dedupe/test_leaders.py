@@ -1,4 +1,4 @@
-"""Both ways of clustering, held against each other."""
+"""Both ways of dedupe, held against each other."""
 
 import math
 import sys
@@ -6,12 +6,11 @@ from random import Random
 
 import pytest
 
-from holdfast.compressors.dedupe import by_matrix, by_signs
-from holdfast.compressors.dedupe import leaders as clustering
-from holdfast.compressors.dedupe.leaders import leaders
+from holdfast.compressors import dedupe, dedupe_matrix
+from holdfast.compressors.dedupe import by_signs, leaders
 from holdfast.providers.lexical import LexicalEmbedder
 
-WAYS = [by_matrix.leaders, by_signs.leaders]
+WAYS = [dedupe_matrix.leaders, by_signs]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -49,16 +48,16 @@ def test_both_ways_agree_on_texts(threshold):
         else:
             texts.append(" ".join(rng.choices(words, k=rng.randint(4, 60))))
     vectors = LexicalEmbedder().embed(texts)
-    found = leaders(vectors, threshold, by_matrix.leaders)
-    assert leaders(vectors, threshold, by_signs.leaders) == found
+    found = leaders(vectors, threshold, dedupe_matrix.leaders)
+    assert leaders(vectors, threshold, by_signs) == found
     assert 100 < len(set(found)) < 690
 
 
 def test_without_numpy_signs_are_compared(monkeypatch):
     monkeypatch.setitem(sys.modules, "numpy", None)
-    monkeypatch.delitem(sys.modules, "holdfast.compressors.dedupe.by_matrix")
-    monkeypatch.setattr(clustering, "_best", clustering._best.__wrapped__)
-    assert clustering._best() is by_signs.leaders
+    monkeypatch.delitem(sys.modules, "holdfast.compressors.dedupe_matrix")
+    monkeypatch.setattr(dedupe, "_best", dedupe._best.__wrapped__)
+    assert dedupe._best() is by_signs
 
 
 def test_both_ways_agree_on_dense_vectors():
@@ -69,6 +68,6 @@ def test_both_ways_agree_on_dense_vectors():
             vectors.append([number + rng.gauss(0, 0.55) for number in rng.choice(vectors)])
         else:
             vectors.append([rng.gauss(0, 1) for _ in range(300)])
-    found = leaders(vectors, 0.85, by_matrix.leaders)
-    assert leaders(vectors, 0.85, by_signs.leaders) == found
+    found = leaders(vectors, 0.85, dedupe_matrix.leaders)
+    assert leaders(vectors, 0.85, by_signs) == found
     assert len(set(found)) < 580

@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.compressors.dedupe.meaning import body, contrasts, lacking, with_sentences
+from holdfast.compressors.dedupe import body, contrasts, lacking, with_sentences
 
 
 @pytest.mark.parametrize(

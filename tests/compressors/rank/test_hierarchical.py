@@ -5,10 +5,11 @@ import json
 import pytest
 
 import holdfast
-from holdfast.compressors.rank import SELECTIVE, Hierarchical
+from holdfast.compressors.rank import Hierarchical
 from holdfast.compressors.summaries import mark
 from holdfast.providers.scripted import Scripted
 from holdfast.stores.in_process import InProcessStore
+from holdfast.text.importance import SELECTIVE
 from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import chat, exchange, same, system, words
 

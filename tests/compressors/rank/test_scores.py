@@ -1,7 +1,7 @@
 import pytest
 
-from holdfast.compressors.rank import MOFA, SELECTIVE, Weights
-from holdfast.compressors.rank.scores import scores
+from holdfast.compressors.rank import scores
+from holdfast.text.importance import MOFA, SELECTIVE, Weights
 from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import settled, system
 

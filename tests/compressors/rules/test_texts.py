@@ -2,10 +2,7 @@
 
 import pytest
 
-from holdfast.compressors.rules.fillers import without_fillers
-from holdfast.compressors.rules.phrases import without_phrases
-from holdfast.compressors.rules.repeats import without_repeats
-from holdfast.compressors.rules.verbose import shortened
+from holdfast.compressors.prose_rules import shortened, without_fillers, without_phrases, without_repeats
 
 ALL = (without_fillers, without_repeats, shortened, without_phrases)
 

@@ -9,12 +9,13 @@ import sys
 import pytest
 
 import holdfast
-from holdfast.compressors.shrink import Shrink, key_in
+from holdfast.compressors.references import key_in
+from holdfast.compressors.shrink import Shrink
 from holdfast.kernel.edits import Offload
-from holdfast.recalling import recall_tool
+from holdfast.recovery import recall_tool
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
-from holdfast.stores.prefix import PrefixStore
+from holdfast.stores.wrappers import PrefixStore
 from tests.compressors.shrink.exchanges import arguments, log, outputs, records, run, shrunk, tokens
 from tests.stores.doubles import AwaitedTextStore, TextStore
 

@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.compressors.summarize.body import Parts, composed, parsed, plain
+from holdfast.compressors.summary_text import Parts, composed, parsed, plain
 from holdfast.compressors.verification import details_of
 
 

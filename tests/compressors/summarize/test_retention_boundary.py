@@ -1,6 +1,6 @@
 """The retention boundary: enough stays, and the cut parts nothing that belongs together."""
 
-from holdfast.compressors.summarize.retention import retention_boundary
+from holdfast.compressors.summarize import retention_boundary
 from holdfast.formats import named
 
 

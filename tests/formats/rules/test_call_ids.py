@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from holdfast.mending import validate
+from holdfast.validity import validate
 from tests.formats.rules.messages import (
     assistant,
     broken_at,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.mending import validate
+from holdfast.validity import validate
 from tests.formats.rules.messages import assistant, broken_at, mended, read, rule_of, same, text, user
 
 FIRST, ALTERNATE, KNOWN, ONE = "first_message_is_users", "roles_alternate", "roles_known", "at_least_one_message"

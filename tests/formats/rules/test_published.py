@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import holdfast.formats
-from holdfast.mending import repair, validate
 from holdfast.result import restore
+from holdfast.validity import repair, validate
 
 from .messages import assistant, calling, result, text, thought, tool, use, user
 

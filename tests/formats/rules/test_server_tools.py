@@ -4,7 +4,7 @@ import pytest
 
 from holdfast import Session, compress, count
 from holdfast.formats import named
-from holdfast.mending import repair, validate
+from holdfast.validity import repair, validate
 
 from .messages import assistant, broken_at, mended, result, same, text, use, user
 

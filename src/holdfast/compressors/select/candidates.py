@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
 from math import fsum
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from holdfast.kernel.messages import Message
 from holdfast.selection.excerpt import valued
 from holdfast.selection.order import ordered
 from holdfast.selection.pieces import Piece
-from holdfast.selection.weights import table, worth_of
+from holdfast.selection.weights import Use, table, worth_of
 from holdfast.stream.events import Event
 from holdfast.stream.tellings import Telling, telling_of
 from holdfast.stream.uses import uses_of
@@ -40,7 +40,12 @@ class Candidates:
     """All pieces of some events of a conversation."""
 
     def __init__(
-        self, events: Sequence[Event], among: Collection[int], rate: Rate, question: str = "", share: float = 0.0
+        self,
+        events: Sequence[Event],
+        among: Collection[int],
+        rate: Rate,
+        question: str = "",
+        share: float = 0.0,
     ) -> None:
         """``among`` are the numbers of the events whose pieces may be told; all others stand as they are.
 
@@ -80,7 +85,7 @@ class Candidates:
             if number not in self._among:
                 for thing in telling.things:
                     known[thing] = known.get(thing, 0) + 1
-        bonus = [weights.said.get(_role(self.events[c.event]), 0.0) for c in self.found]
+        bonus = [self._said(number, uses) for number in range(len(self.found))]
         extra = valued(self._pieces, self._question, self._share, weights.among_others)
         worth.update(extra.worth)
         bonus = [mine + near for mine, near in zip(bonus, extra.bonus, strict=True)]
@@ -99,6 +104,16 @@ class Candidates:
             bonus=bonus,
             enough=enough,
         )
+
+    def _said(self, number: int, uses: Mapping[str, Use]) -> float:
+        """What a piece is worth for who says it, by the share of its things that nothing else names.
+
+        What is found, decided or ordered once is said in words of its own; what one does next, in those of
+        the work.
+        """
+        worth = table().said.get(_role(self.events[self.found[number].event]), 0.0)
+        told = self.tells[number]
+        return worth * sum(uses[t].events == 1 for t in told if t in uses) / len(told) if worth and told else 0.0
 
 
 def _role(event: Event) -> str:

@@ -16,6 +16,7 @@ from .candidates import TOKENS_A_CHARACTER, Candidates, fitted, runs
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 GAP = "…"
+_OURS = ("- ", "> ", SAID, DONE)
 _REACH = 2  # times the tokens: pieces that cost less than they were thought to may fill the room
 
 
@@ -65,13 +66,18 @@ def _lines(told: Told, users: str) -> Iterator[str]:
     for number in told.chosen:
         if number > reached and lines:
             lines[-1] += f" {GAP}"
-        lines.append(told.pieces[number].text)
+        lines += map(_quoted, told.pieces[number].text.split("\n"))
         reached = number + 1
     if reached < len(told.pieces):
         lines[-1] += f" {GAP}"
     opening = f"{GAP} " if told.chosen[0] else ""
     lines[0] = f"{_label(told.event, users)}{opening}{lines[0].lstrip()}"
     yield from lines
+
+
+def _quoted(line: str) -> str:
+    """A line of a text, indented where it would read as one of ours: nobody else tells who said what."""
+    return f" {line}" if line.startswith(_OURS) else line
 
 
 def _label(event: Event, users: str) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from holdfast.compressors.describing import knobs
-from holdfast.compressors.knobs import check_knobs
+from holdfast.compressors.knobs import check_knobs, knobs
 from holdfast.compressors.originals import kept, saved
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Flow, Plan

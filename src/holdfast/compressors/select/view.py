@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from holdfast.compressors.concealing import concealed
-from holdfast.compressors.cuts import legal, unit_of
-from holdfast.compressors.placing import Placed, placed
+from holdfast.compressors.cuts import Placed, legal, placed, unit_of
 from holdfast.compressors.references import note
-from holdfast.compressors.summaries import body_of, mark
+from holdfast.compressors.summaries import body_of, concealed, mark
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Plan
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from .strategy import Select
 
 _IN_PLACE = 0.5  # share of the recent room above which one part is told in pieces
+_NEWEST = 0.7  # of that is told of each output of the newest exchange at least
 
 
 Place = tuple[int, int]
@@ -120,6 +119,7 @@ class View:
                 among.add(number)
             elif (
                 event.message not in self._answered
+                and not self._is_clamped(event.message)
                 and self._may_be_told_in_part(event)
                 and self._meter.text(event.text) > self._cap
             ):
@@ -128,6 +128,10 @@ class View:
         query, weights = self.allowance.query, table()
         question, share = (self.transcript.question, weights.implied) if query is None else (query, weights.asked)
         return Candidates(self._events, among, rates(self.transcript.messages, self._meter), question, share)
+
+    def _is_clamped(self, i: int) -> bool:
+        """Whether a message is the task, and too long even if nothing is told of the material in it."""
+        return i == self._task and self._least(i) > int(self._room * self.knobs.task)
 
     def _may_be_told_in_part(self, event: Event) -> bool:
         """Whether an event that stays may lose pieces: what was returned or pasted, an agent's text."""
@@ -148,11 +152,28 @@ class View:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
         fixed = self._fixed(place)
         room = self.allowance.target - fixed
-        order = self._candidates.order(max(room, 0) * 1.3)
+        order = self._newest_first(self._candidates.order(max(room, 0) * 1.3))
         costs, values = self._candidates.costs, self._candidates.values
         chosen = fitted(order, costs, values, room, lambda some: self._tokens(some, place, references))
         edits = tuple(self._edits(chosen, place, references))
         return Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
+
+    def _newest_first(self, order: Sequence[int]) -> list[int]:
+        """The order with a part of each output of the newest exchange in front: it is never merely referred to."""
+        candidates = self._candidates
+        floor: list[int] = []
+        newest = [n for n in sorted(self._told_in_part) if self._events[n].message in self.transcript.newest]
+        for event in newest:
+            valued = [number for number in order if candidates.found[number].event == event]
+            rest = [n for n, each in enumerate(candidates.found) if each.event == event and n not in set(valued)]
+            left = self._cap * _NEWEST
+            for number in [*valued, *rest]:
+                if left <= 0:
+                    break
+                floor.append(number)
+                left -= candidates.costs[number]
+        first = set(floor)
+        return [*floor, *(number for number in order if number not in first)]
 
     def parts_in_part(self) -> Iterator[tuple[Place, str, str]]:
         """The parts that stay in place and are told in part: where, the whole text, and its kind."""
@@ -185,6 +206,8 @@ class View:
         message, most = self.transcript.messages[task], int(self._room * self.knobs.task)
         texts = [(n, part) for n, part in enumerate(message.parts) if isinstance(part, Text)]
         if self._sizes[task] <= most or task in self.transcript.newest or not texts:
+            return 0
+        if any(self._events[number].message == task for number in self._told_in_part):
             return 0
         longest, part = max(texts, key=lambda each: len(each[1].text))
         room = most - (self._sizes[task] - self._meter.text(part.text))

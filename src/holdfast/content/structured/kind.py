@@ -17,6 +17,7 @@ class Json(Read):
     """One JSON object or array, or several; something else may stand around it, and its end may be missing."""
 
     name = "json"
+    takes_apart = True
 
     def fit(self, text: str) -> float:
         """The share of the text that is JSON and more than a scalar."""

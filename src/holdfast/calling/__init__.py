@@ -1,1 +1,0 @@
-"""How models and embedders are called: within limits, again where that helps, each call on record."""

@@ -1,0 +1,372 @@
+"""Calls of models and embedders: within limits, shared where equal, remembered, on record."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import gather
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from inspect import isawaitable, iscoroutinefunction
+from math import isfinite
+from random import SystemRandom
+from time import monotonic
+from typing import Any, cast
+
+from holdfast.calls.cache import Flights, key_of
+from holdfast.calls.event_loop import in_thread
+from holdfast.calls.lineup import CallLimits, Lineup
+from holdfast.kernel.errors import HoldfastError, ModelError
+from holdfast.kernel.ports import Complete, Embed, Embedder, Model, Reply
+from holdfast.providers import name_of
+from holdfast.providers.prices import price_of
+from holdfast.providers.vendor import TransientError
+from holdfast.result import CallRecords, ModelCall
+from holdfast.text.visible import encodable
+
+Vector = Sequence[float]
+
+
+def checked(answer: object, texts: int, who: str) -> list[Vector]:
+    """One vector of finite numbers a text, all of one length.
+
+    Raises ModelError for anything else.
+    """
+    try:
+        rows = [_numbers(row) for row in cast("Sequence[object]", answer)]
+    except (TypeError, ValueError, OverflowError) as fault:
+        raise ModelError(f"{who} returned something else than vectors of numbers: {fault}") from fault
+    if len(rows) != texts:
+        raise ModelError(f"{who} returned {len(rows):,} vectors for {texts:,} texts")
+    check_lengths(rows, who)
+    if not all(isfinite(sum(row)) for row in rows):
+        raise ModelError(f"{who} returned a vector with numbers that are not finite")
+    return rows
+
+
+def check_lengths(rows: Sequence[Vector], who: str) -> None:
+    """Raises ModelError unless all are of one length."""
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1:
+        told = " and ".join(f"{length:,}" for length in sorted(lengths)[:2])
+        raise ModelError(
+            f"{who} returned vectors of different lengths ({told}); clear the cache if it has changed"
+        )
+
+
+def _numbers(row: object) -> Vector:
+    """The row as Python's own numbers; an array knows a fast way."""
+    listed: Any = getattr(row, "tolist", None)
+    return [float(number) for number in cast("Sequence[Any]", listed() if callable(listed) else row)]
+
+
+Call = Callable[[], object]
+
+# calls in a row without an answer, retries included: from then on nobody is made to wait any more
+_SILENT = 8
+_LONGEST = 300  # characters of somebody else's error
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call: an answer, or the HoldfastError in its place."""
+
+    answer: object
+    attempts: int
+    seconds: float
+
+
+class VendorLine:
+    """Calls to one vendor during one run; ``who`` names it in errors."""
+
+    def __init__(self, limits: CallLimits) -> None:
+        self._limits = limits
+        self._seats = asyncio.Semaphore(limits.concurrency)
+        self._random = SystemRandom()
+        self._silent = 0
+
+    async def ask(self, who: str, call: Call, ledger: CallRecords) -> Outcome:
+        """Make the call when there is a seat for it, and again while that may help."""
+        async with self._seats:
+            started = monotonic()
+            if ledger.until is None:
+                ledger.until = started + self._limits.total
+            attempts = 1
+            answer = await self._once(who, call, ledger.until)
+            while (wait := self._pause(answer, attempts, ledger.until)) is not None:
+                await asyncio.sleep(wait)
+                answer = await self._once(who, call, ledger.until)
+                attempts += 1
+            self._silent = self._silent + 1 if isinstance(answer, TransientError) else 0
+            return Outcome(answer, attempts, monotonic() - started)
+
+    async def _once(self, who: str, call: Call, until: float) -> object:
+        if self._silent >= _SILENT:
+            return TransientError(
+                f"{who} left {self._silent} calls in a row without an answer; it is not asked again"
+            )
+        seconds = min(self._limits.timeout, until - monotonic())
+        if seconds <= 0:
+            return ModelError(f"the {self._limits.total:g} s for model calls are used up; {who} was not asked")
+        try:
+            async with asyncio.timeout(seconds):
+                return await _answer(call)
+        except HoldfastError as fault:
+            return fault
+        except TimeoutError:
+            return TransientError(f"{who} did not answer within {seconds:.3g} s")
+        except ConnectionError as fault:
+            return TransientError(f"{who} could not be reached: {_told(fault)}")
+        except asyncio.CancelledError as fault:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return ModelError(f"{who} gave up: {_told(fault)}")
+        except (Exception, GeneratorExit) as fault:  # noqa: BLE001 - models are anyone's; none ends a compression
+            return ModelError(f"{who} failed: {_told(fault)}")
+
+    def _pause(self, answer: object, attempts: int, until: float) -> float | None:
+        """Seconds before the call is made again, or None if it is not."""
+        limits = self._limits
+        if not isinstance(answer, TransientError) or attempts > limits.retries:
+            return None
+        asked = answer.retry_after or 0.0
+        if asked > limits.patience:
+            return None
+        longest = min(limits.backoff * 2 ** (attempts - 1), limits.patience)
+        wait = asked + self._random.uniform(0, longest)
+        return wait if monotonic() + wait < until else None
+
+
+async def _answer(call: Call) -> object:
+    """What the call returns, waited for; one that may block gets a thread."""
+    waits = iscoroutinefunction(getattr(call, "func", call))
+    answer = call() if waits else await in_thread(call)
+    return await answer if isawaitable(answer) else answer
+
+
+def _told(fault: BaseException) -> str:
+    """The error in one line of bearable length."""
+    line = " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
+_BATCH = 100  # texts in one request: the most that Gemini takes
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the texts of one request took."""
+
+    sent: list[str] = field(default_factory=list[str])
+    attempts: int = 0
+    seconds: float = 0.0
+
+
+class EmbeddingRound:
+    """The requests of one moment.
+
+    A text is on record with the first request that needs it; the attempts and seconds of a shared
+    batch are on record with the first request that has a text in it.
+    """
+
+    def __init__(
+        self,
+        lineup: Lineup,
+        embedder: Embedder,
+        line: VendorLine,
+        flights: Flights,
+        asked: Sequence[tuple[Embed, CallRecords]],
+    ) -> None:
+        self._lineup, self._embedder, self._line, self._flights = lineup, embedder, line, flights
+        self._asked, self._name = asked, name_of(embedder)
+        self._known: dict[str, Vector | HoldfastError] = {}
+        self._owners: dict[str, int] = {}
+        self._tallies = [_Tally() for _ in asked]
+
+    async def answers(self) -> list[object]:
+        """The answer to each request: its vectors, or the fault of one of them."""
+        wanted = list(dict.fromkeys(text for request, _ in self._asked for text in request.texts))
+        self._known.update(await self._remembered(wanted))
+        for i, (request, _) in enumerate(self._asked):
+            for text in request.texts:
+                if text not in self._known and self._owners.setdefault(text, i) == i:
+                    self._tallies[i].sent.append(text)
+        missing = list(self._owners)
+        await gather(*(self._fill(missing[at : at + _BATCH]) for at in range(0, len(missing), _BATCH)))
+        return [self._settled(i) for i in range(len(self._asked))]
+
+    async def _remembered(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        if self._lineup.cache is None:
+            return {}
+        found = await self._lineup.cache.embeddings.afind([self._key(text) for text in texts])
+        return {text: vector for text, vector in zip(texts, found, strict=True) if vector is not None}
+
+    async def _fill(self, texts: Sequence[str]) -> None:
+        """Get the vectors; where a batch is refused, each request is tried alone.
+
+        The fault may be one's own.
+        """
+        ledger = self._asked[self._owners[texts[0]]][1]
+        key = key_of(self._name, *texts)
+        answer, _ = await self._flights.once(key, lambda: self._vectors(texts, ledger))
+        if not isinstance(answer, HoldfastError):
+            self._known.update(zip(texts, cast("list[Vector]", answer), strict=True))
+            return
+        groups: dict[int, list[str]] = {}
+        for text in texts:
+            groups.setdefault(self._owners[text], []).append(text)
+        if len(groups) > 1 and not isinstance(answer, TransientError):
+            await gather(*(self._fill(group) for group in groups.values()))
+        else:
+            self._known.update(dict.fromkeys(texts, answer))
+
+    async def _vectors(self, texts: Sequence[str], ledger: CallRecords) -> object:
+        call = partial(self._embedder.embed, [encodable(text) for text in texts])
+        outcome = await self._line.ask(self._name, call, ledger)
+        tally = self._tallies[self._owners[texts[0]]]
+        tally.attempts += outcome.attempts
+        tally.seconds += outcome.seconds
+        if isinstance(outcome.answer, HoldfastError):
+            return outcome.answer
+        try:
+            rows = checked(outcome.answer, len(texts), self._name)
+        except ModelError as fault:
+            return fault
+        if self._lineup.cache is not None:
+            keys = [self._key(text) for text in texts]
+            await self._lineup.cache.embeddings.akeep(dict(zip(keys, rows, strict=True)))
+        return rows
+
+    def _settled(self, i: int) -> object:
+        request, ledger = self._asked[i]
+        found = [self._known[text] for text in request.texts]
+        fault = next((each for each in found if isinstance(each, HoldfastError)), None)
+        if fault is None:
+            try:
+                check_lengths(cast("list[Vector]", found), self._name)
+            except ModelError as different:
+                fault = different
+        self._put_on_record(i, ledger, fault)
+        return found if fault is None else fault
+
+    def _put_on_record(self, i: int, ledger: CallRecords, fault: HoldfastError | None) -> None:
+        tally, wanted = self._tallies[i], self._asked[i][0].texts
+        price = price_of(self._embedder, self._name)
+        tokens = 0 if fault else sum(map(self._lineup.count, tally.sent))
+        ledger.calls.append(
+            ModelCall(
+                "embed",
+                self._name,
+                tokens,
+                counted=bool(tally.sent),
+                items=len(wanted),
+                cached=0 if fault else len(wanted) - len(tally.sent),
+                attempts=tally.attempts,
+                seconds=tally.seconds,
+                cost=price.of(tokens, 0) if price else None,
+                fault=str(fault) if fault else "",
+            )
+        )
+
+    def _key(self, text: str) -> str:
+        return key_of(self._name, text)
+
+
+Asked = tuple[Complete | Embed, CallRecords]
+"""A request, and where its calls are put on record."""
+
+
+class Caller:
+    """Answers what models and embedders are asked during a run, for one conversation or many."""
+
+    def __init__(self, lineup: Lineup) -> None:
+        self._lineup = lineup
+        self._cache = lineup.cache
+        self._flights = Flights() if lineup.cache is None else lineup.cache.flights
+        self._model_line, self._embedder_line = VendorLine(lineup.limits), VendorLine(lineup.limits)
+
+    async def together(self, asked: Sequence[Asked]) -> list[object]:
+        """The answers in order, each an answer or a HoldfastError.
+
+        All embeddings go out together.
+        """
+        embeds = [(request, ledger) for request, ledger in asked if isinstance(request, Embed)]
+        completes = [(request, ledger) for request, ledger in asked if isinstance(request, Complete)]
+        vectors, *texts = await gather(
+            self._embedded(embeds), *(self._completed(request, ledger) for request, ledger in completes)
+        )
+        rows, replies = iter(cast("list[object]", vectors)), iter(texts)
+        return [next(rows) if isinstance(request, Embed) else next(replies) for request, _ in asked]
+
+    async def _completed(self, request: Complete, ledger: CallRecords) -> object:
+        model = self._lineup.model
+        if model is None:
+            return ModelError("no model was given; pass llm=")
+        name = name_of(model)
+        key = key_of(name, request.system, request.prompt, str(request.max_tokens))
+        reply, own = await self._flights.once(key, lambda: self._reply(model, key, request, ledger))
+        if not own:
+            fault = str(reply) if isinstance(reply, HoldfastError) else ""
+            ledger.calls.append(ModelCall("complete", name, cached=int(not fault), fault=fault))
+        return reply
+
+    async def _reply(self, model: Model, key: str, request: Complete, ledger: CallRecords) -> object:
+        """What the cache knows, else what the model says: then the cache knows it too."""
+        name = name_of(model)
+        known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
+        if known is not None:
+            ledger.calls.append(ModelCall("complete", name, cached=1))
+            return known
+        prompt, system = encodable(request.prompt), encodable(request.system)
+        call = partial(model.complete, prompt, system=system, max_tokens=request.max_tokens)
+        outcome = await self._model_line.ask(name, call, ledger)
+        reply = _reply_of(outcome.answer, name)
+        if isinstance(reply, HoldfastError):
+            ledger.calls.append(_failed(name, outcome, reply))
+            return reply
+        ledger.calls.append(self._on_record(model, outcome, reply, system + prompt))
+        if self._cache is not None and reply.text.strip():
+            await self._cache.summaries.akeep({key: reply.text})
+        return reply.text
+
+    def _on_record(self, model: Model, outcome: Outcome, reply: Reply, sent: str) -> ModelCall:
+        counted = reply.input_tokens is None or reply.output_tokens is None
+        count, name = self._lineup.count, name_of(model)
+        into = count(sent) if reply.input_tokens is None else reply.input_tokens
+        out = count(reply.text) if reply.output_tokens is None else reply.output_tokens
+        price = price_of(model, name)
+        return ModelCall(
+            "complete",
+            name,
+            into,
+            out,
+            counted=counted,
+            attempts=outcome.attempts,
+            seconds=outcome.seconds,
+            cost=price.of(into, out) if price else None,
+        )
+
+    async def _embedded(self, asked: Sequence[tuple[Embed, CallRecords]]) -> list[object]:
+        if not any(request.texts for request, _ in asked):
+            return [[] for _ in asked]
+        try:
+            embedder = self._lineup.embeds()
+        except HoldfastError as fault:
+            return [fault] * len(asked)
+        embedding = EmbeddingRound(self._lineup, embedder, self._embedder_line, self._flights, asked)
+        return await embedding.answers()
+
+
+def _reply_of(answer: object, who: str) -> Reply | HoldfastError:
+    """The answer as a reply without lone surrogates, or the fault that it is."""
+    if isinstance(answer, HoldfastError):
+        return answer
+    reply = Reply(answer) if isinstance(answer, str) else answer
+    if not isinstance(reply, Reply) or not isinstance(cast("object", reply.text), str):
+        return ModelError(f"{who} returned a {type(answer).__name__} in the place of a text")
+    return Reply(encodable(reply.text), reply.input_tokens, reply.output_tokens)
+
+
+def _failed(name: str, outcome: Outcome, fault: HoldfastError) -> ModelCall:
+    return ModelCall("complete", name, attempts=outcome.attempts, seconds=outcome.seconds, fault=str(fault))

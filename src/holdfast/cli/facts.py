@@ -1,0 +1,77 @@
+"""What ``--json`` prints: the facts of a result for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from holdfast.reports.account import MessageAccount
+from holdfast.reports.text import edits_by_kind
+from holdfast.result import CompressionResult, ModelUsage
+from holdfast.text.visible import amount
+
+
+def summary(result: CompressionResult) -> dict[str, object]:
+    """How it ended, how much is left, and what each step did; no message text."""
+    usage = result.usage
+    return {
+        "status": result.status,
+        "reason": result.reason,
+        "detail": result.detail,
+        "budget_met": result.budget_met,
+        "smallest": result.smallest,
+        "degraded": result.degraded,
+        "strategy": result.strategy_name,
+        "format": result.format,
+        "masked": list(result.masked),
+        "redacted": dict(result.redacted),
+        "accuracy": asdict(result.accuracy),
+        "usage": asdict(usage) | {"within": usage.within, "utilization": usage.utilization},
+        "metrics": result.metrics.to_dict(),
+        "model_usage": result.model_usage.to_dict(),
+        "steps": steps_of(result),
+    }
+
+
+def steps_of(result: CompressionResult) -> list[dict[str, object]]:
+    """What each step did, and how many messages it dropped, changed, offloaded and inserted."""
+    return [
+        {
+            "name": step.name,
+            "before": step.before,
+            "after": step.after,
+            "applied": step.applied,
+            "status": step.status,
+            "reason": step.reason,
+            "detail": step.detail,
+            "edits": edits_by_kind(step),
+        }
+        for step in result.steps
+    ]
+
+
+def fate(entry: MessageAccount) -> dict[str, object]:
+    """What became of one message, and why; positions are null where it was not or is not there."""
+    journey, decided = entry.journey, entry.journey.decided
+    return {
+        "before": journey.before,
+        "after": journey.after,
+        "role": entry.role,
+        "state": entry.state,
+        "tokens_before": entry.tokens_before,
+        "tokens_after": entry.tokens_after,
+        "step": decided.step if decided else None,
+        "reason": decided.reason if decided else None,
+        "key": (decided.key or None) if decided else None,
+        "covers": journey.covers,
+    }
+
+
+def calls_told(usage: ModelUsage) -> Iterator[str]:
+    """One line about the calls, where there were any."""
+    if not usage.calls:
+        return
+    cost = "" if not usage.cost else f", about ${usage.cost:.4f}"
+    failed = f", {amount(usage.failures, 'call')} without an answer" if usage.failures else ""
+    tokens = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
+    yield f"Models: {amount(usage.requests, 'request')}, {tokens}{cost}{failed}."

@@ -1,0 +1,337 @@
+"""Files and standard input, read whole and written whole or not at all.
+
+A fault is told with its place.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_IMODE
+from typing import Any, Literal, cast
+
+from holdfast.kernel.errors import ConfigError, InputError
+
+STDIN = "-"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_LINE_SUFFIXES = (".jsonl", ".ndjson")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a file holds; ``lines`` if that is one JSON value a line."""
+
+    name: str
+    text: str
+    payload: Any
+    lines: bool = False
+
+    @property
+    def indented(self) -> bool:
+        """Whether it is one value over several lines."""
+        return not self.lines and "\n" in self.text.strip()
+
+
+@contextmanager
+def within(name: str, tools: str | None = None) -> Generator[None]:
+    """Put the name of the file, of messages or ``tools``, in front of the place of an error."""
+    try:
+        yield
+    except ConfigError:
+        raise
+    except InputError as fault:
+        file = tools if tools and fault.place.startswith("tools") else shown(name)
+        place = f"{file}: {fault.place}" if fault.place else file
+        raise InputError(fault.problem, place=place, advice=fault.advice) from fault
+    except RecursionError as fault:
+        advice = "give a conversation whose objects stand in each other a few hundred times at most"
+        raise InputError("it is nested too deeply", place=shown(name), advice=advice) from fault
+
+
+def shown(file: str) -> str:
+    """The name of a file as errors say it."""
+    return "standard input" if file == STDIN else file
+
+
+def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str:
+    """The whole text of a file or of standard input; a byte-order mark is not part of it."""
+    raw = _read_bytes(file)
+    try:
+        return raw.decode("utf-8-sig", "strict" if raw[:2] in _UTF16 else errors)
+    except UnicodeDecodeError as fault:
+        advice = "save it as UTF-8"
+        if raw[:2] in _UTF16:
+            advice += ": it looks like UTF-16, as PowerShell writes it"
+        problem = f"byte {fault.start:,} (0x{raw[fault.start]:02x}) is not UTF-8"
+        raise InputError(problem, place=shown(file), advice=advice) from fault
+
+
+def _read_bytes(file: str) -> bytes:
+    if file == STDIN:
+        try:
+            return sys.stdin.buffer.read()
+        except OSError as fault:
+            problem = f"it cannot be read ({fault.strerror or fault})"
+            raise InputError(problem, place=shown(file), advice="name a file, or send one in by a pipe") from fault
+    try:
+        return Path(file).read_bytes()
+    except FileNotFoundError as fault:
+        raise InputError("there is no such file", place=file, advice="check the path") from fault
+    except IsADirectoryError as fault:
+        raise InputError("this is a directory", place=file, advice="name a file in it") from fault
+    except (OSError, ValueError) as fault:
+        problem = fault.strerror if isinstance(fault, OSError) and fault.strerror else f"{fault}"
+        raise InputError(f"it cannot be read ({problem})", place=file, advice="check the file") from fault
+
+
+def read_conversation(file: str) -> Document:
+    """A list of messages or a request body, or one message a line."""
+    document = read_json(file)
+    if "holdfast" in object_in(document):
+        advice = "get the messages out of it with `holdfast restore`"
+        raise InputError("this is a result, no conversation", place=document.name, advice=advice)
+    if document.lines and any("messages" in line for line in document.payload if isinstance(line, dict)):
+        advice = "give them one at a time"
+        raise InputError("each line is a conversation of its own", place=document.name, advice=advice)
+    return document
+
+
+def object_in(document: Document) -> Mapping[str, object]:
+    """The object that the document is; an empty one where it is a list or a value."""
+    payload: object = document.payload
+    return cast("Mapping[str, object]", payload) if isinstance(payload, dict) else {}
+
+
+def read_json(file: str) -> Document:
+    """The JSON in a file.
+
+    Raises InputError, with line and column, for what is none or ambiguous.
+    """
+    text = read_text(file)
+    name = shown(file)
+    if not text.strip():
+        advice = "give a JSON list of messages, or a request body"
+        raise InputError("it is empty", place=name, advice=advice)
+    with within(file):
+        if file.endswith(_LINE_SUFFIXES):
+            return Document(name, text, _parse_lines(text), lines=True)
+        try:
+            return Document(name, text, _parse(text))
+        except json.JSONDecodeError as fault:
+            if not _one_a_line(text, fault):
+                raise _not_json(text, fault, fault.lineno) from fault
+        return Document(name, text, _parse_lines(text), lines=True)
+
+
+def _one_a_line(text: str, fault: json.JSONDecodeError) -> bool:
+    """Whether the text went on after a first value that took exactly one line."""
+    return fault.msg == "Extra data" and "\n" not in text[: fault.pos].strip() and "\n" in text[: fault.pos]
+
+
+def _parse_lines(text: str) -> list[object]:
+    values: list[object] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                values.append(_parse(line, f"line {number:,}"))
+            except json.JSONDecodeError as fault:
+                raise _not_json(line, fault, number) from fault
+    return values
+
+
+def _not_json(text: str, fault: json.JSONDecodeError, line: int) -> InputError:
+    near = text[fault.pos : fault.pos + 20].partition("\n")[0]
+    advice = "mend it there"
+    if near.startswith("'"):
+        advice = "write names and texts in double quotes"
+    elif near.startswith(("}", "]")) and text[: fault.pos].rstrip().endswith(","):
+        advice = "take away the comma before it"
+    found = f" at {near!r}" if near.strip() else ""
+    place = f"line {line:,}, column {fault.colno:,}"
+    said = fault.msg[0].lower() + fault.msg[1:].removesuffix(" at")
+    return InputError(f"this is not JSON ({said}{found})", place=place, advice=advice)
+
+
+@dataclass(frozen=True, slots=True)
+class _Flaw:
+    """What stands for a value that cannot be kept as it was written, until its place is known."""
+
+    problem: str
+    advice: str
+
+
+def _parse(text: str, line: str = "") -> object:
+    """The value of a text or of one line.
+
+    Raises InputError for what could not be written as it was read.
+    """
+    flaws: list[_Flaw] = []
+
+    def flaw(problem: str, advice: str) -> _Flaw:
+        flaws.append(_Flaw(problem, advice))
+        return flaws[-1]
+
+    def unique(pairs: list[tuple[str, object]]) -> object:
+        made = dict(pairs)
+        if len(made) == len(pairs):
+            return made
+        keys = [key for key, _ in pairs]
+        twice = next(key for n, key in enumerate(keys) if key in keys[:n])
+        return flaw(f"the key {twice!r} stands in it twice", "keep one of them")
+
+    def finite(number: str) -> object:
+        value = float(number)
+        return value if math.isfinite(value) else flaw(f"{number} is too large a number", "write it as text")
+
+    def constant(name: str) -> object:
+        return flaw(f"{name} is no value of JSON", "write null, or a text")
+
+    def integer(number: str) -> object:
+        try:
+            return int(number)
+        except ValueError:  # Python reads no more digits than sys.get_int_max_str_digits() allows
+            return flaw(f"a number of {len(number):,} digits is too long", "write it as text")
+
+    value: object = json.loads(
+        text, object_pairs_hook=unique, parse_float=finite, parse_constant=constant, parse_int=integer
+    )
+    if flaws:
+        place, found = next(_flawed(value, line))
+        raise InputError(found.problem, place=place, advice=found.advice)
+    return value
+
+
+def _flawed(value: object, line: str) -> Iterator[tuple[str, _Flaw]]:
+    """The places of the flaws, in order; a bare list is the list of messages."""
+    waiting: list[tuple[str, object]] = [("messages" if isinstance(value, list) else line, value)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, _Flaw):
+            yield place, value
+        elif isinstance(value, dict):
+            fields = cast("dict[str, object]", value).items()
+            waiting += [(f"{place}.{key}" if place else key, inner) for key, inner in reversed(fields)]
+        elif isinstance(value, list):
+            items = list(enumerate(cast("list[object]", value)))
+            waiting += [(f"{place}[{i}]", inner) for i, inner in reversed(items)]
+
+
+STDOUT = "-"
+
+
+def like(document: Document, payload: object) -> bytes:
+    """The payload as JSON, laid out like the document.
+
+    One value a line, on one line, or indented.
+    """
+    if document.lines and isinstance(payload, list):
+        return b"".join(json_bytes(value) for value in cast("list[object]", payload))
+    return json_bytes(payload, indent=2 if document.indented else None)
+
+
+def json_bytes(payload: object, indent: int | None = None) -> bytes:
+    """The payload as JSON in UTF-8; a lone surrogate becomes its JSON escape."""
+    return text_bytes(json.dumps(payload, ensure_ascii=False, indent=indent) + "\n")
+
+
+def text_bytes(text: str) -> bytes:
+    """The text in UTF-8; what UTF-8 cannot hold (a lone surrogate) as its escape."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source: str = "") -> None:
+    """Refuse, before any work is done, what could not be written.
+
+    ``targets`` gives the file of each option.
+
+    Only the option ``onto_source`` may name the source itself.
+    """
+    taken: dict[Path, str] = {}
+    for option, file in targets.items():
+        if file is None or file == STDOUT:
+            continue
+        path = _followed(file)
+        problem, advice = obstacle(path)
+        if path in taken:
+            problem, advice = f"{taken[path]} names the same file", "name another"
+        elif path == _followed(source) and option != onto_source:
+            problem, advice = "this is the file that is read", "name another"
+        if problem:
+            raise InputError(problem, place=f"{option} {file}", advice=advice)
+        taken[path] = option
+
+
+def check_output(output: str | None, *, as_json: bool) -> None:
+    """Refuse two things that both want standard output."""
+    if as_json and output == STDOUT:
+        advice = "name a file for the messages"
+        raise ConfigError("--json and the messages both want standard output", place="-o", advice=advice)
+
+
+def obstacle(path: Path) -> tuple[str, str]:
+    """What stands in the way of writing there, and what to do; nothing if the way is free."""
+    if path.is_dir():
+        return "this is a directory", "name a file in it"
+    if not path.parent.is_dir():
+        return f"there is no directory {path.parent}", "make it first"
+    needed = path if path.exists() else path.parent
+    if not os.access(needed, os.W_OK):
+        return f"{needed} may not be written to", "name another file"
+    return "", ""
+
+
+def write_all(contents: Mapping[str, bytes]) -> None:
+    """Write every file, or none.
+
+    Each is written beside its place first, then all are moved into place.
+    """
+    staged: list[tuple[str, Path]] = []
+    try:
+        for file, content in contents.items():
+            with _naming(file):
+                if Path(file).exists() and not Path(file).is_file():
+                    # a device or a pipe: there is nothing to keep whole
+                    Path(file).write_bytes(content)
+                else:
+                    part = _followed(file).with_name(f".holdfast-{os.getpid()}-{len(staged)}.part")
+                    staged.append((file, part))
+                    _stage(part, content, _followed(file))
+        for file, part in staged:
+            with _naming(file):
+                part.replace(_followed(file))
+    finally:
+        for _, part in staged:
+            part.unlink(missing_ok=True)
+
+
+def _stage(part: Path, content: bytes, path: Path) -> None:
+    """Write the part, with the mode of the file that it will replace.
+
+    Then its bytes are on the disk.
+    """
+    with part.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    if path.exists():
+        part.chmod(S_IMODE(path.stat().st_mode))
+
+
+def _followed(file: str) -> Path:
+    """Where the file really is: a link stays a link, and what it leads to is written."""
+    return Path(os.path.realpath(file))
+
+
+@contextmanager
+def _naming(file: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as fault:
+        problem = f"it cannot be written ({fault.strerror or fault})"
+        raise InputError(problem, place=file, advice="name another file") from fault

@@ -1,0 +1,361 @@
+"""Semantic deduplication: of older messages that say the same, one stays.
+
+Vectors hardly see a number, a name or a "not"; a reader does: sentences keep what only one message
+says. Clustering is greedy, in order: each vector joins the first leader that is near enough, or
+leads. With numpy whole blocks are compared at once. Without it, pairs whose numbers differ in sign
+too often for their angle are passed over, which leaves few to be reckoned exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import acos, pi
+from operator import mul
+from typing import cast
+
+from holdfast.compressors.cuts import legal, preferred
+from holdfast.compressors.knobs import Configured, check_knobs
+from holdfast.compressors.summaries import body_of
+from holdfast.compressors.verification import stands
+from holdfast.kernel.budget import Allowance, Meter
+from holdfast.kernel.compressor import Flow, Plan
+from holdfast.kernel.edits import Drop, Edit, Replace
+from holdfast.kernel.errors import MissingExtraError, ModelError
+from holdfast.kernel.flow import ask
+from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
+from holdfast.kernel.ports import Embed
+from holdfast.kernel.registry import Registry
+from holdfast.kernel.transcript import Transcript
+from holdfast.text.identifiers import facts
+from holdfast.text.memo import Memo
+from holdfast.text.sentences import sentences
+from holdfast.text.similarity import Vector, unit
+from holdfast.text.words import terms, words
+
+_MOST, _SHARE = 2, 0.5
+"""Sentences, and share of a message, that may be added to the one that stays: with more, the two
+differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Semantic(Configured):
+    """Older messages of one role that say nearly the same are merged.
+
+    The longest stays, where it stands.
+
+    Nothing exact is lost by it. A user's message leaves if the one that stays names all that it
+    names; a sentence in which an assistant's message names more is added to the one that stays; an
+    exchange with tools leaves whole, for a newer one that shows the same. System messages are never
+    compared.
+    """
+
+    similarity_threshold: float = 0.85
+    """Cosine from which on two messages say the same; brought into 0 to 1."""
+
+    keep_recent: int = 5
+    """The newest messages, system messages not counted, that are left alone."""
+
+    name = "semantic"
+
+    def __post_init__(self) -> None:
+        if isinstance(cast("object", self.similarity_threshold), int | float):
+            object.__setattr__(self, "similarity_threshold", min(max(self.similarity_threshold, 0.0), 1.0))
+        check_knobs(self)
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
+        """A Drop of what others say, and a Replace for each text that takes something over."""
+        said = list(sayings(transcript, _start_of_recent(transcript, self.keep_recent)))
+        texts = tuple(dict.fromkeys(saying.meant for saying in said))
+        if len(said) < 2:
+            return Plan.skip("too_few_messages", "fewer than two older messages could be compared")
+        vectors = yield from ask(Embed(texts))
+        if len(vectors) != len(texts):
+            raise ModelError(f"the embedder gave {len(vectors):,} vectors for {len(texts):,} texts")
+        merged = _Merged(transcript, allowance.meter)
+        for cluster in _clusters(said, dict(zip(texts, vectors, strict=True)), self.similarity_threshold):
+            merged.take(cluster)
+        edits = merged.edits()
+        if not edits:
+            return Plan.skip("nothing_alike", f"of {len(said):,} older messages none says what another one says")
+        return Plan(edits, reason="duplicates_merged")
+
+
+class _Merged:
+    """What goes into what."""
+
+    def __init__(self, transcript: Transcript, meter: Meter) -> None:
+        self._transcript, self._meter = transcript, meter
+        self._firm = transcript.protected | preferred(transcript)
+        self._into: dict[Saying, list[tuple[Saying, list[str]]]] = {}
+
+    def take(self, cluster: Sequence[Saying]) -> None:
+        """Merge what may be merged into the longest, which is not moved.
+
+        Survivors keep their order.
+        """
+        stays = max(cluster, key=lambda saying: (len(saying.meant), saying.unit.start))
+        if cluster[0].meant == stays.meant:
+            stays = cluster[0]
+        taken = self._into.setdefault(stays, [])
+        whole = stays.text
+        for saying in cluster:
+            if saying is stays or not self._firm.isdisjoint(saying.unit):
+                continue
+            more = self._lacking(saying, stays, whole)
+            if more is not None:
+                taken.append((saying, more))
+                whole = with_sentences(whole, more) if more else whole
+
+    def _lacking(self, saying: Saying, stays: Saying, whole: str) -> list[str] | None:
+        """The sentences that are to be added when the one goes for the other.
+
+        None where it may not go.
+        """
+        if saying.meant == stays.meant and saying.text == saying.meant:
+            return []
+        if saying.is_exchange:
+            shown = saying.unit.start < stays.unit.start and shows(stays.meant, saying.meant)
+            return [] if shown else None
+        if contrasts(saying.meant, stays.meant):
+            return None
+        more = lacking(saying.text, whole)
+        return more if not more or self._may_add(saying, stays, more) else None
+
+    def _may_add(self, saying: Saying, stays: Saying, more: Sequence[str]) -> bool:
+        if saying.kind != ("assistant",) or stays.unit.start in self._transcript.protected or len(more) > _MOST:
+            return False
+        return self._added_tokens(stays, more) <= _SHARE * self._meter.text(saying.text)
+
+    def _added_tokens(self, stays: Saying, more: Sequence[str]) -> int:
+        return self._meter.text(with_sentences(stays.text, more)) - self._meter.text(stays.text)
+
+    def edits(self) -> tuple[Edit, ...]:
+        """What was decided, as far as no rule objects to what would then meet."""
+        going = {i for taken in self._into.values() for saying, _ in taken for i in saying.unit}
+        others = frozenset(range(len(self._transcript))) - going
+        going = legal(self._transcript, going, others) & going
+        if not going:
+            return ()
+        added = [edit for stays, taken in self._into.items() for edit in self._added(stays, taken, going)]
+        return (Drop(tuple(sorted(going)), "another message says the same"), *added)
+
+    def _added(self, stays: Saying, taken: Sequence[tuple[Saying, list[str]]], going: set[int]) -> Iterator[Edit]:
+        more = [each for saying, some in taken if saying.unit.start in going for each in some]
+        if more:
+            message = self._transcript.messages[stays.unit.start]
+            at = _last_text(message)
+            text = with_sentences(message.parts[at].text, more)
+            yield Replace(stays.unit.start, at, text, "it takes over what messages named that said the same")
+
+
+def _clusters(
+    said: Sequence[Saying], vectors: Mapping[str, Vector], threshold: float
+) -> Iterator[Sequence[Saying]]:
+    """Sayings of one kind that are near each other, each cluster in order with its leader first."""
+    kinds: dict[tuple[str, ...], list[Saying]] = {}
+    for saying in said:
+        kinds.setdefault(saying.kind, []).append(saying)
+    for alike in kinds.values():
+        found: dict[int, list[Saying]] = {}
+        for saying, leader in zip(alike, leaders([vectors[s.meant] for s in alike], threshold), strict=True):
+            found.setdefault(leader, []).append(saying)
+        yield from (cluster for cluster in found.values() if len(cluster) > 1)
+
+
+def _start_of_recent(transcript: Transcript, count: int) -> int:
+    others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
+    if count >= len(others):
+        return 0
+    return others[len(others) - count] if count else len(transcript)
+
+
+def _last_text(message: Message) -> int:
+    return max(at for at, part in enumerate(message.parts) if isinstance(part, Text))
+
+
+_MANY = 128  # numbers of a vector from which on signs tell anything
+_SLACK = 0.15
+"""Of the numbers, how many more may differ in sign than at the angle itself.
+
+As many differ as the angle is parts of a half turn (Charikar, "Similarity estimation techniques
+from rounding algorithms", 2002): at a cosine of 0.85 it is 0.18 of them with a spread of 0.02 over
+512 numbers, between strangers 0.5.
+"""
+
+
+def by_signs(units: Sequence[Sequence[float]], cosine: float) -> list[int]:
+    """The place of the first leader that is near enough, for each vector."""
+    signs = [_signs(vector) for vector in units]
+    positive = [each.bit_count() for each in signs]
+    share = acos(max(-1.0, min(1.0, cosine))) / pi + _SLACK if units and len(units[0]) >= _MANY else 1.0
+    found: list[int] = []
+    heads: list[int] = []
+    for place, vector in enumerate(units):
+        own, count = signs[place], positive[place]
+        near = (head for head in heads if (signs[head] ^ own).bit_count() <= share * (positive[head] + count))
+        leader = next((head for head in near if sum(map(mul, units[head], vector)) >= cosine), place)
+        if leader == place:
+            heads.append(place)
+        found.append(leader)
+    return found
+
+
+def _signs(vector: Sequence[float]) -> int:
+    """A bit for each number, set where it is positive."""
+    return int("".join(["1" if number > 0 else "0" for number in vector]), 2)
+
+
+Clustering = Callable[[Sequence[Sequence[float]], float], list[int]]
+"""From vectors of length 1, all of one size, and a cosine, to the place of each one's leader."""
+
+CLUSTERINGS = Registry(
+    noun="clustering",
+    group="clusterings",
+    table={
+        "matrix": "holdfast.compressors.dedupe_matrix:leaders",
+        "signs": "holdfast.compressors.dedupe:by_signs",
+    },
+)
+
+_ROUNDING = 1e-9  # equal vectors have a cosine of almost 1
+
+
+def leaders(vectors: Sequence[Vector], threshold: float, clustering: Clustering | None = None) -> list[int]:
+    """For each vector the place of its leader, its own where it leads or has no direction."""
+    found = list(range(len(vectors)))
+    sizes: dict[int, tuple[list[int], list[list[float]]]] = {}
+    for place, vector in enumerate(vectors):
+        direction = unit(vector)
+        if direction is not None:
+            places, units = sizes.setdefault(len(vector), ([], []))
+            places.append(place)
+            units.append(direction)
+    for places, units in sizes.values():
+        for place, leader in zip(places, (clustering or _best())(units, threshold - _ROUNDING), strict=True):
+            found[place] = places[leader]
+    return found
+
+
+@cache
+def _best() -> Clustering:
+    try:
+        return cast("Clustering", CLUSTERINGS.load("matrix"))
+    except MissingExtraError:
+        return cast("Clustering", CLUSTERINGS.load("signs"))
+
+
+_OPENING, _CLOSING = "[also said: ", "]"
+
+_NEGATIONS = frozenset(
+    """
+    not no never none nothing nobody without neither nor cannot unable unless until except t
+    nicht kein keine keinen nie ohne pas jamais sans nunca sin não sem mai senza niet geen не нет без
+    """.split()
+)
+"""The words that turn what is said around; "don't" reads as ``don`` and ``t``."""
+
+
+def body(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text without the lines that were added to it, and the sentences that these hold."""
+    lines = text.split("\n")
+    start = len(lines)
+    while start > 1 and lines[start - 1].startswith(_OPENING) and lines[start - 1].endswith(_CLOSING):
+        start -= 1
+    added = (line.removeprefix(_OPENING).removesuffix(_CLOSING) for line in lines[start:])
+    return "\n".join(lines[:start]), tuple(added)
+
+
+def with_sentences(text: str, more: Sequence[str]) -> str:
+    """The text with a line for each of the sentences, beside those that it has already."""
+    head, added = body(text)
+    lines = (f"{_OPENING}{sentence}{_CLOSING}" for sentence in dict.fromkeys((*added, *more)))
+    return "\n".join((head.rstrip(), *lines))
+
+
+def lacking(text: str, other: str) -> list[str]:
+    """The sentences of the text that name exact things which the other lacks, a line each."""
+    own, added = body(text)
+    known = frozenset(thing for sentence in sentences(other) for thing in facts(sentence).things)
+    lost: list[str] = []
+    for sentence in (*sentences(own), *added):
+        things = facts(sentence).things
+        if not known.issuperset(things) and not all(stands(thing, other) for thing in things):
+            lost.append(" ".join(sentence.split()))
+    return lost
+
+
+def shows(newer: str, older: str) -> bool:
+    """Whether all that a tool was asked and gave stands in the newer exchange too."""
+    return older == newer or set(older.split()) <= set(newer.split())
+
+
+def contrasts(one: str, other: str) -> bool:
+    """Whether one text denies what the other does not, or both say the same of different things.
+
+    ``deploy to staging`` and ``deploy to production`` have one frame, in which one place is filled
+    differently.
+    """
+    if one == other:
+        return False
+    a, b = _WORDS(one), _WORDS(other)
+    if sum(word in _NEGATIONS for word in a) != sum(word in _NEGATIONS for word in b):
+        return True
+    shortest = min(len(a), len(b))
+    head = next((k for k in range(shortest) if a[k] != b[k]), shortest)
+    tail = next((k for k in range(shortest - head) if a[-1 - k] != b[-1 - k]), shortest - head)
+    frame = head + tail
+    if frame < max(len(a), len(b)) - frame:
+        return False
+    left, right = (set(terms(" ".join(run[head : len(run) - tail]))) for run in (a, b))
+    return not left <= right and not right <= left
+
+
+_WORDS = Memo(words, lambda text, found: len(text) + 60 * len(found), 16_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """A unit of the transcript with its words; only sayings of one ``kind`` are compared."""
+
+    unit: range
+    kind: tuple[str, ...]
+    """The role of a message, or the roles and the tools of an exchange."""
+    text: str
+    meant: str
+    """The text as its author wrote it: what is compared."""
+
+    @property
+    def is_exchange(self) -> bool:
+        """Whether tools were called."""
+        return len(self.kind) > 1
+
+
+def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
+    """What is said before position ``stop`` and can be read as words alone; never the system's."""
+    for together in transcript.units:
+        if together.stop > stop:
+            return
+        messages = transcript.messages[together.start : together.stop]
+        texts = [_text(message) for message in messages]
+        if messages[0].role != "system" and not any(text is None for text in texts):
+            text = "\n".join(filter(None, texts))
+            if text.strip():
+                names = tuple(call.name for message in messages for call in message.calls)
+                roles = tuple(message.role for message in messages)
+                yield Saying(together, (*roles, *names), text, body(text)[0])
+
+
+def _text(message: Message) -> str | None:
+    """The words of a message; None where it has parts that are no words, or stands for others."""
+    if message.plain is not None:
+        return None if body_of(message) is not None else message.plain
+    if not all(isinstance(part, Text | ToolCall) or _is_words(part) for part in message.parts):
+        return None
+    texts = [part.arguments if isinstance(part, ToolCall) else part.text for part in message.parts]
+    return None if body_of(message) is not None else "\n".join(texts)
+
+
+def _is_words(part: object) -> bool:
+    return isinstance(part, ToolResult) and not part.media

@@ -1,7 +1,0 @@
-"""What is most important stays: messages ranked by a score, the best of what does not fit condensed by a model."""
-
-from holdfast.text.scoring import MOFA, SELECTIVE, Weights
-
-from .strategy import Hierarchical
-
-__all__ = ["MOFA", "SELECTIVE", "Hierarchical", "Weights"]

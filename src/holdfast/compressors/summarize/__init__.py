@@ -1,5 +1,0 @@
-"""Summaries of history by a model: the strategy, what a summary says, and what is kept of it."""
-
-from .strategy import Summarize, tunacode_history
-
-__all__ = ["Summarize", "tunacode_history"]

@@ -1,0 +1,416 @@
+"""What of a conversation is summarized already: finding it again, and keeping what is new.
+
+With a thread, summaries stand under the thread's keys. Without one, they are found by the messages
+with which the conversation opens; in a conversation that holds an earlier summary already, by the
+mark of that summary. Whatever is found is used only if the hash of what it covers is that of the
+messages that stand there now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from time import time
+from typing import Any, cast
+
+from holdfast.compressors.summaries import (
+    WorkingStore,
+    as_list,
+    as_object,
+    body_of,
+    concealed,
+    content_key,
+    earlier_key,
+    mark_key,
+    opening_key,
+    ranges_key,
+    summary_key,
+    waiting_key,
+)
+from holdfast.compressors.summary_text import parsed
+from holdfast.kernel.budget import Allowance
+from holdfast.kernel.forks import cached_property
+from holdfast.kernel.messages import Media, Message
+from holdfast.kernel.ports import Ask
+from holdfast.kernel.transcript import Transcript
+from holdfast.text.concealed import redacted_text
+
+
+@dataclass(frozen=True)
+class History:
+    """A transcript and what may be spent on it.
+
+    ``exact``: what stays is given, and nothing else is preferred. ``of_system``: a summary that the
+    system speaks is one too, and no message of the system like any other.
+    """
+
+    transcript: Transcript
+    allowance: Allowance
+    exact: bool = False
+    of_system: bool = False
+
+    @cached_property
+    def messages(self) -> Sequence[Message]:
+        """The messages as they may be told again: without secrets where these are masked."""
+        messages = self.transcript.messages
+        return tuple(map(concealed, messages)) if self.allowance.redacts else messages
+
+    def told(self, text: str) -> str:
+        """A text that somebody else kept, or a model wrote, as it may be told."""
+        return redacted_text(text)[0] if self.allowance.redacts else text
+
+    @cached_property
+    def sizes(self) -> Sequence[int]:
+        """Tokens of each message."""
+        return self.allowance.meter.sizes(self.transcript)
+
+    @cached_property
+    def total(self) -> int:
+        """Tokens of everything."""
+        return self.allowance.meter.total(self.transcript)
+
+    @cached_property
+    def summaries(self) -> tuple[int, ...]:
+        """Where summaries stand that an earlier result put there.
+
+        What may not be changed is none of them.
+        """
+        firm = self.transcript.pinned.union(self.transcript.newest)
+        return tuple(
+            i
+            for i, message in enumerate(self.transcript.messages)
+            if i not in firm and (self.of_system or message.role != "system") and body_of(message) is not None
+        )
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """What may be summarized: whole units behind the earlier summary, if there is one.
+
+        The newest aside.
+
+        What is only preferred to stay is among it: a summary covers it, and it leaves the view when
+        nothing prefers it any more. So what a summary covers does not depend on which message is
+        the newest of a user.
+        """
+        firm = self.transcript.protected.union(self.summaries)
+        after = self.summaries[0] if self.summaries else -1
+        return tuple(
+            i for unit in self.transcript.units if unit.start > after and firm.isdisjoint(unit) for i in unit
+        )
+
+    def leaving(self, upto: int) -> tuple[int, ...]:
+        """What leaves the view where a summary covers all that it may up to a position.
+
+        Words of users that an earlier summary covers, and that stayed with it, go when nothing
+        prefers them.
+        """
+        before = self.summaries[0] if self.summaries else 0
+        covered = [i for i in self.places if i <= upto]
+        stayed = [i for i in range(before) if self.transcript.messages[i].role == "user"]
+        preferred = frozenset[int]() if self.exact else self.transcript.preferred.difference(self.summaries)
+        firm = self.transcript.protected | preferred
+        return tuple(i for i in (*stayed, *covered) if i not in firm)
+
+    def start_of_recent(self, keep_recent: int | None, keep_tokens: int) -> int:
+        """Where the messages begin that stay as they are.
+
+        ``keep_recent`` messages, system messages not counted, and what belongs to the first of
+        them; or whole turns of at most ``keep_tokens``, or whole units where the newest turn alone
+        is longer.
+        """
+        messages = self.transcript.messages
+        if keep_recent is not None:
+            others = [i for i, message in enumerate(messages) if message.role != "system"]
+            if keep_recent >= len(others):
+                return 0
+            first = others[len(others) - keep_recent] if keep_recent else len(messages)
+            return next((unit.start for unit in self.transcript.units if first in unit), first)
+        newest = self.transcript.newest.start
+        turn = self._start([turn.start for turn in self.transcript.turns], keep_tokens)
+        if turn <= newest:
+            return turn
+        return min(newest, self._start([unit.start for unit in self.transcript.units], keep_tokens))
+
+    def _start(self, starts: Sequence[int], tokens: int) -> int:
+        """The earliest of the starts behind which at most so many tokens stand.
+
+        The end if there is none.
+        """
+        at = len(self.sizes)
+        for start in reversed(starts):
+            tokens -= sum(self.sizes[start:at])
+            if tokens < 0:
+                break
+            at = start
+        return at
+
+    def size(self, positions: Iterable[int]) -> int:
+        """Tokens of these messages."""
+        return sum(self.sizes[i] for i in positions)
+
+    def words_of_users(self, positions: Iterable[int]) -> Iterator[str]:
+        """What users said there, word for word."""
+        for i in positions:
+            message = self.messages[i]
+            if message.role == "user" and not message.results and (message.content_text or "").strip():
+                yield message.content_text or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A summary of messages ``start`` to ``end`` of the caller's conversation, ends included.
+
+    ``count`` of them are covered: what is pinned in between stays where it is. ``covers`` is the
+    hash of what is covered, ``writer`` that of the prompts and the model. ``texts`` are the
+    model's, oldest first; ``said`` are words of the user, ``details`` lines of the source; ``body``
+    is what they became. What the model has not been sent is kept under the keys in ``waiting``,
+    ``waits`` tokens in all. ``made`` is in seconds.
+    """
+
+    start: int
+    end: int
+    count: int
+    covers: str
+    writer: str = ""
+    texts: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    body: str = ""
+    waiting: tuple[str, ...] = ()
+    waits: int = 0
+    made: float = 0.0
+
+    def to_json(self) -> str:
+        """The value as a store keeps it."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def of_json(cls, value: str | None) -> Envelope | None:
+        """The envelope that a store gave, None if it gave none or something else."""
+        found = as_object(value)
+        if found.keys() != cls.__dataclass_fields__.keys():
+            return None
+        if any(not isinstance(found[name], kind) for name, kind in _TYPES.items()):
+            return None
+        given: dict[str, Any] = {**found, **{name: tuple(map(str, found[name])) for name in _LISTS}}
+        return cls(**given)
+
+
+_LISTS = ("texts", "said", "details", "waiting")
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("start", "end", "count", "waits"), int),
+    **dict.fromkeys(("covers", "writer", "body"), str),
+    **dict.fromkeys(_LISTS, list),
+    "made": (int, float),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """One line of the list of ranges: where the envelope is kept, and by which it can be told."""
+
+    start: int
+    end: int
+    covers: str
+    mark: str
+    key: str
+
+
+_RANGE = {"start": int, "end": int, "covers": str, "mark": str, "key": str}
+_MOST_RANGES = 500  # of one list: the newest; what leaves is only made again
+
+
+def ranges_of(value: str | None) -> list[Range]:
+    """The list that a store gave, oldest first; empty if it gave none."""
+    listed = [cast("dict[str, Any]", each) for each in as_list(value) if isinstance(each, dict)]
+    return [Range(**each) for each in listed if {name: type(given) for name, given in each.items()} == _RANGE]
+
+
+def with_range(ranges: list[Range], new: Range) -> str:
+    """The list with one more range, as a store keeps it."""
+    others = [each for each in ranges if each.key != new.key]
+    return json.dumps([asdict(each) for each in (*others, new)][-_MOST_RANGES:])
+
+
+def chained(covers: str, message: Message) -> str:
+    """The hash of what ``covers`` stands for and the message behind it.
+
+    Of nothing, the hash is empty.
+    """
+    said = message.plain
+    if said is None:
+        said = repr([(type(part).__name__, _content(part)) for part in message.parts])
+    text = f"{covers}\n{message.role}\n{said}"
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _content(part: object) -> object:
+    return (part.kind, part.media_type, part.source) if isinstance(part, Media) else part
+
+
+Asking = Generator[Ask[Any], Any, None]
+Looking = Generator[Ask[Any], Any, "Known | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A summary that holds for this conversation.
+
+    Up to which position, and whether it stands in it already.
+    """
+
+    envelope: Envelope
+    upto: int
+    stands: bool
+
+
+@dataclass(slots=True)
+class Memory:
+    """The summaries of one conversation in the caller's store, as far as there is one."""
+
+    history: History
+    writer: str
+    keep_seconds: float | None = None
+    shelf: WorkingStore = field(init=False)
+    _list: str = field(default="", init=False)
+    """The key of the list of ranges."""
+    _ranges: list[Range] = field(default_factory=list[Range], init=False)
+    _chain: dict[int, str] = field(default_factory=dict[int, str], init=False)
+    """The hash of all that may be summarized up to a position."""
+    _base: Known | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.shelf = WorkingStore(self.history.allowance.stored)
+
+    def look(self, start: int) -> Looking:
+        """The summary that covers most before ``start``.
+
+        If none does, the shortest beyond it, if it may move.
+        """
+        yield from self._open()
+        self._follow()
+        ends = {covers: i for i, covers in self._chain.items()}
+        reached = [(ends[each.covers], each) for each in self._ranges if each.covers in ends]
+        within = [(at, found) for at, found in reached if at < start]
+        beyond = [] if self.history.exact else [(at, found) for at, found in reached if at >= start]
+        for at, found in (*sorted(within, key=_end, reverse=True), *sorted(beyond, key=_end)):
+            envelope = yield from self._envelope(found.key)
+            if envelope and envelope.covers == found.covers and self._is_good(envelope):
+                return Known(envelope, at, stands=False)
+        return self._base
+
+    @property
+    def keeps(self) -> bool:
+        """Whether there is a store, and it has worked so far."""
+        return self.shelf.works
+
+    def keep(self, envelope: Envelope, waiting: Sequence[str] = ()) -> Asking:
+        """Keep a summary and what waits to be summarized; the list last: what it names is there."""
+        if not self.keeps:
+            return
+        thread = self.history.allowance.thread
+        key = summary_key(thread, envelope.start, envelope.end) if thread else content_key(envelope.covers)
+        if waiting:
+            envelope = replace(envelope, waiting=(*envelope.waiting, waiting_key(key)))
+            yield from self.shelf.write(waiting_key(key), json.dumps(list(waiting), ensure_ascii=False))
+        known = earlier_key(envelope.body)
+        new = Range(envelope.start, envelope.end, envelope.covers, known, key)
+        yield from self.shelf.write(key, replace(envelope, writer=self.writer, made=time()).to_json())
+        yield from self.shelf.write(self._list, with_range(self._ranges, new))
+        if not thread:
+            yield from self.shelf.write(mark_key(known), self._list)
+
+    def waiting(self, envelope: Envelope) -> Generator[Ask[Any], Any, list[str]]:
+        """What a summary covers and the model has not been sent."""
+        found: list[str] = []
+        for key in envelope.waiting:
+            found += map(str, as_list((yield from self._read(key))))
+        return found
+
+    def covers(self, position: int) -> str:
+        """The hash of all that may be summarized up to the position."""
+        return self._chain[position]
+
+    def original(self, position: int) -> int:
+        """The position in the conversation that the caller had before its first summary."""
+        if self._base is None or position <= self._base.upto:
+            return position
+        return self._base.envelope.end + position - self._base.upto
+
+    def _open(self) -> Asking:
+        """Find the summary that stands in the conversation, and the list of ranges."""
+        thread, stored = self.history.allowance.thread, self.history.allowance.stored
+        standing = self.history.summaries
+        body = body_of(self.history.messages[standing[0]]) if standing else None
+        self._list = ranges_key(thread) if thread else ""
+        if body is not None and stored and not thread:
+            self._list = (yield from self._read(mark_key(earlier_key(body)))) or ""
+        self._list = self._list or opening_key(self._opening())
+        self._ranges = ranges_of((yield from self._read(self._list)))
+        if body is not None:
+            envelope = yield from self._standing(body)
+            self._base = Known(self._with_others(envelope), standing[0], stands=True)
+
+    def _standing(self, body: str) -> Generator[Ask[Any], Any, Envelope]:
+        """The envelope of a summary that stands in the conversation.
+
+        Made from its words where none is kept.
+        """
+        for found in self._ranges:
+            if found.mark == earlier_key(body):
+                envelope = yield from self._envelope(found.key)
+                if envelope and envelope.body == body:
+                    return envelope
+        parts, at = parsed(body), self.history.summaries[0]
+        return Envelope(
+            start=at,
+            end=at + max(1, parts.count) - 1,
+            count=max(1, parts.count),
+            covers=earlier_key(body),
+            texts=parts.texts,
+            said=parts.said,
+            details=parts.details,
+            body=body,
+        )
+
+    def _with_others(self, envelope: Envelope) -> Envelope:
+        """The summary with what other ones say that stand behind it."""
+        messages = self.history.messages
+        for parts in [parsed(body_of(messages[i]) or "") for i in self.history.summaries[1:]]:
+            envelope = replace(
+                envelope,
+                count=envelope.count + parts.count,
+                texts=(*envelope.texts, *parts.texts),
+                said=(*envelope.said, *parts.said),
+                details=(*envelope.details, *parts.details),
+            )
+        return envelope
+
+    def _opening(self) -> str:
+        """The hash of the conversation up to the first message that may be summarized."""
+        covers = ""
+        for message in self.history.messages[: min(self.history.places, default=-1) + 1]:
+            covers = chained(covers, message)
+        return covers
+
+    def _follow(self) -> None:
+        covers = self._base.envelope.covers if self._base else ""
+        for i in self.history.places:
+            covers = self._chain[i] = chained(covers, self.history.messages[i])
+
+    def _is_good(self, envelope: Envelope) -> bool:
+        fresh = self.keep_seconds is None or time() - envelope.made < self.keep_seconds
+        return envelope.writer == self.writer and fresh
+
+    def _envelope(self, key: str) -> Generator[Ask[Any], Any, Envelope | None]:
+        return Envelope.of_json((yield from self._read(key)))
+
+    def _read(self, key: str) -> Generator[Ask[Any], Any, str | None]:
+        value = yield from self.shelf.read(key)
+        return None if value is None else self.history.told(value)
+
+
+def _end(reached: tuple[int, Range]) -> int:
+    return reached[0]

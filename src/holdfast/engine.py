@@ -1,0 +1,498 @@
+"""The path of a conversation: prepared, planned, each plan applied and measured, delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any, cast
+
+from holdfast.calls.lineup import Lineup
+from holdfast.compressors import COMPRESSORS
+from holdfast.compressors.knobs import described
+from holdfast.compressors.pipeline import Pipeline, Stepwise, played
+from holdfast.compressors.summaries import Marks
+from holdfast.formats import read
+from holdfast.formats.payloads import named
+from holdfast.formats.values import is_list, is_object
+from holdfast.kernel.budget import Allowance, Budget, tokens_of
+from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
+from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
+from holdfast.kernel.flow import run_batch
+from holdfast.kernel.ports import Secret
+from holdfast.kernel.transcript import Format, Preference, Transcript
+from holdfast.meter import meter_for
+from holdfast.options import Options, Pin, check
+from holdfast.profiles import load_profile
+from holdfast.providers import open_model
+from holdfast.redact import Masking, Redaction, left, redacted
+from holdfast.result import CompressionMetrics, CompressionResult, Conversation, Step, TokenUsage, bare
+from holdfast.runtime import Requests, Rounds, Runtime, caller_of
+from holdfast.stores.answers import opened
+from holdfast.text.keyed import of_thread
+from holdfast.tokens import window_of
+from holdfast.trace import traced
+
+RECALL_TOOL = "recall"
+"""The name of the tool by which a model gets an original back."""
+
+Progress = Callable[[int, int], object]
+"""Called with how many conversations are done, and how many there are."""
+
+
+def fitted(
+    messages: Any, budget: int | Budget, options: Options, *, logged: bool = False
+) -> Rounds[CompressionResult]:
+    """One conversation, made to fit: yields what is to be answered, returns the result.
+
+    ``logged``: the caller keeps every message, and no history needs to be kept a second time.
+    """
+    with traced("compress_messages") as results:
+        job, plan = prepare(messages, budget, options, logged=logged), None
+        if not job.fits:
+            (job,) = yield from _unlocked([job])
+            (plan,) = yield from _plans([job])
+        results.append(finished(job, plan))
+    return delivered(job, plan, results[0])
+
+
+def all_fitted(
+    conversations: Iterable[Any], budget: int | Budget, options: Options, progress: Progress | None
+) -> Rounds[list[CompressionResult]]:
+    """Many conversations in lockstep; what goes wrong with one is told in its own result."""
+    _check_several(conversations)
+    check(options)
+    chosen(options)
+    stated = Budget.of(budget)
+    llm = options.get("llm")
+    if llm is not None:
+        options = {**options, "llm": open_model(llm)}
+    with traced("compress_many") as results:
+        prepared = [_prepared(messages, stated, options) for messages in conversations]
+        working = [job for job in prepared if isinstance(job, Job) and not job.fits]
+        if working:
+            caller = caller_of(working[0].runtime.lineup)
+            for job in working:
+                job.runtime.caller, job.runtime.ledger.until = caller, inf
+        working = yield from _unlocked(working)
+        plans = yield from _plans(working, len(prepared), progress)
+        done = iter(map(finished, working, plans))
+        for each in prepared:
+            if isinstance(each, CompressionResult):
+                results.append(each)
+            else:
+                results.append(finished(each, None) if each.fits else next(done))
+    return results
+
+
+def _unlocked(jobs: Sequence[Job]) -> Generator[Requests, Sequence[object], list[Job]]:
+    """The jobs of which is known what was written here."""
+    told = yield [(job.runtime, Secret()) for job in jobs]
+    return [job.unlocked(secret) for job, secret in zip(jobs, told, strict=True)]
+
+
+def _plans(
+    jobs: Sequence[Job], total: int = 1, progress: Progress | None = None
+) -> Generator[Requests, Sequence[object], list[Plan]]:
+    """The plans of the jobs; what they ask is yielded round by round."""
+    rounds = run_batch([job.attempt for job in jobs])
+    try:
+        asked = next(rounds)
+        while True:
+            if progress:
+                progress(total - len(asked), total)
+            asked = rounds.send((yield [(jobs[i].runtime, request) for i, request in asked]))
+    except StopIteration as done:
+        if progress:
+            progress(total, total)
+        plans: list[Plan] = done.value
+        return plans
+    finally:
+        rounds.close()
+
+
+def _check_several(conversations: object) -> None:
+    """Raises ConfigError for one conversation in the place of several."""
+    problem = f"{named(conversations)} is no list of conversations"
+    if is_list(conversations) and any(is_object(each) and "role" in each for each in conversations):
+        advice = "give a list of conversations, each a list of messages, or use compress"
+        raise ConfigError("these are the messages of one conversation", place="conversations", advice=advice)
+    if isinstance(conversations, str | bytes | Mapping) or not isinstance(conversations, Iterable):
+        advice = "give a list of conversations, each as compress takes it"
+        raise ConfigError(problem, place="conversations", advice=advice)
+
+
+def _prepared(messages: Any, budget: Budget, options: Options) -> Job | CompressionResult:
+    """The job of one conversation, or the result that says why there is none.
+
+    Raises ConfigError for options that are wrong whatever the conversation is: only pins are about
+    one.
+    """
+    try:
+        return prepare(messages, budget, options)
+    except InputError as fault:
+        if isinstance(fault, ConfigError) and fault.place != "pin":
+            raise
+        return CompressionResult(
+            messages=messages,
+            metrics=CompressionMetrics(0, 0, 0, 0),
+            usage=TokenUsage(0, 0),
+            strategy_name="",
+            format="",
+            status="failed",
+            reason="invalid_input",
+            detail=str(fault),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything that is settled before a strategy is asked."""
+
+    payload: Any
+    format: Format
+    transcript: Transcript
+    tokens: int
+    trigger: int
+    allowance: Allowance
+    compressor: Compressor
+    runtime: Runtime
+    hard: bool
+    raises: bool
+    conversation: Conversation | None = None
+    """What the payload stood in, if it stood in one."""
+    redaction: Redaction | None = None
+    """The transcript without its secrets, where they are to be masked and something is to be
+    done."""
+
+    @property
+    def attempt(self) -> Attempt:
+        """The request for a plan."""
+        return Attempt(self.compressor, self.start, self.allowance)
+
+    @property
+    def start(self) -> Transcript:
+        """What the strategies work on."""
+        return self.redaction.transcript if self.redaction else self.transcript
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.tokens <= self.trigger
+
+    def unlocked(self, secret: object) -> Job:
+        """The job of which is known what was written here, by the answer to ``Secret``; secrets are masked."""
+        marks = self.runtime.marks
+        marks.secret = of_thread(secret if isinstance(secret, str) else "", self.allowance.thread)
+        marks.admit(self.transcript)
+        if not self.allowance.redacts:
+            return self
+        redaction = redacted(self.transcript)
+        if self.allowance.meter.total(redaction.transcript) > self.tokens:
+            redaction = redacted(self.transcript, brief=True)
+        return replace(self, redaction=redaction)
+
+
+def prepare(messages: Any, budget: Budget | int, options: Options, *, logged: bool = False) -> Job:
+    """Read, count and choose. Raises InputError where a person's input is wrong."""
+    check(options)
+    stated = Budget.of(budget)
+    step = options.get("step")
+    if step is not None:
+        stated = replace(stated, step=step)
+    model = options.get("model")
+    meter = meter_for(model, options.get("counter"))
+    choice = chosen(options)
+    allowed, trigger, target = _spend(choice.shared(stated), model)
+    conversation = messages if isinstance(messages, Conversation) else None
+    payload, form, transcript = read(bare(messages), options.get("format"), options.get("tools"))
+    marks, pinned = Marks(options.get("secret") or ""), _pinned(transcript, options.get("pin"))
+    transcript = replace(transcript, pinned=pinned, prefers=choice.prefers, seal=marks)
+    tokens = meter.total(transcript)
+    lineup = Lineup.of(
+        meter.text,
+        options.get("llm"),
+        options.get("embedder"),
+        cache=options.get("cache"),
+        limits=options.get("limits"),
+        opens=tokens > trigger,  # a vendor's package is loaded only where something is to be done
+    )
+    kept = options.get("store")
+    store = None if kept is None else opened(kept)
+    return Job(
+        payload=payload,
+        format=form,
+        transcript=transcript,
+        tokens=tokens,
+        trigger=trigger,
+        allowance=Allowance(
+            allowed,
+            target,
+            allowed,
+            meter,
+            options.get("query"),
+            store is not None,
+            _recall_tool(transcript),
+            options.get("thread") or (conversation.thread_id if conversation else ""),
+            lineup.writer,
+            lineup.writer_window,
+            choice.redact,
+        ),
+        compressor=choice.stepped(stated.step or choice.step if step is None else step),
+        runtime=Runtime(lineup, store, choice.redact, logged, marks),
+        hard=stated.hard,
+        raises=options.get("on_failure") == "raise",
+        conversation=conversation,
+    )
+
+
+def _recall_tool(transcript: Transcript) -> str:
+    """The name of the tool by which the model gets originals back, if its tools hold one."""
+    named = f'"name":"{RECALL_TOOL}"'
+    return RECALL_TOOL if any(named in part.text for part in transcript.envelope) else ""
+
+
+def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
+    """What the conversation may take, what starts a compression, and what one aims at.
+
+    All in tokens.
+    """
+    window = window_of(model)
+    if model and window is None and budget.limit is None and budget.window is None:
+        advice = "check the name, or give limit= or window="
+        raise ConfigError(f"the window of {model!r} is not known", place="model", advice=advice)
+    allowed = budget.tokens(window)
+    trigger = min(allowed, allowed if budget.trigger is None else tokens_of(budget.trigger, allowed))
+    return allowed, trigger, min(trigger, trigger if budget.target is None else tokens_of(budget.target, allowed))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The strategy, what should stay, the step, the headroom, and whether secrets are masked."""
+
+    compressor: Compressor
+    prefers: tuple[Preference, ...] = ("newest_user",)
+    step: float = 0.0
+    headroom: float = 0.0
+    redact: bool = False
+
+    def stepped(self, step: float) -> Compressor:
+        """The strategy, in steps of this size if there is one."""
+        return Stepwise(self.compressor, step) if step else self.compressor
+
+    def shared(self, budget: Budget) -> Budget:
+        """The budget with the profile's own headroom, if it states none."""
+        return replace(budget, headroom=self.headroom) if self.headroom and not budget.headroom else budget
+
+
+def chosen(options: Options) -> Decision:
+    """What the profile says, or the strategies that stand in its place.
+
+    ``redact`` is the caller's, if given.
+    """
+    strategy, redact = options.get("strategy"), options.get("redact")
+    if strategy is None:
+        profile = load_profile(options.get("profile", "balanced"))
+        redact = profile.redact if redact is None else redact
+        pipeline = Pipeline(profile.steps, profile.name)
+        return Decision(pipeline, profile.prefers, profile.step, profile.headroom, redact)
+    if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
+        only = strategy_of(strategy)
+        pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
+    else:
+        pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
+    return Decision(pipeline, redact=bool(redact))
+
+
+def strategy_of(strategy: str | Compressor) -> Compressor:
+    """A strategy by name, or the object itself. Raises ConfigError for what cannot plan."""
+    found: object = COMPRESSORS.load(strategy) if isinstance(strategy, str) else strategy
+    if callable(found) and (isinstance(found, type) or not hasattr(found, "plan")):
+        try:
+            found = found()
+        except TypeError as fault:
+            advice = "give an object of it, with what it needs"
+            raise ConfigError(
+                f"it cannot be made from nothing ({fault})", place="strategy", advice=advice
+            ) from fault
+    if not callable(getattr(found, "plan", None)) or not isinstance(getattr(found, "name", None), str):
+        advice = "give a name, an object with name and plan(transcript, allowance), or a list of them"
+        raise ConfigError(f"{_shown(found)} is no strategy", place="strategy", advice=advice)
+    return cast("Compressor", found)
+
+
+def _shown(given: object) -> str:
+    """A value as it was written; of an object that does not show itself, what it is."""
+    return f"a {type(given).__name__}" if type(given).__repr__ is object.__repr__ else f"{given!r:.60}"
+
+
+def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
+    """The positions that a caller pins.
+
+    Given as indices (negative from the end) or by a predicate.
+    """
+    if pin is None:
+        return transcript.pinned
+    if callable(pin):
+        return transcript.pinned.union(i for i, m in enumerate(transcript.messages) if pin(m.original))
+    length, positions = len(transcript), _listed(pin)
+    for i in positions:
+        if not -length <= i < length:
+            advice = f"there {'is 1 message' if length == 1 else f'are {length} messages'}, counted from 0"
+            raise ConfigError(f"there is no message {i}", place="pin", advice=advice)
+    return transcript.pinned.union(i % length for i in positions)
+
+
+def _listed(pin: object) -> list[int]:
+    """The positions that were given. Raises ConfigError for anything else."""
+    positions = list(cast("Iterable[object]", pin)) if isinstance(pin, Iterable) else [None]
+    if not all(isinstance(i, int) and not isinstance(i, bool) for i in positions):
+        advice = "give a list of positions, or a function that says of a message whether it stays"
+        raise ConfigError(f"{pin!r} are no positions", place="pin", advice=advice)
+    return cast("list[int]", positions)
+
+
+def finished(job: Job, plan: Plan | None) -> CompressionResult:
+    """The result of a plan, each step applied in turn and measured.
+
+    No plan where the conversation fits.
+    """
+    record, masking = _Record(job), None
+    if job.redaction:
+        masking = Masking(job.redaction)
+        if job.redaction.edits:
+            masked = Plan(job.redaction.edits, reason="redacted", detail=job.redaction.told)
+            record.enter("redact", masked, job.redaction.taken, job.redaction.transcript)
+    for name, inner, applied in played(job.start, job.compressor.name, plan or _idle(job.compressor)):
+        taken = masking.taken(applied) if masking else applied.taken
+        record.enter(name, inner, taken, applied.transcript)
+    if masking:
+        kept = masking.departed([step.taken for step in record.steps])
+        record.steps = [replace(step, taken=taken) for step, taken in zip(record.steps, kept, strict=True)]
+    return _result(job, record, masking)
+
+
+def _idle(compressor: Compressor) -> Plan:
+    """A record for each step of a pipeline that had nothing to do."""
+    inner = compressor.strategy if isinstance(compressor, Stepwise) else compressor
+    steps = inner.steps if isinstance(inner, Pipeline) else (inner,)
+    return Plan(
+        steps=tuple(
+            (step.name, Plan.skip("within_budget", "it fits already, and stays as it is: no secret is masked"))
+            for step in steps
+        )
+    )
+
+
+class _Record:
+    """The steps so far, and how the conversation stands after them."""
+
+    def __init__(self, job: Job) -> None:
+        self.now, self.tokens, self._meter = job.transcript, job.tokens, job.allowance.meter
+        self.steps: list[Step] = []
+
+    def enter(self, name: str, plan: Plan, taken: Mapping[int, object], after: Transcript) -> None:
+        """One more step: its plan, the originals that it took out, the conversation after it."""
+        if self.steps and after is self.now:  # an idle step shows what the one before it showed
+            messages = self.steps[-1].messages
+        else:
+            messages = tuple([message.original for message in after.messages])
+        before, self.now, self.tokens = self.tokens, after, self._meter.total(after)
+        self.steps.append(
+            Step(
+                name=name,
+                before=before,
+                after=self.tokens,
+                status=plan.status,
+                reason=plan.reason,
+                detail=plan.detail,
+                edits=plan.edits,
+                taken=taken,
+                messages=messages,
+            )
+        )
+
+
+def delivered(job: Job, plan: Plan | None, result: CompressionResult) -> CompressionResult:
+    """The result, or the error that the caller asked for in its place."""
+    if job.raises and plan:
+        for name, inner in _leaves(job.compressor.name, plan):
+            if inner.fault is not None:
+                raise StrategyError(name, inner.detail) from inner.fault
+    if job.hard and not result.budget_met:
+        raise BudgetError(
+            limit=result.usage.limit,
+            tokens=result.metrics.tokens_before,
+            smallest=result.metrics.tokens_after,
+            reason=result.detail,
+        )
+    return result
+
+
+def _leaves(name: str, plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """Every plan without steps of its own, under the name of its strategy."""
+    if not plan.steps:
+        yield name, plan
+    for step, inner in plan.steps:
+        yield from _leaves(step, inner)
+
+
+def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionResult:
+    now, tokens, steps = record.now, record.tokens, tuple(record.steps)
+    met = tokens <= job.allowance.limit
+    status, reason = _verdict(job, steps, met=met)
+    key = job.format.key(job.payload)
+    messages = wrapped(job.payload, key, now)
+    return CompressionResult(
+        messages=job.conversation.holding(messages) if job.conversation else messages,
+        metrics=CompressionMetrics(job.tokens, tokens, len(job.transcript), len(now)),
+        usage=TokenUsage(tokens, job.allowance.limit),
+        strategy_name=job.compressor.name,
+        format=job.format.name,
+        steps=steps,
+        status=status,
+        reason=reason,
+        detail=_detail(steps, tokens, left(now) if masking else "", met=met),
+        degraded=any(step.status == "failed" for step in steps),
+        smallest=None if met else tokens,
+        accuracy=job.allowance.meter.accuracy(job.transcript),
+        counter=job.allowance.meter.counter.name,
+        strategy=described(job.compressor),
+        key=key,
+        masked=tuple(sorted(masking.positions)) if masking else (),
+        redacted=dict(sorted(masking.counts.items())) if masking else {},
+        model_usage=job.runtime.usage(),
+    )
+
+
+def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, str]:
+    """The status of the run and its reason.
+
+    The first fault if nothing was done, else how it ended.
+    """
+    if job.fits:
+        return "skipped", "within_budget"
+    applied = any(step.applied for step in steps)
+    if not applied:
+        told = [step for step in steps if step.status == "failed"] or list(steps)
+        return ("failed", told[0].reason) if told and told[0].status == "failed" else ("skipped", "nothing_may_go")
+    return "compacted", "compacted" if met else "budget_not_met"
+
+
+def _detail(steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
+    """What a person should know.
+
+    Which steps failed, what remains of a budget not met, which secrets are left.
+    """
+    told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
+    if not met:
+        told.append(f"{tokens:,} tokens remain" + ("" if told else ", and nothing else may go"))
+    return "; ".join([*told, secrets] if secrets else told)
+
+
+def wrapped(payload: Any, key: str, now: Transcript) -> Any:
+    """The messages in the container in which they came: a list, a tuple or a request body."""
+    messages = [message.original for message in now.messages]
+    if key:
+        return {**payload, key: messages}
+    return tuple(messages) if isinstance(payload, tuple) else messages

@@ -1,0 +1,66 @@
+"""Modules that were documented under another name.
+
+For one release the old name works, and warns.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from warnings import warn
+
+MOVED = {
+    "cache": "calls.cache",
+    "cache.compression_cache": "calls.cache",
+    "cache.lru": "calls.cache",
+    "calling.embedding": "calls.caller",
+    "calling.limits": "calls.lineup",
+    "compressors.dedupe.leaders": "compressors.dedupe",
+    "compressors.describing": "compressors.knobs",
+    "compressors.message_summaries": "compressors.writer",
+    "compressors.prompting": "compressors.writer",
+    "compressors.rank.condensing": "compressors.rank",
+    "compressors.rank.scores": "compressors.rank",
+    "compressors.rules.examples": "compressors.rules",
+    "compressors.rules.fillers": "compressors.prose_rules",
+    "compressors.rules.phrases": "compressors.prose_rules",
+    "compressors.rules.prose": "compressors.prose_rules",
+    "compressors.rules.repeats": "compressors.prose_rules",
+    "compressors.rules.verbose": "compressors.prose_rules",
+    "compressors.summarize.envelope": "compressors.summary_memory",
+    "compressors.summarize.memory": "compressors.summary_memory",
+    "compressors.summarize.retention": "compressors.summarize",
+    "compressors.summarize.sections": "compressors.summary_text",
+    "compressors.summarize.telling": "compressors.summarize",
+    "compressors.summary_keys": "compressors.summaries",
+    "compressors.writing": "compressors.writer",
+    "conversation": "result",
+    "cost": "providers.prices",
+    "fitting": "engine",
+    "metrics": "result",
+    "stores.artifacts.store": "stores.artifacts",
+    "stores.capabilities": "stores.protocols",
+    "text.scoring": "text.importance",
+    "tracing": "trace",
+    "usage": "result",
+    "waiting": "calls.event_loop",
+}
+"""Old name -> new one, both without the name of the package."""
+
+
+class _Moved(ModuleType):
+    """Stands under the old name, and has whatever the new module has."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        new = f"holdfast.{MOVED[self.__name__.removeprefix('holdfast.')]}"
+        warn(f"{self.__name__} is now {new}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(new), name)
+
+
+def keep_old_names() -> None:
+    """Let the old names be imported; nothing is loaded until something is asked of one."""
+    for old in MOVED:
+        sys.modules.setdefault(f"holdfast.{old}", _Moved(f"holdfast.{old}"))

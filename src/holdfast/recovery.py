@@ -1,0 +1,255 @@
+"""How an original comes back for a program, a person and a model, and how a thread is forgotten."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn, cast
+
+from holdfast.compressors.summaries import as_list, message_key, messages_key, ranges_key, thread_prefix
+from holdfast.compressors.summary_memory import Envelope, ranges_of
+from holdfast.engine import RECALL_TOOL
+from holdfast.kernel.errors import ConfigError, HoldfastError
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.stores.answers import Opened, answered, opened
+from holdfast.stores.artifacts import AsyncArtifactStore
+from holdfast.stores.excerpts import Excerpt
+from holdfast.stores.protocols import ListsKeys
+from holdfast.stores.secret import secret_of
+from holdfast.text.keyed import of_thread
+
+MOST = 20_000
+"""Characters that the model's tool gives back at once: about 5,000 tokens."""
+
+_PURPOSE = (
+    "Give back the original of a text that was shortened to save context. Such a text ends with a line like "
+    "[original: 3fa1c27b90de (log, 12,410 tokens)]: pass that key. Ask for a range of lines, a pattern or a field "
+    "rather than for the whole when the original is long."
+)
+_PROPERTIES: Mapping[str, Mapping[str, str]] = {
+    "key": {"type": "string", "description": "the key that stands after 'original:'"},
+    "lines": {"type": "string", "description": "a range of lines such as 10:80, counted from 1"},
+    "pattern": {"type": "string", "description": "a regular expression (RE2); only lines that match come back"},
+    "field": {"type": "string", "description": "a path into JSON, such as orders[3].status"},
+    "offset": {"type": "integer", "description": "how many characters of a long answer to pass over"},
+}
+_FORMS = {"openai": "openai", "openai_chat": "openai", "anthropic": "anthropic", "bedrock": "anthropic"}
+_KEY = re.compile(r"[0-9a-f]{12,64}")
+_RANGE = re.compile(r"\s*(\d{1,15})\s*(?:[:-]\s*(\d{1,15})\s*)?", re.ASCII)
+
+
+def recall(
+    key: str,
+    *,
+    store: str | KeyValueStore,
+    lines: tuple[int, int] | str | None = None,
+    pattern: str | None = None,
+    field: str | None = None,
+    thread: str = "",
+    secret: str = "",
+) -> str:
+    """The original that a reference names.
+
+    ``key`` is what stands after ``original:``, or the whole reference; ``lines`` may be written ``"10:80"``.
+    ``thread`` and ``secret`` are those with which it was compressed: no other conversation has its originals.
+    Raises NotFoundError for a key that this store does not hold for it, CorruptError for an original that was
+    damaged, StoreError for a store that does not answer, and ConfigError for a key, a range, a pattern or a path
+    that is none.
+    """
+    place = Place(opened(store), thread, secret)
+    return excerpt_of(key, place, lines=lines, pattern=pattern, field=field).text
+
+
+class Place(NamedTuple):
+    """Where the originals of one conversation are."""
+
+    store: Opened
+    thread: str = ""
+    secret: str = ""
+
+    async def read(self, store: KeyValueStore, key: str, **parts: Any) -> Excerpt:
+        """A part of an original, or all of it."""
+        secret = of_thread(self.secret or await secret_of(store, makes=False), self.thread)
+        return await AsyncArtifactStore(store, secret).read(key, **parts)
+
+
+def excerpt_of(
+    key: object, place: Place, *, lines: object = None, pattern: object = None, field: object = None
+) -> Excerpt:
+    """As ``recall``, with the numbers of the lines.
+
+    The arguments may be anything, and are checked.
+    """
+    named = _text("key", key) or _refused("key", key, "give what stands after 'original:'")
+    known = _KEY.search(named.lower())  # people and models pass the whole reference too
+    name, span = known.group() if known else named, line_range(lines)
+    sought, path = _text("pattern", pattern), _text("field", field)
+    found = place.store.ask(lambda kept: place.read(kept, name, lines=span, pattern=sought, field=path))
+    if isinstance(found, HoldfastError):
+        raise found
+    return cast("Excerpt", found)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallTool:
+    """The schema to send with a request, and the function to call with the model's arguments."""
+
+    schema: Mapping[str, Any]
+    run: Callable[[object], str]
+
+    def __call__(self, arguments: object) -> str:
+        """The answer to a call, an error in words included, so that the model can mend its call."""
+        return self.run(arguments)
+
+
+def recall_tool(
+    store: str | KeyValueStore,
+    format: str = "openai",  # noqa: A002 - the name that users know for it
+    *,
+    most: int = MOST,
+    thread: str = "",
+    secret: str = "",
+) -> RecallTool:
+    """The tool by which a model resolves references, in the form of ``openai`` or ``anthropic``.
+
+    Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Call it with the
+    arguments as the provider gives them, an object or its JSON. It never raises, and gives ``most`` characters at
+    once, with a note how to get more, of the originals of this ``thread`` alone. Raises ConfigError for a format
+    that has no tools.
+    """
+    if format not in _FORMS:
+        advice = f"known are {', '.join(_FORMS)}"
+        raise ConfigError(f"{format!r} has no form of tools here", place="format", advice=advice)
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+        raise ConfigError(f"{most!r} is not a positive number of characters", place="most")
+    parameters = {"type": "object", "properties": _PROPERTIES, "required": ["key"]}
+    described = {"name": RECALL_TOOL, "description": _PURPOSE}
+    schemas: dict[str, dict[str, Any]] = {
+        "openai": {"type": "function", "function": {**described, "parameters": parameters}},
+        "anthropic": {**described, "input_schema": parameters},
+    }
+    chosen = Place(opened(store), thread, secret)
+
+    def run(arguments: object) -> str:
+        try:
+            return _answer(_object(arguments), chosen, most)
+        except HoldfastError as fault:
+            return f"error: {fault}"
+
+    return RecallTool(schemas[_FORMS[format]], run)
+
+
+def line_range(lines: object) -> tuple[int, int] | None:
+    """``10:80``, ``10-80`` or (10, 80) as (10, 80), ``10`` as that line; None for nothing.
+
+    Raises ConfigError for anything else.
+    """
+    if lines is None or lines == "":
+        return None
+    pair = cast("list[object]", list(cast("Any", lines))) if isinstance(lines, list | tuple) else []
+    if len(pair) == 2 and all(isinstance(n, int) and not isinstance(n, bool) for n in pair):
+        return cast("tuple[int, int]", tuple(pair))
+    found = _RANGE.fullmatch(str(lines)) if isinstance(lines, str | int) else None
+    if found is None:
+        raise ConfigError(f"{lines!r} is no range of lines", place="lines", advice="write it as 10:80")
+    return int(found[1]), int(found[2] or found[1])
+
+
+def _answer(asked: Mapping[str, object], place: Place, most: int) -> str:
+    lines, pattern = asked.get("lines"), asked.get("pattern")
+    found = excerpt_of(asked.get("key"), place, lines=lines, pattern=pattern, field=asked.get("field"))
+    text = found.numbered() if lines or pattern else found.text
+    return _part(text, _offset(asked.get("offset")), most) if text else "[nothing of the original matches]"
+
+
+def _part(text: str, offset: int, most: int) -> str:
+    """At most so many characters from the offset, whole lines if near; how to get the rest."""
+    if not offset and len(text) <= most:
+        return text
+    if offset >= len(text):
+        return f"[the answer ends at character {len(text):,}]"
+    part = text[offset : offset + most]
+    if offset + len(part) < len(text):
+        part = part[: part.rfind("\n", len(part) // 2) + 1] or part
+    end = offset + len(part)
+    more = f"; for the next part give offset {end}, or narrow it by lines, pattern or field"
+    return f"{part}\n[characters {offset:,} to {end:,} of {len(text):,}{more if end < len(text) else ''}]"
+
+
+def _object(arguments: object) -> Mapping[str, object]:
+    """The arguments of a call: an object, or the JSON of one."""
+    given = arguments
+    if isinstance(given, str | bytes):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            given = None
+    if not isinstance(given, Mapping):
+        advice = 'give an object such as {"key": "3fa1c27b90de"}'
+        raise ConfigError("the arguments are no object", place="arguments", advice=advice)
+    return cast("Mapping[str, object]", given)
+
+
+def _offset(value: object) -> int:
+    if value is None or value == "":
+        return 0
+    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 16 else value
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        _refused("offset", value, "give a number of characters")
+    return number
+
+
+def _text(name: str, value: object) -> str | None:
+    """A text that may be left out; a number is taken as it is written."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        _refused(name, value, "give text")
+    return str(value)
+
+
+def _refused(name: str, value: object, advice: str) -> NoReturn:
+    shown = repr(value)
+    raise ConfigError(f"{shown[:80]} does not belong here", place=name, advice=advice)
+
+
+def forget(thread: str, *, store: str | KeyValueStore) -> int:
+    """Delete the summaries of the thread from the store; how many keys are gone.
+
+    What was kept without a thread is found by its content alone, and stays. Raises StoreError for a
+    store that does not answer.
+    """
+    if not isinstance(cast("object", thread), str) or not thread:
+        raise ConfigError(f"{thread!r} is no id", place="thread", advice="give the id of the thread as text")
+    done = opened(store).ask(lambda kept: _forgotten(kept, thread))
+    if isinstance(done, HoldfastError):
+        raise done
+    return cast("int", done)
+
+
+async def _forgotten(store: KeyValueStore, thread: str) -> int:
+    keys = [key async for key in _keys(store, thread)]
+    for key in keys:
+        await answered(store.delete(key))
+    return len(keys)
+
+
+async def _keys(store: KeyValueStore, thread: str) -> AsyncIterator[str]:
+    """The thread's keys; where a store cannot list them, by the thread's own lists, these last."""
+    if isinstance(store, ListsKeys):
+        for key in list(await answered(store.keys(thread_prefix(thread)))):
+            yield key
+        return
+    for found in ranges_of(await answered(store.get(ranges_key(thread)))):
+        envelope = Envelope.of_json(await answered(store.get(found.key)))
+        if envelope is not None:
+            for key in (*envelope.waiting, found.key):
+                yield key
+    for index in as_list(await answered(store.get(messages_key(thread)))):
+        if isinstance(index, int):
+            yield message_key(thread, index)
+    for key in (ranges_key(thread), messages_key(thread)):
+        if await answered(store.get(key)) is not None:
+            yield key

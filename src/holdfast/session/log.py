@@ -1,0 +1,506 @@
+"""One thread in a store: its messages and its events, each a log that only grows, and what they amount to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from inspect import isawaitable
+from typing import Any, Literal, TypeVar, cast
+
+from holdfast.calls.event_loop import wait_for
+from holdfast.formats import named
+from holdfast.formats.sdk_objects import as_sent
+from holdfast.kernel.budget import Meter
+from holdfast.kernel.errors import ConfigError, InputError, StoreError
+from holdfast.kernel.forks import cached_property
+from holdfast.kernel.messages import Message
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.transcript import Format, speaks
+from holdfast.memory.reading import remembered
+from holdfast.memory.remembered import Remembered
+from holdfast.stores.answers import opened
+from holdfast.stores.protocols import KeepsLogs, Line, MessageLog
+from holdfast.stores.secret import secret_of
+from holdfast.text.keyed import of_thread
+from holdfast.text.visible import amount
+from holdfast.text.words import has_unspaced, words
+
+from .state import DERIVED, Event, EventKind, State, as_range
+from .wires import check, check_named, check_own, form_of, is_exchanged, is_settled, oddity, wire_of
+
+T = TypeVar("T")
+
+
+def settled(answer: T | Awaitable[T]) -> T:
+    """The answer of a store, waited for where the store is asynchronous."""
+    return wait_for(_awaited(answer)) if isawaitable(answer) else answer
+
+
+async def _awaited(answer: Awaitable[T]) -> T:
+    return await answer
+
+
+_FOUND_BY = 20_000  # characters of one message by which it is found: a tool may return a book
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A message of the thread as it stands now; ``original`` is what was appended, or edited last."""
+
+    position: int
+    time: float
+    original: Any
+    message: Message = field(compare=False)
+    remembered: Remembered = field(compare=False)
+    size: int = field(compare=False)
+    """Characters of its JSON."""
+
+
+def kept_of(position: int, time: float, original: object, message: Message, size: int) -> Kept:
+    """The message at a position, said at this time unless its text says another."""
+    role, text = _speaking(message), message.content_text or ""
+    if message.results:  # they stand before what is said with them
+        seen = Remembered(position, role, text, said=time)
+    else:
+        seen = remembered(position, role, text, said=time)
+    return Kept(position, seen.said or time, original, message, seen, size)
+
+
+def _speaking(message: Message) -> str:
+    """The role of who speaks; what tools returned is theirs, whoever hands it over on the wire."""
+    return "tool" if message.role == "user" and not speaks(message) else message.role
+
+
+def line_of(kept: Kept, body: str, name: str = "") -> Line:
+    """The message as a line: its JSON, its id, and by which words it is found."""
+    return Line(body, name, kept.time, found_by(kept.message, kept.remembered))
+
+
+def json_of(value: object, place: str) -> str:
+    """The value as compact JSON. Raises InputError, naming the place, for what JSON cannot hold."""
+    try:
+        return _COMPACT.encode(value)
+    except (TypeError, ValueError, RecursionError) as fault:
+        advice = "convert the messages to dictionaries first"
+        raise InputError(f"it cannot be kept as JSON ({fault})", place=place, advice=advice) from fault
+
+
+def event_of(number: int, line: Line) -> Event:
+    """The event that the line holds."""
+    data = json.loads(line.body)
+    return Event(number, data["kind"], line.time, data["at"], data["reason"], data["facts"])
+
+
+def found_by(message: Message, seen: Remembered) -> str:
+    """The words by which the message is found: what it tells, and of calls what was called with what.
+
+    Scripts that write no spaces are given as pairs of characters, as questions are.
+    """
+    calls = (f"{call.name} {call.arguments}" for call in message.calls)
+    text = "\n".join(part for part in (seen.told, *calls) if part)[:_FOUND_BY]
+    return " ".join(words(text)) if has_unspaced(text) else text
+
+
+def own_id(message: object) -> str:
+    """The id that a message brings along, or empty."""
+    found = cast("Mapping[str, object]", message).get("id") if isinstance(message, Mapping) else None
+    return found if isinstance(found, str) else ""
+
+
+_NAMED = 20  # damaged lines that are named
+_HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
+_SNAPSHOT = 256  # lines after which the state is kept anew
+_READ = 512  # lines that are read at once
+_STEP = 64  # messages that are read at once on the way back
+MESSAGES, _EVENTS, _STATE = "messages:", "events:", "session:"
+"""What the names of the logs and of the state begin with; the name of the thread follows as it is."""
+
+
+class Thread:
+    """Reads and writes one thread. Not safe for several threads of execution at once: a session takes turns."""
+
+    def __init__(
+        self, name: str, store: KeyValueStore, clock: Callable[[], float], meter: Meter, form: str | None = None
+    ) -> None:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+            raise ConfigError(f"{name!r} names no conversation", place="thread", advice="give a name as text")
+        if not isinstance(store, KeepsLogs):
+            raise ConfigError(
+                f"a {type(store).__name__} keeps keys and values but no logs, which a session needs",
+                place="store",
+                advice="give one such as 'sqlite:///agent.db' or 'memory://'",
+            )
+        self.name, self.store, self.meter = name, store, meter
+        self._clock = clock
+        self.log: MessageLog = store.log(MESSAGES + name)
+        self.event_log: MessageLog = store.log(_EVENTS + name)
+        self.held: dict[int, Kept] = {}
+        """What is in memory; bounded."""
+        self.held_characters = 0
+        self.damaged: dict[str, set[int]] = {"message": set(), "event": set()}
+        """The lines that were found to be damaged in the store, and are passed over."""
+        self._unsaved = 0
+        self._named = None if form is None else named(form)
+        self.state = State()
+        with suppress(StoreError):  # what is damaged is made again; a store that is, is told by its logs
+            self.state = State.from_json(settled(store.get(_STATE + name)))
+        check_named(self._named, self.state)
+        if self.state.counter != meter.counter.name:
+            self.state = State(counter=meter.counter.name)  # everything is counted again, once
+        self.refresh()
+
+    @cached_property
+    def secret(self) -> str:
+        """By which is known again what was written here of this thread; empty where a store takes none."""
+        found = opened(self.store).ask(secret_of)
+        return of_thread(found, self.name) if isinstance(found, str) else ""
+
+    def refresh(self) -> None:
+        """Take in what was appended since, by this process or another one."""
+        for some in _batches(self.state.messages, settled(self.log.length())):
+            for position, (line, original) in self.sound("message", some, _original).items():
+                self._fold_message(position, line, original)
+            self.state.read(messages=some.stop)
+            self._let_go()
+        for some in _batches(self.state.events, settled(self.event_log.length())):
+            for event in self.sound("event", some, event_of).values():
+                self._fold_event(event)
+            self.state.read(events=some.stop)
+        self._folded()
+
+    def sound(
+        self, kind: Literal["message", "event"], positions: Sequence[int], read: Callable[[int, Line], T]
+    ) -> dict[int, T]:
+        """What is read of the lines at these positions, which there are; of damaged ones note is taken."""
+        log = self.log if kind == "message" else self.event_log
+        lines, found = settled(log.read(positions)), dict[int, T]()
+        for position in positions:
+            try:
+                found[position] = read(position, lines[position])
+            except (LookupError, TypeError, ValueError, RecursionError):
+                self.damaged[kind].add(position)
+        return found
+
+    @property
+    def damage(self) -> list[str]:
+        """What was passed over, a line for each log."""
+        told: list[str] = []
+        for kind, places in self.damaged.items():
+            if places:
+                listed = ", ".join(map(str, sorted(places)[:_NAMED])) + (", …" if len(places) > _NAMED else "")
+                told.append(
+                    f"{amount(len(places), kind)} damaged in the store, passed over: {listed}; restore a copy"
+                )
+        return told
+
+    def save(self) -> None:
+        """Keep the state, so that the next opening has little to read. Where it cannot be, nothing is lost."""
+        if self._unsaved:
+            with suppress(StoreError):
+                settled(self.store.set(_STATE + self.name, self.state.to_json()))
+            self._unsaved = 0
+
+    def append(self, originals: Sequence[object], ids: Sequence[str], time: float | None) -> list[int]:
+        """Keep the messages, durably; their positions. One whose id is known is not kept again."""
+        moment = self._clock() if time is None else time
+        bodies = [json_of(original, f"messages[{i}]") for i, original in enumerate(as_sent(list(originals)))]
+        copies = [json.loads(body) for body in bodies]  # what is held is what will be read again
+        while (places := self._appended(copies, bodies, ids, moment)) is None:
+            pass
+        return places
+
+    def _appended(
+        self, copies: Sequence[object], bodies: Sequence[str], ids: Sequence[str], moment: float
+    ) -> list[int] | None:
+        """The positions; None where somebody else wrote, who may have told that the wire is another one."""
+        form, start = self.form(copies), self.state.messages
+        messages = form.read(copies).messages
+        check(copies, messages, form, None if self._named else self.state)
+        fresh = [
+            kept_of(start + i, moment, copy, message, len(body))
+            for i, (copy, message, body) in enumerate(zip(copies, messages, bodies, strict=True))
+        ]
+        at = None if is_settled(self.state) else start
+        places = list(settled(self.log.append([*map(line_of, fresh, bodies, ids)], at)))
+        if fresh and not places:
+            self.refresh()
+            check_named(self._named, self.state)
+            return None
+        if places != [kept.position for kept in fresh]:  # somebody else wrote, or an id was known
+            self.refresh()
+            return places
+        for kept in fresh:
+            self._fold_kept(kept, form)
+        self._folded()
+        return places
+
+    def record(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Event:
+        """Keep an event that holds whatever others did meanwhile."""
+        line = self._event_line(kind, reason, facts, words)
+        event = event_of(settled(self.event_log.append([line], flush=kind not in DERIVED))[0], line)
+        if event.number == self.state.events:  # nobody else wrote: there is nothing to read
+            self._fold_event(event)
+        else:
+            self.refresh()
+        return event
+
+    def edit(self, position: int, original: object, reason: str) -> Event:
+        """Let the message say something else from now on."""
+        (original,) = as_sent([original])
+        words = self.words_of(original)
+        facts = {"position": position, "message": original, "before": self.state.edits.get(position)}
+        return self.record("edit", reason, facts, words)
+
+    def words_of(self, original: object) -> str:
+        """The words by which a message is found."""
+        message = self.wire.read([original]).messages[0]  # as it will be read again, whatever it is by itself
+        check_own(original, message, self.wire, "message")
+        return line_of(kept_of(0, 0.0, original, message, 0), "").words
+
+    def record_if_current(self, kind: EventKind, reason: str, facts: Mapping[str, Any]) -> None:
+        """Keep an event, unless another process was faster, so that the facts may no longer hold.
+
+        A store that cannot write keeps nobody from reading: the event is then known to this process alone.
+        """
+        line = self._event_line(kind, reason, facts)
+        event = Event(self.state.events, kind, line.time, self.state.messages, reason, facts)
+        try:
+            if settled(self.event_log.append([line], at=event.number, flush=kind not in DERIVED)):
+                self._fold_event(event)
+            else:
+                self.refresh()
+        except StoreError:
+            self.state.take(event)
+
+    def events(self, start: int = 0) -> Iterator[Event]:
+        """The events in order."""
+        for some in _batches(start, self.state.events):
+            yield from self.sound("event", some, event_of).values()
+
+    def read(self, positions: Sequence[int]) -> dict[int, Kept]:
+        """Those of the messages that there are, as they stand; deleted ones are not there."""
+        gone, end, held = set(self.state.deleted), self.state.messages, self.held
+        wanted = [place for place in positions if 0 <= place < end and place not in gone]
+        missing = [place for place in wanted if place not in held]
+        if missing:
+            self._hold(self.sound("message", as_range(missing), _original))
+        found = {place: held[place] for place in wanted if place in held}
+        self._let_go()
+        return found
+
+    def backwards(self, start: int = 0) -> Iterator[Kept]:
+        """The messages from there on as they stand, newest first."""
+        for stop in range(self.state.messages, start, -_STEP):
+            found = self.read(range(max(start, stop - _STEP), stop))
+            yield from (found[place] for place in sorted(found, reverse=True))
+
+    def forwards(self, start: int = 0) -> Iterator[Kept]:
+        """The messages as they stand, in order."""
+        for some in _batches(start, self.state.messages):
+            yield from self.read(some).values()
+
+    def originals(self) -> Iterator[Any]:
+        """Everything that was ever appended, as it was appended."""
+        for some in _batches(0, self.state.messages):
+            for _, original in self.sound("message", some, _original).values():
+                yield original
+
+    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
+        """BM25 scores by position, of messages as they stand."""
+        edits = self.state.edits
+        edited = settled(self.event_log.search(terms, most)) if edits else dict[int, float]()  # may index words
+        found = dict(settled(self.log.search(terms, most)))
+        if edits:
+            holders = {number: position for position, number in edits.items()}
+            found = {position: score for position, score in found.items() if position not in edits}
+            found |= {holders[number]: score for number, score in edited.items() if number in holders}
+        gone = set(self.state.deleted)
+        return {position: score for position, score in found.items() if position not in gone}
+
+    def between(self, first: float, last: float, most: int) -> list[int]:
+        """Positions of messages that were said in this span of time, the earliest first."""
+        gone = set(self.state.deleted)
+        return [place for place in settled(self.log.between(first, last, most)) if place not in gone]
+
+    def positions(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """The positions of those of the ids that there are."""
+        return settled(self.log.find(ids))
+
+    def form(self, originals: Sequence[object]) -> Format:
+        """The wire of the thread, as far as these messages tell it; what is plain may be any vendor's."""
+        return self._named or form_of(originals, self.state)
+
+    def now(self) -> float:
+        """The time, in seconds since 1970 UTC."""
+        return self._clock()
+
+    @property
+    def wire(self) -> Format:
+        """The wire of the thread as it is known now."""
+        return self._named or wire_of(self.state.format or "plain")
+
+    def _event_line(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Line:
+        data = {"kind": kind, "at": self.state.messages, "reason": reason, "facts": facts}
+        return Line(json_of(data, kind), "", self._clock(), words)
+
+    def _hold(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
+        edits = self.state.edits
+        numbers = [edits[position] for position in lines if position in edits]
+        edited = self.sound("event", numbers, event_of)
+        originals = [
+            edited[edits[position]].facts["message"] if edits.get(position) in edited else original
+            for position, (_, original) in lines.items()
+        ]
+        messages = self.wire.read(originals).messages
+        for (position, (line, _)), original, message in zip(lines.items(), originals, messages, strict=True):
+            self._keep(kept_of(position, line.time, original, message, len(line.body)))
+
+    def _keep(self, kept: Kept) -> None:
+        self.held_characters += kept.size
+        self.held[kept.position] = kept
+
+    def _let_go(self) -> None:
+        """Hold no more than the bound: the newest half of it stays."""
+        if self.held_characters > _HELD:
+            held, self.held, self.held_characters = self.held, {}, 0
+            for position in sorted(held, reverse=True):
+                if self.held_characters > _HELD // 2:
+                    break
+                self._keep(held[position])
+
+    def _folded(self) -> None:
+        """Keep to the bounds when lines were folded in: of what is held, and of what the next opening reads."""
+        self._let_go()
+        if self._unsaved >= _SNAPSHOT:
+            self.save()
+
+    def _fold_message(self, position: int, line: Line, original: object) -> None:
+        form = self.form([original])
+        message = form.read([original]).messages[0]
+        if self._named:
+            check_own(original, message, form, "format")
+        self._take_in(kept_of(position, line.time, original, message, len(line.body)), form)
+
+    def _fold_kept(self, kept: Kept, form: Format) -> None:
+        """As above, of a message that was read with others: by itself it may be another wire's."""
+        own = self.form([kept.original])
+        if own.name != form.name:
+            message = own.read([kept.original]).messages[0]
+            kept = kept_of(kept.position, kept.time, kept.original, message, kept.size)
+        self._take_in(kept, own)
+
+    def _take_in(self, kept: Kept, form: Format) -> None:
+        exchanged = is_exchanged(self.state)
+        if form.name not in (self.state.format, "plain"):
+            self.state.written_on(form.name)
+            self.held, self.held_characters = {}, 0  # they were read as another wire's
+        self._keep(kept)
+        tokens = self.meter.message(kept.message)
+        before = self.held.get(kept.position - 1)
+        odd = oddity(kept.message, before.message if before else None, form)
+        self.state.fold_message(kept.position, kept.message, kept.remembered, tokens, odd)
+        self._unsaved += 1
+        if is_exchanged(self.state) and not exchanged:
+            self.save()  # who opens the thread next is told on which wire it is
+
+    def _fold_event(self, event: Event) -> None:
+        self.state.fold_event(event)
+        if event.kind in ("edit", "revert"):
+            gone = self.held.pop(event.facts["position"], None)
+            self.held_characters -= gone.size if gone else 0
+        self._unsaved += 1
+
+
+def _original(_: int, line: Line) -> tuple[Line, Any]:
+    return line, json.loads(line.body)
+
+
+def _batches(start: int, end: int) -> Iterator[range]:
+    """What is read at once, one after the other."""
+    for first in range(start, end, _READ):
+        yield range(first, min(first + _READ, end))
+
+
+_NEAR = 64  # messages on each side among which the others of an exchange are looked for
+
+
+def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:
+    """The positions, with those of the calls and the results that belong to them."""
+    found = set(positions)
+    for position in positions:
+        near = list(thread.read(range(position - _NEAR, position + _NEAR)).values())
+        for unit in thread.wire.read([kept.original for kept in near]).units:
+            span = [near[i].position for i in unit]
+            found.update(span if position in span else ())
+    return sorted(found)
+
+
+def with_calls(thread: Thread, position: int) -> dict[int, Kept]:
+    """The message, by its position; where it hands over results, with their calls."""
+    said = thread.read([position])
+    gives = any(kept.message.results for kept in said.values())
+    return thread.read(exchanges(thread, [position])) if gives else said
+
+
+_BATCH = 500  # lines that are kept at once
+_DAMAGED = Line("")  # no JSON: it stands for a line that cannot be read, so that the others have their places
+Found = Callable[[int, Line], Line]
+
+
+def copy_thread(source: Thread, target: Thread) -> None:
+    """Copy messages and events. Raises ConfigError if the other thread holds something already."""
+
+    def found_message(_: int, line: Line) -> Line:
+        return replace(line, words=source.words_of(json.loads(line.body)))
+
+    def found_event(number: int, line: Line) -> Line:
+        event = event_of(number, line)
+        return replace(line, words=source.words_of(event.facts["message"])) if event.kind == "edit" else line
+
+    def copy(kind: Literal["message", "event"], end: int, log: MessageLog, found: Found) -> None:
+        for first in range(0, end, _BATCH):
+            places = range(first, min(first + _BATCH, end))
+            lines = source.sound(kind, places, found)
+            if not settled(log.append([lines.get(place, _DAMAGED) for place in places], at=first)):
+                advice = "name one that is new"
+                raise ConfigError(f"thread {target.name!r} holds something already", place="thread", advice=advice)
+
+    copy("message", source.state.messages, target.log, found_message)
+    copy("event", source.state.events, target.event_log, found_event)
+    target.refresh()
+
+
+Facts = Mapping[str, Any]
+
+_INVERSES: Mapping[str, tuple[EventKind, Callable[[Facts], dict[str, Any]]]] = {
+    "compaction": ("compaction", lambda facts: {"from": facts["to"], "to": facts["from"]}),
+    "edit": ("revert", lambda facts: {"position": facts["position"], "to": facts["before"]}),
+    "delete": ("keep", lambda facts: {"positions": facts["positions"]}),
+    "pin": ("unpin", lambda facts: {"positions": facts["positions"]}),
+}
+
+_CAN_BE = "a compaction, an edit, a deletion or a pin can be; a note is let go of by forget"
+
+
+def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[str, Any]]:
+    """The kind and the facts of the event that takes this one back, by default the newest that can be.
+
+    Raises InputError if there is none, or if it was taken back already.
+    """
+    events = list(thread.events())
+    undone = {event.facts["undoes"] for event in events if "undoes" in event.facts}
+    open_to_it = [event for event in events if _can_be(event) and event.number not in undone]
+    chosen = [event for event in open_to_it if number in (None, event.number)]
+    if not chosen:
+        what = "there is nothing to undo" if number is None else f"event {number} cannot be undone"
+        known = ", ".join(str(event.number) for event in open_to_it[-5:])
+        raise InputError(what, advice=f"the newest that can be are {known}" if known else _CAN_BE)
+    kind, facts_of = _INVERSES[chosen[-1].kind]
+    return kind, facts_of(chosen[-1].facts) | {"undoes": chosen[-1].number}
+
+
+def _can_be(event: Event) -> bool:
+    return event.kind in _INVERSES and "undoes" not in event.facts

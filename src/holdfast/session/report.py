@@ -1,0 +1,375 @@
+"""What happened to a thread: in numbers, as text for a terminal, and as a page that needs nothing else."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from holdfast.memory.tiers import TIERS, Tier, TierStatistics
+from holdfast.text.concealed import redacted_text
+from holdfast.text.visible import amount, one_line, visible
+
+from .log import Thread
+from .state import Event, EventKind
+from .tiers import RULE, Tending
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """A thread in numbers. Tokens are those of ``counter``."""
+
+    thread: str
+    messages: int
+    """Everything that was ever appended."""
+
+    tokens: int
+    counter: str
+    deleted: int
+    edited: int
+    pinned: int
+    notes: int
+    """Texts that are to be kept in mind."""
+
+    since: int
+    """The position from which on messages stand in the view as they are."""
+
+    recent_tokens: int
+    """Of the messages from there on."""
+
+    tiers: Mapping[Tier, TierStatistics]
+    """Of each tier its size and capacity in tokens, its segments, and how full it is."""
+
+    forms: Mapping[str, int]
+    """How many segments of warm and cold have a form by whom: ``rule``, or the name of a model."""
+
+    events: Mapping[str, int]
+    """How many of each kind there were."""
+
+    faults: Sequence[str]
+    """What went wrong in the upkeep since this session was opened, the newest last; never raised."""
+
+    held_messages: int
+    """How many messages this process holds in memory, and their characters: bounded."""
+
+    held_characters: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        tiers = {name: asdict(tier) | {"utilization": tier.utilization} for name, tier in self.tiers.items()}
+        return asdict(self) | {"tiers": tiers}
+
+
+def stats_of(thread: Thread, tending: Tending, faults: Sequence[str]) -> Stats:
+    """The thread in numbers, as it is now."""
+    state = thread.state
+    return Stats(
+        thread=thread.name,
+        messages=state.messages,
+        tokens=state.tokens,
+        counter=state.counter,
+        deleted=len(state.deleted),
+        edited=len(state.edits),
+        pinned=len(state.pins),
+        notes=len(state.notes),
+        since=state.since,
+        recent_tokens=sum(thread.meter.message(kept.message) for kept in thread.forwards(state.since)),
+        tiers=tending.statistics(),
+        forms=tending.writers(),
+        events=dict(state.happened),
+        faults=faults,
+        held_messages=len(thread.held),
+        held_characters=thread.held_characters,
+    )
+
+
+MOST_SHOWN = 200  # recalls, and other events of a kind, that a page holds
+MOST_TOLD = 8  # messages of one recall
+_NEWEST = 10  # events of a kind that the text shows; the page shows more
+_PREVIEW = 90  # cells
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A thread in numbers, its events, and of the messages that were recalled what they say."""
+
+    stats: Stats
+    events: Sequence[Event]
+    texts: dict[int, str]
+
+    def told(self, position: int) -> str:
+        """What a message that was recalled says, in one line."""
+        return one_line(self.texts.get(position, "(deleted since)"), _PREVIEW)
+
+    def of(self, kind: EventKind) -> list[Event]:
+        """The events of a kind, oldest first."""
+        return [event for event in self.events if event.kind == kind]
+
+    @property
+    def recalls(self) -> list[Event]:
+        """Those that brought something back."""
+        return [event for event in self.of("recall") if event.facts["chosen"]]
+
+    @property
+    def saved(self) -> int:
+        """Tokens that were not sent, over all recalls: the whole thread, less the view."""
+        return sum(max(0, event.facts["of"] - event.facts["tokens"]) for event in self.of("recall"))
+
+
+def masked(story: Story) -> Story:
+    """The story without secrets in what was asked and recalled, as far as it is shown."""
+    shown = {event.number for event in story.recalls[-MOST_SHOWN:]}
+    events = [
+        replace(event, facts={**event.facts, "question": redacted_text(event.facts["question"])[0]})
+        if event.number in shown
+        else event
+        for event in story.events
+    ]
+    return Story(story.stats, events, {place: redacted_text(text)[0] for place, text in story.texts.items()})
+
+
+def recalled_positions(events: Sequence[Event]) -> list[int]:
+    """The messages that recalls brought back, in order, as far as they are shown."""
+    recalls = [event for event in events if event.kind == "recall" and event.facts["chosen"]]
+    return sorted({chosen[0] for event in recalls[-MOST_SHOWN:] for chosen in best(event, MOST_TOLD)})
+
+
+def reasons(why: dict[str, float]) -> str:
+    """What gave a message its score, the most first."""
+    ranked = sorted(why.items(), key=lambda entry: -entry[1])
+    return ", ".join(f"{name} {share:.2f}" for name, share in ranked if share > 0)
+
+
+def text_page(story: Story) -> str:
+    """The story for a terminal."""
+    return (
+        "\n".join([*_figures(story), *_tiers(story), *_compactions(story), *_recalls(story), *_faults(story)])
+        + "\n"
+    )
+
+
+def _figures(story: Story) -> Iterator[str]:
+    stats = story.stats
+    yield f"Thread {one_line(stats.thread, _PREVIEW) or '(no name)'}"
+    yield f"  {amount(stats.messages, 'message')}, {amount(stats.tokens, 'token')} by {stats.counter}"
+    changed = {
+        "deleted": stats.deleted,
+        "edited": stats.edited,
+        "pinned": stats.pinned,
+        "kept in mind": stats.notes,
+    }
+    told = [f"{number:,} {name}" for name, number in changed.items() if number]
+    if told:
+        yield f"  {', '.join(told)}"
+    if stats.since:
+        tokens = amount(stats.recent_tokens, "token")
+        yield f"  recent turns begin at message {stats.since:,}: {tokens} as they were said"
+    if story.saved:
+        looks = amount(len(story.of("recall")), "look")
+        yield f"  {amount(story.saved, 'token')} were not sent, over {looks} into the past"
+
+
+def _tiers(story: Story) -> Iterator[str]:
+    yield ""
+    yield "Tiers"
+    for tier in TIERS:
+        held = story.stats.tiers[tier]
+        bar = "█" * round(held.utilization / 5)
+        full = f"{held.size:>8,} of {held.capacity:>7,} tokens"
+        yield f"  {tier:5} {full}  {amount(held.segment_count, 'segment'):>14}  {bar}".rstrip()
+    written = [f"{number:,} by {name}" for name, number in story.stats.forms.items() if name != RULE]
+    if written:
+        yield f"  of {amount(sum(story.stats.forms.values()), 'short form')} {', '.join(written)}"
+
+
+def _section(found: Sequence[Event], title: str, tell: Callable[[Event], Iterator[str]]) -> Iterator[str]:
+    """The newest of the events under a title with their number; nothing where there are none."""
+    if found:
+        yield ""
+        yield title.format(f"{len(found):,}")
+        for event in found[-_NEWEST:]:
+            yield from tell(event)
+
+
+def _compactions(story: Story) -> Iterator[str]:
+    def tell(event: Event) -> Iterator[str]:
+        moved = f"the view begins at {event.facts['to']:,}, not {event.facts['from']:,}"
+        yield f"  at message {event.at:,}: {moved}; {event.reason}"
+
+    return _section(story.of("compaction"), "Compactions ({})", tell)
+
+
+def _recalls(story: Story) -> Iterator[str]:
+    def tell(event: Event) -> Iterator[str]:
+        question = one_line(event.facts["question"], _PREVIEW)
+        yield f"  at message {event.at:,}: {amount(len(event.facts['chosen']), 'message')} for “{question}”"
+        for position, score, why in best(event, 3):
+            yield f"    {score:.2f}  message {position:,}: {story.told(position)}"
+            yield f"          by {reasons(why)}"
+
+    return _section(story.recalls, "Recalls ({})", tell)
+
+
+def _faults(story: Story) -> Iterator[str]:
+    def tell(event: Event) -> Iterator[str]:
+        yield f"  at message {event.at:,}: {one_line(event.reason, _PREVIEW)}"
+
+    return _section(story.of("fault"), "What went wrong ({}); nothing was lost by it", tell)
+
+
+def best(event: Event, most: int) -> list[Any]:
+    """Of what a recall brought back, the messages with the highest scores: position, score, what gave it."""
+    return sorted(event.facts["chosen"], key=lambda chosen: (-chosen[1], chosen[0]))[:most]
+
+
+_WIDTH, _HEIGHT = 1_000, 180  # of a chart, in its own units
+_CELLS = 160  # cells
+
+Point = tuple[float, float]
+
+
+def html_page(story: Story) -> str:
+    """The page."""
+    style = files("holdfast.reports").joinpath("page", "page.css").read_text("utf-8")
+    style += files("holdfast.session").joinpath("page.css").read_text("utf-8")
+    fingerprint = b64encode(sha256(style.encode()).digest()).decode()
+    stats = story.stats
+    return Template(files("holdfast.session").joinpath("page.html").read_text("utf-8")).substitute(
+        policy=f"default-src 'none'; style-src 'sha256-{fingerprint}'; base-uri 'none'; form-action 'none'",
+        style=style,
+        thread=_shown(one_line(stats.thread, _CELLS)) or "(no name)",
+        messages=amount(stats.messages, "message"),
+        tokens=f"{stats.tokens:,}",
+        facts=_facts(story),
+        sent=_sent(story),
+        tiers=_charted(story),
+        gauges="\n".join(_gauges(story)),
+        compactions="\n".join(map(_compaction, reversed(story.of("compaction")[-MOST_SHOWN:]))) or _none(3),
+        recalls="\n".join(_recall(story, event) for event in reversed(story.recalls[-MOST_SHOWN:]))
+        or "<p>Nothing was recalled yet.</p>",
+    )
+
+
+def _shown(text: str) -> str:
+    return escape(visible(text))
+
+
+def _none(columns: int) -> str:
+    return f'<tr><td colspan="{columns}">There was none.</td></tr>'
+
+
+def _facts(story: Story) -> str:
+    stats = story.stats
+    facts = {
+        "tokens not sent": f"{story.saved:,}",
+        "compactions": f"{stats.events.get('compaction', 0):,}",
+        "looks into the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} brought something back",
+        "recent turns": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')} as they were said",
+        "edited, deleted, pinned, kept in mind": (
+            f"{stats.edited:,}, {stats.deleted:,}, {stats.pinned:,}, {stats.notes:,}"
+        ),
+        "counted by": stats.counter,
+    }
+    faults = story.of("fault")
+    if faults:
+        facts["went wrong"] = f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, _CELLS)}"
+    return "".join(f"<div><dt>{name}</dt><dd>{_shown(value)}</dd></div>" for name, value in facts.items())
+
+
+def _sent(story: Story) -> str:
+    """What the whole thread would have taken at each recall, and what the view took."""
+    recalls = story.of("recall")
+    whole = [(float(event.at), float(event.facts["of"])) for event in recalls]
+    view = [(float(event.at), float(event.facts["tokens"])) for event in recalls]
+    return _chart([("whole", "the whole thread", whole), ("view", "the view", view)], "tokens")
+
+
+def _charted(story: Story) -> str:
+    """How much each tier held after each change."""
+    events = [event for event in story.of("tiers") if "sizes" in event.facts]
+    lines = [
+        (tier, tier, [(float(event.at), float(event.facts["sizes"][tier])) for event in events]) for tier in TIERS
+    ]
+    return _chart(lines, "tokens")
+
+
+def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]], unit: str) -> str:
+    """Steps over the messages of the thread, one line a name."""
+    points = [point for _, _, line in lines for point in line]
+    if len({at for at, _ in points}) < 2:
+        return "<p>There is too little yet for a chart.</p>"
+    first, last = min(at for at, _ in points), max(at for at, _ in points)
+    most = max(value for _, value in points) or 1.0
+    paths = "".join(
+        f'<path class="{name}" d="{_path(line, first, last, most)}"><title>{title}</title></path>'
+        for name, title, line in lines
+    )
+    key = "".join(f'<span class="{name}">{title}</span>' for name, title, _ in lines)
+    scale = f"up to {most:,.0f} {unit}, message {first:,.0f} to {last:,.0f}"
+    return (
+        f'<svg class="chart" role="img" aria-label="{scale}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+        f'preserveAspectRatio="none">{paths}</svg><p class="key">{key}<span class="scale">{scale}</span></p>'
+    )
+
+
+def _path(line: Sequence[Point], first: float, last: float, most: float) -> str:
+    steps: list[str] = []
+    for n, (at, value) in enumerate(line):
+        x, y = _WIDTH * (at - first) / (last - first), _HEIGHT * (1 - value / most)
+        steps.append(f"M{x:.1f},{y:.1f}" if n == 0 else f"H{x:.1f}V{y:.1f}")
+    return "".join(steps)
+
+
+def _gauges(story: Story) -> Iterator[str]:
+    for tier in TIERS:
+        held = story.stats.tiers[tier]
+        width = min(100.0, held.utilization)
+        yield (
+            f'<tr><th scope="row">{tier}</th><td>{held.size:,}</td><td>{held.capacity:,}</td>'
+            f'<td><svg class="gauge" role="img" aria-label="{width:.0f} percent"><rect class="{tier}" '
+            f'width="{width:.1f}%" height="10"/></svg> {amount(held.segment_count, "segment")}</td></tr>'
+        )
+
+
+def _compaction(event: Event) -> str:
+    facts = event.facts
+    return (
+        f'<tr><th scope="row">{event.at:,}</th><td>{facts["from"]:,} → {facts["to"]:,}</td>'
+        f"<td>{_shown(event.reason)}</td></tr>"
+    )
+
+
+def _recall(story: Story, event: Event) -> str:
+    chosen = event.facts["chosen"]
+    rows = "".join(_chosen(story, *each) for each in best(event, MOST_TOLD))
+    more = f"<p>and {amount(len(chosen) - MOST_TOLD, 'message')} more</p>" if len(chosen) > MOST_TOLD else ""
+    question = _shown(one_line(event.facts["question"], _CELLS))
+    return (
+        f'<details><summary><span class="at">{event.at:,}</span><span class="words" dir="auto">{question}</span>'
+        f'<span class="size">{amount(len(chosen), "message")}, {event.facts["tokens"]:,} tokens sent of '
+        f"{event.facts['of']:,}</span></summary><table><tbody>{rows}</tbody></table>{more}</details>"
+    )
+
+
+def _chosen(story: Story, position: int, score: float, why: dict[str, float]) -> str:
+    """One message that came back, and what gave it its score as a bar of parts."""
+    told = _shown(story.told(position))
+    names = escape(reasons(why))
+    return (
+        f'<tr><th scope="row">{position:,}</th><td><svg class="gauge" role="img" aria-label="{names}">'
+        f'{"".join(_parts(why))}</svg> {score:.2f}</td><td dir="auto">{told}<br><small>{names}</small></td></tr>'
+    )
+
+
+def _parts(why: dict[str, float]) -> Iterator[str]:
+    at = 0.0
+    for name, share in sorted(why.items(), key=lambda entry: -entry[1]):
+        title = f"<title>{escape(name)} {share:.2f}</title>"
+        place = f'x="{at:.1f}%" width="{100 * max(0.0, share):.1f}%"'
+        yield f'<rect class="{escape(name)}" {place} height="10">{title}</rect>'
+        at += 100 * max(0.0, share)

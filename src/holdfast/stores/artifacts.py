@@ -1,0 +1,460 @@
+"""Originals that are named by their own hash.
+
+Kept once, never changed, given back exactly, whole or in part.
+
+An artifact is a line of JSON that says what follows, then the content, compressed if that helps. A
+store of bytes keeps that as it is, a store of text the line and the rest in base64.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import asdict, dataclass
+from functools import lru_cache, wraps
+from hashlib import sha256
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast, runtime_checkable
+
+from holdfast.kernel.errors import CorruptError, MissingExtraError, NotFoundError, StoreError
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.registry import Registry
+from holdfast.stores.answers import answered, at_once
+from holdfast.stores.excerpts import Excerpt, excerpt
+from holdfast.stores.protocols import (
+    GetsBytes,
+    ListsKeys,
+    PutsBytesIfAbsent,
+    PutsIfAbsent,
+    SetsBytes,
+    to_bytes,
+    to_text,
+)
+from holdfast.text.keyed import KEY_DIGITS, is_known
+from holdfast.text.keyed import key_of as keyed
+
+
+class Deflate:
+    """One zlib stream an artifact."""
+
+    def compress(self, content: bytes) -> bytes:
+        """The stream."""
+        return zlib.compress(content)
+
+    def decompress(self, payload: bytes, size: int) -> bytes:
+        """The content, of so many bytes. Raises ValueError if the payload is damaged."""
+        try:
+            return zlib.decompressobj().decompress(payload, size + 1)
+        except zlib.error as fault:
+            raise ValueError("it cannot be decompressed") from fault
+
+
+VERSION = 1
+
+PLAIN = "plain"
+
+
+class Codec(Protocol):
+    """One way of making bytes fewer."""
+
+    def compress(self, content: bytes) -> bytes:
+        """The content in a form that ``decompress`` takes."""
+        ...
+
+    def decompress(self, payload: bytes, size: int) -> bytes:
+        """The content, of so many bytes. Raises ValueError if the payload is damaged."""
+        ...
+
+
+CODECS = Registry(
+    noun="encoding of artifacts",
+    group="codecs",
+    table={
+        "zstd": "holdfast.stores.zstd:Zstd",
+        "zlib": "holdfast.stores.artifacts:Deflate",
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the first line says; ``bytes`` and ``lines`` are those of the content."""
+
+    sha256: str
+    kind: str
+    encoding: str
+    bytes: int
+    lines: int
+
+
+def key_of(content: bytes) -> str:
+    """The key of this content and of no other: its SHA-256 in hexadecimal."""
+    return sha256(content).hexdigest()
+
+
+def encode(content: bytes, kind: str) -> tuple[Header, bytes]:
+    """The blob of the content, and the header that it begins with."""
+    encoding, payload = _compressed(content)
+    lines = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
+    header = Header(key_of(content), kind, encoding, len(content), lines)
+    return header, json.dumps({"holdfast": VERSION, **asdict(header)}).encode() + b"\n" + payload
+
+
+def decode(name: str, blob: bytes) -> tuple[Header, bytes]:
+    """The header and the content.
+
+    Raises CorruptError unless the content has the hash that the header says.
+    """
+    header = header_of(name, blob)
+    payload = blob[blob.index(b"\n") + 1 :]
+    try:
+        content = _codec(header.encoding).decompress(payload, header.bytes)
+    except ValueError as fault:
+        raise CorruptError(name, str(fault)) from fault
+    if key_of(content) != header.sha256:
+        raise CorruptError(name)
+    return header, content
+
+
+def header_of(name: str, blob: bytes) -> Header:
+    """The header alone. Raises CorruptError if it is none.
+
+    Raises StoreError if a newer Holdfast wrote it.
+    """
+    line, end, _ = blob.partition(b"\n")
+    try:
+        return _parsed(json.loads(line) if end else None)
+    except (ValueError, RecursionError) as fault:
+        raise CorruptError(name, "its first line is not that of an artifact") from fault
+
+
+def to_armour(blob: bytes) -> str:
+    """The blob as ASCII, for a store of text."""
+    header, _, payload = blob.partition(b"\n")
+    return f"{header.decode()}\n{b64encode(payload).decode()}"
+
+
+def from_armour(text: str) -> bytes:
+    """The inverse of ``to_armour``.
+
+    What is no base64 gives an empty payload, which ``decode`` refuses.
+    """
+    header, _, payload = text.partition("\n")
+    try:
+        content = b64decode(payload, validate=True)
+    except ValueError:
+        content = b""
+    return to_bytes(header) + b"\n" + content
+
+
+class _Plain:
+    def compress(self, content: bytes) -> bytes:
+        return content
+
+    def decompress(self, payload: bytes, size: int) -> bytes:
+        if len(payload) != size:
+            raise ValueError("its length is not the one that it had")
+        return payload
+
+
+def _codec(encoding: str) -> Codec:
+    return _Plain() if encoding == PLAIN else cast("type[Codec]", CODECS.load(encoding))()
+
+
+def _compressed(content: bytes) -> tuple[str, bytes]:
+    for encoding in CODECS.table:
+        try:
+            payload = _codec(encoding).compress(content)
+        except MissingExtraError:
+            continue
+        return (encoding, payload) if len(payload) < len(content) else (PLAIN, content)
+    return PLAIN, content
+
+
+def _parsed(line: object) -> Header:
+    match line:
+        case {
+            "holdfast": 1,
+            "sha256": str(key),
+            "kind": str(kind),
+            "encoding": str(encoding),
+            "bytes": int(size),
+            "lines": int(lines),
+        }:
+            return Header(key, kind, encoding, size, lines)
+        case {"holdfast": int(newer)} if newer > VERSION:
+            raise StoreError(f"an artifact of form {newer} needs a newer Holdfast: pip install -U holdfast")
+        case _:
+            raise ValueError("it is not a header")
+
+
+CONTENT = "content_"
+
+LENGTHS = (12, 20, 32, 64)
+"""Digits of a key by which an artifact may be kept: 12 do but for one in 10^14 pairs of
+contents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What is known of a content that is kept.
+
+    ``key`` is its SHA-256 in hexadecimal; ``reference`` its shortest beginning that stands for it
+    alone in this store, made to be written into texts. ``bytes`` and ``lines`` measure the content,
+    whose text is UTF-8.
+    """
+
+    key: str
+    reference: str
+    kind: str
+    bytes: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many artifacts a store has, their bytes, and how many these take compressed."""
+
+    artifacts: int
+    bytes: int
+    kept: int
+
+
+@runtime_checkable
+class KeepsBytes(GetsBytes, SetsBytes, PutsBytesIfAbsent, Protocol):
+    """A store that can keep a blob as it is."""
+
+
+@lru_cache(maxsize=64)
+def _keeps_bytes(store: type[KeyValueStore]) -> bool:
+    """Whether stores of this type do.
+
+    Once a type, for the question takes as long as a small store's answer.
+    """
+    return issubclass(store, KeepsBytes)
+
+
+class AsyncArtifactStore:
+    """Artifacts over any store of text, be it one that answers at once or one that is awaited.
+
+    A content is one entry, whoever puts it and however often: ``content_`` and its reference, which
+    is the first 12 digits of its key, or more if these belong to another content. So a reference
+    resolves exactly with ``get`` and ``set`` alone, and a kill leaves all of it or nothing.
+    Wherever a method takes a key, a reference will do. Nothing expires. A namespace is a
+    ``PrefixStore`` beneath.
+
+    With a ``secret`` references are made with it: nobody else can tell them from the content, and those that were
+    made with another one name nothing here. What was kept without one is found by its own digits as before.
+    """
+
+    def __init__(self, store: KeyValueStore, secret: str = "") -> None:
+        self._store, self._secret = store, secret
+        self._blobs = cast("KeepsBytes", store) if _keeps_bytes(type(store)) else None
+
+    async def put(self, content: str | bytes, kind: str = "text") -> Artifact:
+        """Keep the content; when this returns, key and reference give it back.
+
+        Of a content that is here already nothing changes, its kind neither; a damaged copy is
+        replaced.
+        """
+        data = to_bytes(content) if isinstance(content, str) else content
+        reference, held = await self._place(key_of(data))
+        header = None if held is None else self._intact(reference, held)
+        if header is None:
+            header, blob = encode(data, kind)
+            if held is not None:
+                await self._replace(reference, blob)
+            elif not await self._claim(reference, blob):
+                return await self.put(content, kind)  # somebody was faster: look again
+        return _artifact(reference, header)
+
+    async def get(self, key: str) -> str | None:
+        """The content as text, or None.
+
+        Raises CorruptError if it is damaged, StoreError if it is not text.
+        """
+        data = await self.get_bytes(key)
+        return None if data is None else to_text(key, data)
+
+    async def get_bytes(self, key: str) -> bytes | None:
+        """The content, or None. Raises CorruptError if it is damaged."""
+        found = await self._find(key)
+        return None if found is None else decode(*found)[1]
+
+    async def read(
+        self,
+        key: str,
+        *,
+        lines: tuple[int, int] | None = None,
+        pattern: str | None = None,
+        field: str | None = None,
+    ) -> Excerpt:
+        """A part of a text, or all of it.
+
+        Raises NotFoundError if it is not here; see ``excerpt`` for the rest.
+        """
+        text = await self.get(key)
+        if text is None:
+            raise NotFoundError(key)
+        return excerpt(text, lines=lines, pattern=pattern, field=field)
+
+    async def find(self, key: str) -> Artifact | None:
+        """What is known of the content, which is not read, or None if it is not here."""
+        found = await self._find(key)
+        return None if found is None else _artifact(found[0], header_of(*found))
+
+    async def delete(self, key: str) -> None:
+        """Forget the content; what is not here is no error."""
+        found = await self._find(key)
+        if found is not None:
+            await answered(self._store.delete(CONTENT + found[0]))
+
+    async def references(self) -> list[str]:
+        """The references of everything kept, in order.
+
+        Raises StoreError if the store cannot list.
+        """
+        if not isinstance(self._store, ListsKeys):
+            raise StoreError(f"a {type(self._store).__name__} cannot list what it keeps")
+        return [name.removeprefix(CONTENT) for name in await answered(self._store.keys(CONTENT))]
+
+    async def size(self) -> Size:
+        """What the artifacts come to, by their headers; every entry is fetched."""
+        artifacts = total = kept = 0
+        for reference in await self.references():
+            blob = await self._load(reference)
+            if blob is not None:
+                artifacts += 1
+                total += header_of(reference, blob).bytes
+                kept += len(blob)
+        return Size(artifacts, total, kept)
+
+    async def collect(self, live: Iterable[str]) -> list[str]:
+        """Delete all that no key or reference of ``live`` names; the references that went.
+
+        Only for when nobody else puts: what is put while this runs may be taken for dead.
+        """
+        named = {prefix for key in live for prefix in _prefixes(_digits(key))}
+        dead = [reference for reference in await self.references() if reference not in named]
+        for reference in dead:
+            await answered(self._store.delete(CONTENT + reference))
+        return dead
+
+    async def _find(self, key: str) -> tuple[str, bytes] | None:
+        """The reference and the blob of a key, of a reference, or of any longer beginning of a key."""
+        digits = _digits(key)
+        known = is_known(digits, self._secret)
+        for reference in [digits] if known else _prefixes(digits):
+            blob = await self._load(reference)
+            if blob is None:
+                continue
+            sha256 = header_of(reference, blob).sha256
+            if sha256.startswith(digits) or (known and self._is_of(reference, sha256)):
+                return reference, blob
+            if (known or len(reference) != KEY_DIGITS) and not self._is_of(reference, sha256):
+                raise CorruptError(reference, "it is another content")
+        return None
+
+    def _references(self, sha256: str) -> list[str]:
+        """Those by which the content with this hash may be kept, in order."""
+        if not self._secret:
+            return _prefixes(sha256)
+        return [keyed(self._secret, sha256, turn) for turn in range(len(LENGTHS))]
+
+    def _is_of(self, reference: str, sha256: str) -> bool:
+        return sha256.startswith(reference) or reference in self._references(sha256)
+
+    def _owner(self, reference: str, blob: bytes) -> str | None:
+        """The key of the content, or None if not even that can be read."""
+        try:
+            sha256 = header_of(reference, blob).sha256
+        except CorruptError:
+            return None
+        return sha256 if self._is_of(reference, sha256) else None
+
+    def _intact(self, reference: str, blob: bytes) -> Header | None:
+        try:
+            return decode(reference, blob)[0] if self._owner(reference, blob) else None
+        except CorruptError:
+            return None
+
+    async def _place(self, key: str) -> tuple[str, bytes | None]:
+        """The shortest reference that is free, the key's own, or unreadable; and what is kept there."""
+        for reference in self._references(key):
+            blob = await self._load(reference)
+            if blob is None or self._owner(reference, blob) in {key, None}:
+                return reference, blob
+        raise CorruptError(key, "another content has its key")
+
+    async def _load(self, reference: str) -> bytes | None:
+        if self._blobs is not None:
+            return await answered(self._blobs.get_bytes(CONTENT + reference))
+        text = await answered(self._store.get(CONTENT + reference))
+        return None if text is None else from_armour(text)
+
+    async def _claim(self, reference: str, blob: bytes) -> bool:
+        """Keep the blob under a free reference.
+
+        False if it was taken meanwhile, where the store can tell.
+        """
+        if self._blobs is not None:
+            return await answered(self._blobs.put_bytes_if_absent(CONTENT + reference, blob))
+        if isinstance(self._store, PutsIfAbsent):
+            return await answered(self._store.put_if_absent(CONTENT + reference, to_armour(blob)))
+        await self._replace(reference, blob)
+        return True
+
+    async def _replace(self, reference: str, blob: bytes) -> None:
+        if self._blobs is not None:
+            await answered(self._blobs.set_bytes(CONTENT + reference, blob))
+        else:
+            await answered(self._store.set(CONTENT + reference, to_armour(blob)))
+
+
+def _digits(key: str) -> str:
+    return key.strip().lower().removeprefix(CONTENT)
+
+
+def _prefixes(digits: str) -> list[str]:
+    return [digits[:length] for length in LENGTHS if length <= len(digits)]
+
+
+def _artifact(reference: str, header: Header) -> Artifact:
+    return Artifact(header.sha256, reference, header.kind, header.bytes, header.lines)
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _now(
+    method: Callable[Concatenate[AsyncArtifactStore, P], Coroutine[object, None, T]],
+) -> Callable[Concatenate[ArtifactStore, P], T]:
+    """The method without ``await``."""
+
+    @wraps(method)
+    def now(store: ArtifactStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return at_once(method(store.artifacts, *args, **kwargs))
+
+    return now
+
+
+class ArtifactStore:
+    """As ``AsyncArtifactStore``, without ``await``, over a store that answers at once.
+
+    Raises ConfigError if the store makes it wait.
+    """
+
+    def __init__(self, store: KeyValueStore) -> None:
+        self.artifacts = AsyncArtifactStore(store)
+
+    put = _now(AsyncArtifactStore.put)
+    get = _now(AsyncArtifactStore.get)
+    get_bytes = _now(AsyncArtifactStore.get_bytes)
+    read = _now(AsyncArtifactStore.read)
+    find = _now(AsyncArtifactStore.find)
+    delete = _now(AsyncArtifactStore.delete)
+    references = _now(AsyncArtifactStore.references)
+    size = _now(AsyncArtifactStore.size)
+    collect = _now(AsyncArtifactStore.collect)

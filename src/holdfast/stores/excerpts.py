@@ -1,0 +1,207 @@
+"""A part of a text: a field, a range of lines, lines that match a pattern, or all in turn."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.kernel.registry import Registry
+
+STEP = re.compile(r'\.?([^.\[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
+SPACE = re.compile(r"[ \t\n\r]*")
+BOM = "\ufeff"
+SHOWN = 20
+"""How many names an error lists."""
+
+# Numbers stay text: values are only stepped over, and an integer of 5,000 digits must not stop the
+# reader.
+DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
+
+
+def field_of(text: str, path: str) -> str:
+    """The value at a path such as ``a.b[3].c``, ``[-1].id`` or ``["a key"]``.
+
+    A string comes as what it says, any other value as it is written. In JSON lines the first step
+    is the line, from 0. Of a name that an object has twice, the last counts. Raises ConfigError if
+    the path is none, InputError if the text is not JSON or has no such field.
+    """
+    steps = parse_path(path)
+    reader = _Reader(text, f"field {path!r}")
+    try:
+        value = reader.value_at(steps)
+    except ValueError as fault:
+        raise reader.error(f"the text is not JSON ({fault})", "read it by lines or by pattern") from fault
+    except RecursionError as fault:
+        raise reader.error("the text is nested too deeply", "read it by lines or by pattern") from fault
+    return str(json.loads(value, strict=False)) if value.startswith('"') else value
+
+
+def parse_path(path: str) -> list[str]:
+    """The steps of a path, each a name or the number of an item.
+
+    Raises ConfigError if the path is none.
+    """
+    steps: list[str] = []
+    at = 1 if path.startswith("$") else 0
+    while at < len(path):
+        step = STEP.match(path, at)
+        if step is None:
+            advice = 'a path is written a.b[3].c, a name with signs in it ["so"]'
+            raise ConfigError(f"{path[at:]!r} is not understood", place=f"field {path!r}", advice=advice)
+        name, number, quoted = step.groups()
+        steps.append(name or number or str(json.loads(quoted, strict=False)))
+        at = step.end()
+    return steps
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Where a value begins and ends in the text."""
+
+    start: int
+    end: int
+
+
+class _Reader:
+    def __init__(self, text: str, place: str) -> None:
+        self._text = text
+        self._place = place
+
+    def error(self, problem: str, advice: str) -> InputError:
+        return InputError(problem, place=self._place, advice=advice)
+
+    def value_at(self, steps: Sequence[str]) -> str:
+        values = list(self._values())
+        if len(values) == 1:
+            span = values[0]
+        elif not values:
+            raise ValueError("it is empty")
+        elif not steps:
+            return self._text
+        else:
+            span, steps = self._nth(values, steps[0]), steps[1:]
+        for step in steps:
+            span = self._child(span, step)
+        return self._text[span.start : span.end]
+
+    def _values(self) -> Iterator[_Span]:
+        at = self._space(len(BOM) if self._text.startswith(BOM) else 0)
+        while at < len(self._text):
+            span = self._skip(at)
+            yield span
+            at = self._space(span.end)
+
+    def _child(self, parent: _Span, step: str) -> _Span:
+        sign = self._text[parent.start]
+        if sign == "[":
+            return self._nth([value for _, value in self._inside(parent, named=False)], step)
+        if sign != "{":
+            raise self.error(f"there is no {step!r} in a value that is not an object or an array", "shorten it")
+        members = dict(self._inside(parent, named=True))
+        if step not in members:
+            more = f" and {len(members) - SHOWN:,} more" if len(members) > SHOWN else ""
+            known = ", ".join(list(members)[:SHOWN]) or "no fields"
+            raise self.error(f"there is no {step!r}", f"there are {known}{more}")
+        return members[step]
+
+    def _nth(self, items: Sequence[_Span], step: str) -> _Span:
+        try:
+            return items[int(step)]
+        except (ValueError, IndexError) as fault:
+            raise self.error(f"there is no item {step!r}", f"there are {len(items):,}, counted from 0") from fault
+
+    def _inside(self, parent: _Span, *, named: bool) -> Iterator[tuple[str, _Span]]:
+        """The values of an object with their names, or of an array without."""
+        at = self._space(parent.start + 1)
+        while at < parent.end - 1:
+            name = ""
+            if named:
+                name, end = DECODER.raw_decode(self._text, at)
+                at = self._space(self._space(end) + 1)
+            value = self._skip(at)
+            yield name, value
+            at = self._space(self._space(value.end) + 1)
+
+    def _skip(self, at: int) -> _Span:
+        return _Span(at, DECODER.raw_decode(self._text, at)[1])
+
+    def _space(self, at: int) -> int:
+        found = SPACE.match(self._text, at)
+        return found.end() if found else at
+
+
+PATTERNS = Registry(noun="kind of pattern", group="patterns", table={"re2": "holdfast.stores.patterns:Pattern"})
+
+SIGNS = frozenset(r"\.^$*+?{}[]|()")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a text, exactly as they stand there, line ends included.
+
+    ``numbers`` are theirs, from 1; ``total`` is how many lines there are to choose from.
+    """
+
+    text: str
+    numbers: Sequence[int]
+    total: int
+
+    def numbered(self) -> str:
+        """Each line after its number, as ``grep -n`` prints it."""
+        return "".join(f"{n}:{line}" for n, line in zip(self.numbers, split_lines(self.text), strict=True))
+
+
+def excerpt(
+    text: str,
+    *,
+    lines: tuple[int, int] | None = None,
+    pattern: str | None = None,
+    field: str | None = None,
+) -> Excerpt:
+    """First the field, then the range of its lines, then of these the ones that match.
+
+    ``lines`` is first and last, from 1, both included; what is beyond the end is not an error. A
+    pattern of plain words is looked for as it is, any other is a regular expression of RE2.
+    ``field``: see ``field_of``. Raises ConfigError if an argument is not understood, InputError if
+    there is no such field, MissingExtraError if the pattern needs RE2 and it is not installed.
+    """
+    whole = text if field is None else field_of(text, field)
+    if lines is None and pattern is None:
+        return Excerpt(whole, range(1, _count(whole) + 1), _count(whole))
+    every = split_lines(whole)
+    first, last = _checked(lines) if lines else (1, len(every))
+    found = _matcher(pattern)
+    numbers = [n for n, line in enumerate(every[first - 1 : last], first) if found(line.rstrip("\r\n"))]
+    return Excerpt("".join(every[n - 1] for n in numbers), numbers, len(every))
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines with their ends. Only a line feed ends a line, as in grep and sed."""
+    lines = [f"{line}\n" for line in text.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def _count(text: str) -> int:
+    return text.count("\n") + (text != "" and not text.endswith("\n"))
+
+
+def _checked(lines: tuple[int, int]) -> tuple[int, int]:
+    first, last = lines
+    if not 1 <= first <= last:
+        advice = "write the first and the last line, counted from 1"
+        raise ConfigError(f"{first}:{last} is not a range", place="lines", advice=advice)
+    return lines
+
+
+def _matcher(pattern: str | None) -> Callable[[str], bool]:
+    if pattern is None:
+        return lambda _: True
+    if SIGNS.isdisjoint(pattern):
+        return lambda line: pattern in line
+    compiled = cast("Callable[[str], Callable[[str], bool]]", PATTERNS.load("re2"))
+    return compiled(pattern)

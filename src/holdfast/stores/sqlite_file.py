@@ -1,0 +1,349 @@
+"""One SQLite file held open: by many threads in turn, across forks, with faults told in one line.
+
+The file says whose it is (``application_id``) and how many steps of its schema it has been through
+(``user_version``). A step, once released, never changes: what comes later is a further step.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from threading import RLock
+from time import monotonic, sleep
+from typing import Literal
+from weakref import finalize
+from zlib import crc32
+
+from holdfast.kernel.errors import StoreError
+from holdfast.kernel.forks import Forks
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, kind: Literal["deferred", "immediate"]) -> Generator[None]:
+    """``deferred`` for reading at one moment.
+
+    ``immediate`` for writing, after waiting for other writers.
+    """
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+# begins with a byte that no UTF-8 has: older versions kept values without a checksum
+_MARK = b"\xffcrc"
+
+
+def sealed(value: bytes, *about: object) -> bytes:
+    """The value behind its checksum, which holds for it only where it stands with these facts."""
+    return _MARK + crc32(value, crc32(repr(about).encode())).to_bytes(4, "big") + value
+
+
+def unsealed(value: object, *about: object) -> bytes | None:
+    """The value that was sealed with these facts, or kept without a seal.
+
+    None if it was changed since.
+    """
+    if not isinstance(value, bytes):
+        return None
+    if not value.startswith(_MARK):
+        return value
+    content = value[len(_MARK) + 4 :]
+    return content if value == sealed(content, *about) else None
+
+
+Step = tuple[str, ...]
+
+APPLICATION = int.from_bytes(b"Hold", "big")
+
+STEPS: tuple[Step, ...] = (
+    (
+        # Keys are UTF-8 as bytes: any text, in the order of its code points. ``ends`` is in Unix
+        # seconds.
+        "CREATE TABLE entries (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL, ends REAL)",
+        "CREATE INDEX entries_by_end ON entries (ends) WHERE ends IS NOT NULL",
+    ),
+    (
+        # Names and ids are UTF-8 as bytes too. A line's number says its log and its position: see
+        # SPAN.
+        "CREATE TABLE logs (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, length INTEGER NOT NULL)",
+        "CREATE TABLE lines (number INTEGER PRIMARY KEY, log INTEGER NOT NULL, id BLOB, time REAL, body BLOB)",
+        "CREATE UNIQUE INDEX lines_by_id ON lines (log, id) WHERE id IS NOT NULL",
+        "CREATE INDEX lines_by_time ON lines (log, time)",
+        # Without content of its own: the words come from the lines, and are never read back from
+        # it.
+        "CREATE VIRTUAL TABLE line_words USING fts5 (words, content = '', tokenize = 'porter unicode61')",
+    ),
+    (
+        # Words that the index does not have yet. ``id`` counts them.
+        "CREATE TABLE waiting_words (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, words BLOB NOT NULL)",
+        # Parts of the index of one size that are made one; fewer than by default, for each word is
+        # sought in each.
+        "INSERT INTO line_words (line_words, rank) VALUES ('crisismerge', 4)",
+    ),
+    # From here on values and lines are sealed. Those that are there stay as they are.
+    (),
+)
+
+
+class SchemaError(Exception):
+    """The file is not one that this version can use."""
+
+
+def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> int:
+    """How many steps the file has been through; 0 is an empty file.
+
+    To be asked inside a transaction.
+
+    Raises SchemaError if it belongs to another program, or to a Holdfast that knows more steps than
+    this one.
+    """
+    application, reached, tables = (
+        connection.execute(question).fetchone()[0]
+        for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    )
+    if application != APPLICATION and (application or reached or tables):
+        raise SchemaError("the file is the database of another program; give the store a file of its own")
+    if reached > len(steps):
+        raise SchemaError(
+            f"the file was written by a newer Holdfast (schema {reached}, this one knows {len(steps)}); "
+            "upgrade with pip install -U holdfast"
+        )
+    return int(reached)
+
+
+def migrate(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> None:
+    """Take the steps that the file lacks, all or none, whoever else opens it at the same time."""
+    with transaction(connection, "deferred"):
+        if version(connection, steps) == len(steps):
+            return
+    with transaction(connection, "immediate"):
+        for step in steps[version(connection, steps) :]:
+            for statement in step:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
+
+
+Synchronous = Literal["full", "normal"]
+
+EXPLANATIONS = {
+    sqlite3.SQLITE_FULL: "the disk is full; this write was not kept, all earlier ones are",
+    sqlite3.SQLITE_IOERR: "the disk refuses to read or write; this call did nothing, earlier writes are kept",
+    sqlite3.SQLITE_READONLY: "the file is read-only; nothing was written",
+    sqlite3.SQLITE_PERM: "the file may not be used by this user",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check that its directory exists, and where it may not be "
+    "written to, that no -wal file is beside it: copy both to where they may be",
+    sqlite3.SQLITE_NOTADB: "the file is not a SQLite database; name another one",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; restore it from a copy or name another one",
+    sqlite3.SQLITE_TOOBIG: "the value is larger than the 1 GB that one entry may have",
+}
+"""By SQLite's primary result code."""
+
+# to SQLite, where no file may be put beside it
+_CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+_PAUSE = 0.01  # seconds before a refused change of the log is tried again
+
+
+class DatabaseFile:
+    """Opened when first used, with one connection.
+
+    A file that is made can be read by its owner alone.
+
+    ``timeout`` is how many seconds to wait for another process that is writing.
+    """
+
+    def __init__(self, path: Path, *, timeout: float, synchronous: Synchronous) -> None:
+        self._path = path
+        self._place = path.absolute()
+        self._home: tuple[int, int] | None = None
+        """Which file it was when it was opened, whatever stands at its place now."""
+        self._timeout = timeout
+        self._synchronous: Synchronous = synchronous
+        self._lock = RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._closer: finalize[[], DatabaseFile] | None = None
+        _FORKS.watch(self)
+
+    @contextmanager
+    def use(self) -> Generator[sqlite3.Connection]:
+        """The connection, for this thread alone.
+
+        Raises StoreError for whatever SQLite or the system refuses.
+        """
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connection = self._open()
+                yield self._connection
+            except (sqlite3.Error, OSError, OverflowError, SchemaError) as fault:
+                raise StoreError(f"sqlite store {self._path}: {self._explained(fault)}") from fault
+
+    @contextmanager
+    def reading(self) -> Generator[sqlite3.Connection]:
+        """As ``use``, all that is read being of one moment."""
+        with self.use() as connection, transaction(connection, "deferred"):
+            yield connection
+
+    @contextmanager
+    def writing(self, *, flush: bool = True, waits: bool = True) -> Generator[sqlite3.Connection]:
+        """As ``use``; what is written is on the disk after the block, or undone if it fails.
+
+        Without ``flush`` it outlives the process at once, and a power cut from the next flushed
+        write on: the log that is written ahead is one file, which goes to the disk from its
+        beginning. If it is not to wait, another process that is writing just now is a StoreError.
+        """
+        level = self._synchronous if flush else "normal"
+        with (
+            self.use() as connection,
+            self._at(connection, level),
+            self._within(connection, waits=waits),
+            transaction(connection, "immediate"),
+        ):
+            yield connection
+            if self._seen() != self._home:
+                problem = "the file was moved or deleted since it was opened; nothing was written"
+                raise StoreError(f"sqlite store {self._path}: {problem}; put it back, or open the store again")
+
+    def close(self) -> None:
+        """Let go of the file; a later use opens it again."""
+        with self._lock:
+            self._connection = None
+            if self._closer is not None:
+                self._closer()
+
+    def acquire(self) -> None:
+        """Close the file and keep every other thread from opening it, until ``release``."""
+        self._lock.acquire()
+        self.close()
+
+    def release(self) -> None:
+        """The inverse of ``acquire``."""
+        self._lock.release()
+
+    def _open(self) -> sqlite3.Connection:
+        # SQLite would make it readable for all; -wal and -shm take its mode
+        with suppress(FileExistsError):
+            os.close(os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        try:
+            connection = self._connected("")
+        except sqlite3.OperationalError as fault:
+            ahead = self._place.with_name(self._place.name + "-wal")
+            if code_of(fault) not in _CLOSED or (ahead.exists() and ahead.stat().st_size):
+                raise
+            connection = self._connected("?immutable=1")  # all that was written is in the file
+        self._home = self._seen()
+        return connection
+
+    def _connected(self, options: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._place.as_uri() + options,
+            timeout=self._timeout,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=True,
+        )
+        self._closer = finalize(self, partial(_let_go, self._lock, connection))
+        try:
+            with transaction(connection, "deferred"):
+                version(connection)  # before a file that may be another program's is changed
+            if not options:
+                self._log_ahead(connection)
+                connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+                self._migrate(connection)
+        except BaseException:
+            self._closer()
+            raise
+        return connection
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        try:
+            migrate(connection)
+        except sqlite3.OperationalError as fault:
+            # what stands in such a file can be read as it is
+            if code_of(fault) != sqlite3.SQLITE_READONLY:
+                raise
+
+    def _seen(self) -> tuple[int, int] | None:
+        """The file that stands at the place now."""
+        with suppress(FileNotFoundError):
+            found = self._place.stat()
+            return found.st_dev, found.st_ino
+        return None
+
+    @contextmanager
+    def _at(self, connection: sqlite3.Connection, level: Synchronous) -> Generator[None]:
+        """Flush as this level says, this once."""
+        if level == self._synchronous:
+            yield
+            return
+        connection.execute(f"PRAGMA synchronous = {level}")
+        try:
+            yield
+        finally:
+            connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+
+    @contextmanager
+    def _within(self, connection: sqlite3.Connection, *, waits: bool) -> Generator[None]:
+        """Wait for another process that is writing, or not, this once."""
+        if waits:
+            yield
+            return
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            yield
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
+
+    def _log_ahead(self, connection: sqlite3.Connection) -> None:
+        """Turn the write-ahead log on.
+
+        Of two processes that open a new file at once SQLite refuses one without waiting, lest both
+        wait for ever.
+        """
+        until = monotonic() + self._timeout
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as fault:
+                if code_of(fault) != sqlite3.SQLITE_BUSY or monotonic() > until:
+                    raise
+                sleep(_PAUSE)
+            else:
+                return
+
+    def _explained(self, fault: Exception) -> str:
+        if isinstance(fault, OSError):
+            return f"{fault.strerror}; check the path and its directory"
+        code = code_of(fault)
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            return f"another process has been writing for {self._timeout:g} s; try again, or set a longer timeout"
+        return EXPLANATIONS.get(code, str(fault))
+
+
+def _let_go(lock: RLock, connection: sqlite3.Connection) -> None:
+    """Close the connection when no thread is at work with it.
+
+    At the end of a process some may be.
+    """
+    with lock:
+        connection.close()
+
+
+def code_of(fault: Exception) -> int:
+    """SQLite's primary result code; 255 for a fault that has none."""
+    return getattr(fault, "sqlite_errorcode", -1) & 0xFF
+
+
+# The one place that knows all files: the system's fork hook is the process's own and cannot be
+# taken back. A SQLite connection that a child inherits has none of the locks that it believes to
+# have: the parent could then throw away a log into which the child still writes. So every file is
+# closed before a fork, and opened again after it, in both processes.
+_FORKS = Forks()

@@ -1,0 +1,79 @@
+"""Text of strangers, made safe and short to show.
+
+No control character reaches a terminal or a page.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: escape sequences, carriage returns, NUL
+    # marks that turn the direction of the text around them
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    "\u2028\u2029\ud800-\udfff]"  # other line ends; lone surrogates, which no encoding writes
+)
+
+
+def visible(text: str) -> str:
+    """The text with every character that acts instead of showing written as its escape.
+
+    Newline and tab stay.
+    """
+    return _HIDDEN.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def one_line(text: str, cells: int) -> str:
+    """The beginning of the text on one line, at most so many cells of a terminal wide."""
+    start = text.lstrip()[: 4 * cells]
+    return clip(" ".join(visible(start).split()), cells)
+
+
+def clip(text: str, cells: int) -> str:
+    """The beginning of the text, with an ellipsis where it does not fit."""
+    if len(text) <= cells // 2:
+        return text
+    if text.isascii():  # a cell each
+        return text if len(text) <= cells else f"{text[: cells - 1]}…"
+    width = room = 0
+    for i, character in enumerate(text):
+        width += _cells(character)
+        if width > cells:
+            return f"{text[:room]}…"
+        if width < cells:
+            room = i + 1
+    return text
+
+
+def pad(text: str, cells: int) -> str:
+    """The text with spaces after it, so many cells wide."""
+    return text + " " * (cells - sum(map(_cells, text)))
+
+
+def _cells(character: str) -> int:
+    if character.isascii():
+        return 1
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def amount(number: int, noun: str) -> str:
+    """``1 line``, ``1,204 lines``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def plain(reason: str) -> str:
+    """A reason in words: a short code loses its underscores, a sentence stays as it is."""
+    return reason if " " in reason else reason.replace("_", " ")
+
+
+def encodable(text: str) -> str:
+    """The text without halves of characters, which no provider takes."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,104 @@
+"""What a run leaves behind: a log record and, where OpenTelemetry is installed, a span.
+
+Never message text.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
+from functools import cache
+from time import perf_counter
+from typing import cast
+
+from holdfast.kernel.registry import Registry
+from holdfast.result import CompressionResult, ModelUsage
+
+Facts = Mapping[str, str | int | float | bool]
+Annotate = Callable[[Facts], None]
+Span = Callable[[str], AbstractContextManager[Annotate]]
+
+log = logging.getLogger("holdfast")
+log.addHandler(logging.NullHandler())
+
+_TRACERS = Registry("tracer", "tracers", {"opentelemetry": "holdfast.telemetry:span"})
+
+
+@contextmanager
+def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
+    """Time a run; with a result in the list, write its log record and end its span."""
+    span = _span()
+    started = perf_counter()
+    results: list[CompressionResult] = []
+    with span(operation) as annotate:
+        yield results
+        for result in results:
+            facts = {**_facts(result), "seconds": perf_counter() - started}
+            annotate(facts)
+            _write(result, facts)
+
+
+def _facts(result: CompressionResult) -> Facts:
+    return {
+        "strategy": result.strategy_name,
+        "steps": ", ".join(step.name for step in result.steps if step.applied),
+        "tokens_before": result.metrics.tokens_before,
+        "tokens_after": result.metrics.tokens_after,
+        "messages_before": result.metrics.messages_before,
+        "messages_after": result.metrics.messages_after,
+        "reduction_percent": round(result.metrics.reduction_percent, 2),
+        "status": result.status,
+        "reason": result.reason,
+        "budget_met": result.budget_met,
+        "degraded": result.degraded,
+        **_calls(result.model_usage),
+    }
+
+
+def _calls(usage: ModelUsage) -> Facts:
+    """What models and embedders were asked, where they were asked or a cache stood before them."""
+    facts: dict[str, int | float] = {}
+    if usage.calls:
+        facts |= {
+            "model_requests": usage.requests,
+            "model_failures": usage.failures,
+            "model_cached": usage.cached,
+            "model_input_tokens": usage.input_tokens,
+            "model_output_tokens": usage.output_tokens,
+            "model_seconds": usage.seconds,
+        }
+        if usage.cost is not None:
+            facts["model_cost"] = usage.cost
+    if usage.cache is not None:
+        for kind, figures in (("embeddings", usage.cache.embeddings), ("summaries", usage.cache.summaries)):
+            facts |= {f"cache_{kind}_{name}": value for name, value in asdict(figures).items()}
+    return facts
+
+
+def _write(result: CompressionResult, facts: Facts) -> None:
+    if result.reason == "within_budget":
+        log.debug("no compression needed", extra={"holdfast": facts})
+        return
+    level = logging.INFO if result.budget_met and not result.degraded else logging.WARNING
+    log.log(level, "context compressed", extra={"holdfast": facts})
+
+
+@cache
+def _span() -> Span:
+    """What opens a span: OpenTelemetry's where its API is installed, else nothing."""
+    try:
+        return cast("Span", _TRACERS.load("opentelemetry"))
+    except ImportError:
+        return _no_span
+
+
+def _forget(facts: Facts) -> None:
+    del facts
+
+
+@contextmanager
+def _no_span(operation: str) -> Generator[Annotate, None, None]:
+    del operation
+    yield _forget

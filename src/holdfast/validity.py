@@ -1,0 +1,100 @@
+"""What a provider would refuse in a conversation, and the least that makes it valid."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from holdfast.engine import wrapped
+from holdfast.formats import read
+from holdfast.kernel.apply import Applied, mend
+from holdfast.kernel.budget import Meter
+from holdfast.kernel.integrity import Rule, Violation, violations
+from holdfast.kernel.transcript import Format, Publishing, Transcript
+from holdfast.meter import Counter, meter_for
+from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
+
+_ROUNDS = 3  # mending one rule may break another; generated conversations need 2
+
+
+def validate(messages: Any, provider: str | None = None) -> list[Violation]:
+    """What the provider would refuse, in order of the messages; empty where nothing is.
+
+    ``provider`` is a name of ``formats/``, by default the format that the messages show.
+    """
+    payload, form, transcript = read(messages, provider)
+    return violations(_rules(payload, form, transcript), transcript.messages)
+
+
+def repair(
+    messages: Any, provider: str | None = None, *, model: str | None = None, counter: Counter = None
+) -> CompressionResult:
+    """The conversation made valid for the provider, with as little change as can be.
+
+    ``restore`` undoes it.
+
+    Each rule that had to be mended is a step of the result. Nothing that was said is reworded; what
+    could not be mended stays, is named in ``detail``, and ``validate`` finds it in the result.
+    """
+    payload, form, transcript = read(messages, provider)
+    meter = meter_for(model, counter)
+    rules = _rules(payload, form, transcript)
+    mended = list(_mended(transcript, rules))
+    after = mended[-1][1].transcript if mended else transcript
+    left = violations(rules, after.messages)
+    broken = {violation.rule for violation in left}
+    before, now = meter.total(transcript), meter.total(after)
+    key = form.key(payload)
+    return CompressionResult(
+        messages=wrapped(payload, key, after) if mended else payload,
+        metrics=CompressionMetrics(before, now, len(transcript), len(after)),
+        usage=TokenUsage(now, now),
+        strategy_name="repair",
+        format=form.name,
+        steps=tuple(_step(rule, applied, meter, broken) for rule, applied in mended),
+        status="compacted" if mended else "skipped",
+        reason="cannot_be_mended" if left else "repaired" if mended else "valid",
+        detail="; ".join(f"{_place(v)}{v.problem} ({v.rule})" for v in left),
+        accuracy=meter.accuracy(after),
+        counter=meter.counter.name,
+        strategy={"strategy": "repair", "provider": form.name},
+        key=key,
+    )
+
+
+def _place(violation: Violation) -> str:
+    return "" if violation.index < 0 else f"message {violation.index}: "
+
+
+def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule, ...]:
+    """What the vendor asks of a conversation, behind what it asks of each message."""
+    return (*(form.published(payload) if isinstance(form, Publishing) else ()), *transcript.rules)
+
+
+def _mended(transcript: Transcript, rules: Sequence[Rule]) -> Iterator[tuple[str, Applied]]:
+    """Each rule that was mended, with what was done, until all hold or nothing helps."""
+    for _ in range(_ROUNDS):
+        unchanged = transcript
+        for rule in rules:
+            if not any(rule.violations(transcript.messages)):
+                continue
+            edits = rule.repair(transcript.messages)
+            if edits:
+                applied = mend(transcript, edits)
+                transcript = applied.transcript
+                yield rule.name, applied
+        if transcript is unchanged:
+            return
+
+
+def _step(rule: str, applied: Applied, meter: Meter, broken: Collection[str]) -> Step:
+    return Step(
+        name=rule,
+        before=meter.total(applied.before),
+        after=meter.total(applied.transcript),
+        status="compacted",
+        reason="cannot_be_mended" if rule in broken else "repaired",
+        edits=applied.edits,
+        taken=applied.taken,
+        messages=tuple([message.original for message in applied.transcript.messages]),
+    )

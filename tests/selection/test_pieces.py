@@ -1,0 +1,43 @@
+"""Any text in pieces: short lines together, long ones in clauses, and the numbers in front of lines."""
+
+from holdfast.selection.pieces import LONGEST, passages
+from holdfast.selection.things import things
+
+
+def test_short_lines_stand_together_and_no_word_is_lost():
+    text = "\n".join(f"line {n} says {'x' * (n % 40)}" for n in range(50))
+    pieces = passages(text).pieces
+
+    assert len(pieces) < 50
+    assert "\n".join(piece.text for piece in pieces) == text.replace(" \n", "\n").rstrip()
+
+
+def test_a_long_line_is_cut_where_a_clause_ends():
+    line = "The first clause says this much and no more; " * 20
+    pieces = passages(line).pieces
+
+    assert all(len(piece.text) <= LONGEST for piece in pieces)
+    assert all(piece.text.endswith(";") for piece in pieces)
+
+
+def test_the_number_of_a_line_stays_without_its_padding_and_names_nothing():
+    code = ["def total(rows):", "    for row in rows:", "        check(row)", "", "    return sum(rows)"]
+    for sign in ("\t", "→\t", "  ", ": ", "│ "):
+        shown = "\n".join(f"{number:>6}{sign}{line}" for number, line in enumerate(code, 641))
+        (piece,) = passages(shown).pieces
+
+        assert piece.text.split("\n") == [
+            "641 def total(rows):",
+            "642  for row in rows:",
+            "643   check(row)",
+            "645  return sum(rows)",
+        ]
+        assert {"641", "642"}.isdisjoint(things(piece.names))
+
+
+def test_numbers_that_count_nothing_stay_as_they_are():
+    text = "12\t40 EUR\n7\t31 EUR\n3750\t9 EUR"
+    (piece,) = passages(text).pieces
+
+    assert piece.text == text
+    assert "3750" in things(piece.names)

@@ -1,0 +1,83 @@
+"""A view without a question is what ``compress`` makes of the thread, and then it grows."""
+
+from __future__ import annotations
+
+import pytest
+
+import holdfast
+from holdfast.session import Session
+from tests.session.talks import TOPICS, call, chatter
+
+BUDGET = 2_000
+
+
+def work(count: int, rows: int = 20):
+    """A task and exchanges with a tool, each with something to know."""
+    yield {"role": "user", "content": "Find the port of every service."}
+    for number in range(count):
+        lines = "\n".join(f"row {number}.{row}: nothing to see" for row in range(rows))
+        yield from call(number, f"The port of service svc-{number} is {8000 + number}.\n{lines}")
+
+
+def shell(count: int):
+    """An agent that writes its commands as text and is handed the outputs by a user's messages."""
+    yield {"role": "user", "content": "Find the port of every service."}
+    for number in range(count):
+        yield {"role": "assistant", "content": f"I look at it.\n\n```bash\ncat service-{number}.conf\n```"}
+        yield {"role": "user", "content": f"OUTPUT\nport = {8000 + number}\n" + "nothing else here\n" * 6}
+
+
+def told(messages) -> str:
+    return "\n".join(str(message["content"]) for message in messages)
+
+
+@pytest.mark.parametrize("run", [work, shell])
+def test_a_thread_that_is_fitted_once_keeps_what_compress_keeps_and_uses_its_room(run):
+    messages = list(run(60))
+    with Session("t", budget=BUDGET, format="openai") as session:
+        session.append(*messages)
+        view = session.fit()
+    beside = holdfast.compress(messages, BUDGET, format="openai", store="memory://")
+    kept = told(beside.messages)
+    ports = [str(8000 + number) for number in range(60)]
+    assert sum(port in told(view.messages) for port in ports) >= 0.9 * sum(port in kept for port in ports)
+    assert 0.9 * beside.usage.tokens <= view.tokens <= BUDGET
+    assert not view.recalled
+
+
+def test_a_talk_whose_messages_open_with_their_dates_is_asked_for_what_was_said():
+    said = [
+        f"(1:{n % 60:02} pm on {1 + n % 28} May, 2023) Ann: {text['content']}"
+        for n, text in enumerate(chatter(300))
+    ]
+    said[4] = f"(1:04 pm on 5 May, 2023) Ann: {TOPICS[5]}"
+    with Session("t", budget=BUDGET) as session:
+        session.append(*({"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(said)))
+        session.append({"role": "user", "content": "How many parrots does Priya keep?"})
+        view = session.fit()
+    assert 4 in [each.position for each in view.recalled]
+    assert TOPICS[5] in told(view.messages)
+
+
+def test_the_past_is_asked_only_when_the_user_says_what_the_view_knows_nothing_of():
+    with Session("t", budget=500) as session:
+        session.append(*chatter(4), {"role": "user", "content": TOPICS[1]}, *chatter(400, 5))
+        session.fit()
+        session.append({"role": "user", "content": "And the garden?"}, *chatter(1, 405))
+        session.fit()
+        looks = session.stats().events["recall"]
+        session.append({"role": "user", "content": "The garden, the weather."})
+        assert session.fit().reason == "grown"
+        assert session.stats().events["recall"] == looks
+        session.append({"role": "user", "content": "Which disk was full after the deploy to eu-west?"})
+        view = session.fit()
+        assert session.stats().events["recall"] == looks + 1
+    assert view.reason == "recalled"
+    assert "node-17" in told(view.messages)
+
+
+def test_what_the_user_said_last_stands_whole_however_much_was_done_since():
+    words = "Please also write down why the depot of Porto closes at 17:45, and keep ORD-7731 out of it."
+    with Session("t", budget=BUDGET, format="openai") as session:
+        session.append(*work(20), {"role": "user", "content": words}, *list(work(60))[1:])
+        assert words in told(session.fit().messages)

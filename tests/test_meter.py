@@ -1,0 +1,90 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import holdfast
+from holdfast.meter import count_memo
+from tests.talks import METER
+
+
+class Counting:
+    """A counter that remembers what it was asked."""
+
+    name = "counting"
+    accuracy = METER.counter.accuracy
+
+    def __init__(self):
+        self.asked = []
+
+    def count(self, text):
+        self.asked.append(text)
+        return len(text)
+
+
+def test_a_text_is_counted_once_however_often_it_is_measured():
+    counter = Counting()
+    memo = count_memo(counter)
+    assert [memo("one"), memo("two"), memo("one"), memo("one")] == [3, 3, 3, 3]
+    assert counter.asked == ["one", "two"]
+
+
+def test_the_memo_is_bounded_and_what_is_in_use_stays():
+    counter = Counting()
+    memo = count_memo(counter, characters=1_000)
+    for number in range(500):
+        memo("in use")
+        memo(f"text number {number}")
+        assert memo.characters <= 1_000
+    assert counter.asked.count("in use") == 1
+    memo("text number 0")
+    assert counter.asked.count("text number 0") == 2
+
+
+def test_a_text_longer_than_the_whole_memo_is_counted_and_leaves_with_the_next():
+    memo = count_memo(Counting(), characters=100)
+    assert memo("x" * 10_000) == 10_000
+    memo("a")
+    memo("y" * 90)
+    assert memo.characters <= 100
+
+
+def test_threads_share_a_memo():
+    memo = count_memo(Counting(), characters=5_000)
+    texts = [f"{number:030}" for number in range(300)] * 5
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(memo, texts)) == {30}
+    assert memo.characters <= 5_000
+
+
+class Lines(Counting):
+    """A counter whose lines add up."""
+
+    def lines(self, text):
+        return text.splitlines(keepends=True)
+
+
+def test_a_long_text_of_known_lines_is_their_sum_and_only_the_new_ones_are_counted():
+    counter = Lines()
+    memo = count_memo(counter)
+    known = [f"line {number} of the notes, which goes on from call to call\n" for number in range(100)]
+    expected = sum(map(memo, known)) + len("a new one\n")
+    counter.asked.clear()
+    assert memo("".join([*known[:50], "a new one\n", *known[50:]])) == expected
+    assert counter.asked == ["a new one\n"]
+
+
+def test_a_long_text_of_lines_that_nobody_has_counted_is_counted_in_one():
+    counter = Lines()
+    text = "".join(f"line {number} of an output that comes for the first time\n" for number in range(100))
+    assert count_memo(counter)(text) == len(text)
+    assert counter.asked == [text]
+
+
+def test_a_counter_that_fails_is_named_in_one_line():
+    def failing(text):
+        raise ZeroDivisionError("no\ntokens")
+
+    for call in (lambda m: holdfast.count(m, counter=failing), lambda m: holdfast.compress(m, 5, counter=failing)):
+        with pytest.raises(holdfast.ConfigError, match=r"failing failed: ZeroDivisionError: no tokens") as told:
+            call([{"role": "user", "content": "Hello."}])
+        assert "\n" not in str(told.value)
