@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.quality.bench import SINGLE, kinds, run_cases, said_cases
-from holdfast.compressors.cuts import placed
 from holdfast.compressors.select.strategy import Select
 from holdfast.compressors.select.view import View
 from holdfast.formats import read
@@ -72,7 +71,7 @@ def case_of(case: dict[str, Any]) -> Case:
     budget = case["budget"]
     view = View(Select(), transcript, Allowance(budget, budget, budget, meter))
     candidates, events = view._candidates, view._events  # noqa: SLF001 - learned from what it decides
-    fixed = view._fixed(placed(transcript, view.going, "user") if view.going else None)  # noqa: SLF001
+    fixed = view._fixed()  # noqa: SLF001
     uses = uses_of(events, candidates.tellings)
     seen = np.zeros((len(uses), len(SHAPES) + len(FEATURES)))
     for row, (thing, use) in enumerate(uses.items()):

@@ -140,29 +140,38 @@ def fitted(
     values: Sequence[float],
     room: int,
     tokens: Callable[[Sequence[int]], int],
+    first: Sequence[int] = (),
 ) -> list[int]:
-    """As many of the best as fit the room, and what still fits of the next ones.
+    """What is ``first`` as far as it fits the room, as many of the best as fit beside it, and of the next ones.
 
     ``costs`` are estimates; ``tokens`` counts what a choice really takes. One piece that is worth more than all
     that fit before it stands in their place: without that, trifles would win in a small room (Khuller, Moss and
     Naor 1999).
     """
+    firm: list[int] = []
+    for number in first:
+        if tokens([*firm, number]) <= room:
+            firm.append(number)
+    order = [number for number in order if number not in set(firm)]
     reach = list(accumulate(costs[number] for number in order))
     low, high, spent, allowed = 0, len(order) + 1, 0, float(room)
+    if firm:
+        spent = tokens(firm)
+        allowed = float(room - spent)
     for attempt in range(_TRIES):
         if high - low <= 1 or spent >= _FULL * room:
             break
         guess = bisect_right(reach, allowed) if attempt < _GUESSES else (low + high) // 2
         size = min(max(guess, low + 1), high - 1)
-        taken = tokens(order[:size])
+        taken = tokens([*firm, *order[:size]])
         low, high, spent = (size, high, taken) if taken <= room else (low, size, spent)
         allowed = _CAUTION * reach[size - 1] * room / max(taken, 1)
-    chosen = list(order[:low])
+    chosen = [*firm, *order[:low]]
     spare = room - spent
     best = max(order, key=lambda number: values[number], default=None)
-    if best is not None and values[best] > sum(values[number] for number in chosen):
-        taken = tokens([best])
-        chosen, spare, low = ([best], room - taken, 0) if taken <= room else (chosen, spare, low)
+    if best is not None and values[best] > sum(values[number] for number in order[:low]):
+        taken = tokens([*firm, best])
+        chosen, spare, low = ([*firm, best], room - taken, 0) if taken <= room else (chosen, spare, low)
     for number in order[low : low + _NEXT] if spent < _FULL * room else ():
         if costs[number] <= spare and number not in chosen:
             taken = tokens([*chosen, number])

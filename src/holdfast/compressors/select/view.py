@@ -150,30 +150,30 @@ class View:
         place = placed(self.transcript, self.going, "user") if self.going else None
         if self.going and place is None:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
-        fixed = self._fixed(place)
+        fixed = self._fixed()
         room = self.allowance.target - fixed
-        order = self._newest_first(self._candidates.order(max(room, 0) * 1.3))
+        order = self._candidates.order(max(room, 0) * 1.3)
+        first = self._of_the_newest(order)
         costs, values = self._candidates.costs, self._candidates.values
-        chosen = fitted(order, costs, values, room, lambda some: self._tokens(some, place, references))
+        chosen = fitted(order, costs, values, room, lambda some: self._tokens(some, place, references), first)
         edits = tuple(self._edits(chosen, place, references))
         return Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
 
-    def _newest_first(self, order: Sequence[int]) -> list[int]:
-        """The order with a part of each output of the newest exchange in front: it is never merely referred to."""
-        candidates = self._candidates
+    def _of_the_newest(self, order: Sequence[int]) -> list[int]:
+        """A part of each output of the newest exchange, by its candidates: it is never merely referred to."""
+        found, costs = self._candidates.found, self._candidates.costs
         floor: list[int] = []
-        newest = [n for n in sorted(self._told_in_part) if self._events[n].message in self.transcript.newest]
-        for event in newest:
-            valued = [number for number in order if candidates.found[number].event == event]
-            rest = [n for n, each in enumerate(candidates.found) if each.event == event and n not in set(valued)]
+        for event in sorted(self._told_in_part):
+            if self._events[event].message not in self.transcript.newest:
+                continue
+            mine = [number for number, each in enumerate(found) if each.event == event]
             left = self._cap * _NEWEST
-            for number in [*valued, *rest]:
+            for number in dict.fromkeys([*(n for n in order if found[n].event == event), *mine]):
                 if left <= 0:
                     break
                 floor.append(number)
-                left -= candidates.costs[number]
-        first = set(floor)
-        return [*floor, *(number for number in order if number not in first)]
+                left -= costs[number]
+        return floor
 
     def parts_in_part(self) -> Iterator[tuple[Place, str, str]]:
         """The parts that stay in place and are told in part: where, the whole text, and its kind."""
@@ -189,7 +189,7 @@ class View:
         line = note(kind, self._meter.text(text), key, tool=self.allowance.recall_tool)
         self._keys[at] = (key, line)
 
-    def _fixed(self, place: Placed | None) -> int:
+    def _fixed(self) -> int:
         """Tokens of all that does not depend on the pieces that are told."""
         meter, going = self._meter, set(self.going)
         whole = meter.overhead(self.transcript.envelope)
@@ -197,8 +197,6 @@ class View:
         whole -= sum(meter.text(self._events[n].text) for n in self._told_in_part)
         if self._task is not None and self._task not in self._firm:
             whole += self._clamp_task(self._task)
-        if place is not None:
-            whole += meter.tariff.message
         return whole + sum(meter.text(f"\n{line}") for _, line in self._keys.values())
 
     def _clamp_task(self, task: int) -> int:
@@ -222,7 +220,9 @@ class View:
         notes, texts = self._written(chosen, references)
         count = self._meter.text
         told = sum(count(text) for text in texts.values())
-        return told + (count(self._marked(notes, place)) if place is not None else 0)
+        if place is None or not notes:
+            return told
+        return told + count(self._marked(notes, place)) + self._meter.tariff.message
 
     def _marked(self, notes: str, place: Placed) -> str:
         return mark(notes, place.role)
@@ -238,7 +238,7 @@ class View:
                 texts[number] = self._events[number].text if whole else in_place(telling, pieces)
             else:
                 told.append(Told(self._events[number], telling.pieces, pieces))
-        return written(told, self.knobs.heading, references), texts
+        return written(told, self.knobs.heading, references) if told or references else "", texts
 
     def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
         """The new text of each part with an event that is told in part: message, part, text."""
@@ -255,6 +255,7 @@ class View:
         if place is not None:
             reason = "told in notes"
             yield Drop(tuple(self.going), reason)
+        if place is not None and notes:
             yield Insert(
                 place.at, place.role, self._marked(notes, place), reason, covers=(self.going[0], self.going[-1])
             )
