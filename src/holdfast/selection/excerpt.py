@@ -33,23 +33,25 @@ class Valued(NamedTuple):
     bonus: list[float]
 
 
-def valued(pieces: Sequence[Piece], question: str, share: float, scale: float = 1.0) -> Valued:
+def valued(pieces: Sequence[Piece], question: str, share: float, kinds: float = 1.0, alone: bool = True) -> Valued:
     """The kinds of event that the pieces tell, their forms, and what they answer of the question.
 
     ``share`` is what the best answer is worth; one that the caller asked for is worth more than a guess.
-    ``scale`` is that of the kinds of event: in a conversation they compete with names that were used.
+    ``kinds`` scales what a kind of event is worth: in a conversation kinds compete with names that were used.
+    ``alone``: the pieces are one text's, so that failures count in full, and what stands near an answer counts.
     """
     weights = table()
+    failure = weights.failure * (1.0 if alone else kinds)
     worth: dict[str, float] = {}
     tells: list[list[str]] = []
     for piece in pieces:
         named = list(piece.things)
-        if not named and scale == 1.0:
+        if not named and alone:
             named = [f"form {_VARIABLE.sub('0', piece.text)}"]
         for thing in named:
             if thing not in worth:
-                usual = weights.named if piece.things else weights.form
-                worth[thing] = scale * max(usual, weights.failure * alarm(piece.text))
+                usual = kinds * (weights.named if piece.things else weights.form)
+                worth[thing] = max(usual, failure * alarm(piece.text))
         tells.append(named)
     answers = _answers(question, pieces)
     holders = Counter(term for terms in answers for term in terms)
@@ -58,7 +60,7 @@ def valued(pieces: Sequence[Piece], question: str, share: float, scale: float = 
         said = {f"{t} in {of if holders[t] <= _FEW else 'many'}": share * part for t, part in terms.items()}
         told.extend(said)
         worth.update(said)
-    near = _beside(pieces, answers, holders) if scale == 1.0 else [0.0] * len(pieces)
+    near = _beside(pieces, answers, holders) if alone else [0.0] * len(pieces)
     return Valued(tells, worth, [share * each for each in near])
 
 

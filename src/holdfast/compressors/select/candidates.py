@@ -24,6 +24,7 @@ TOKENS_A_CHARACTER = 0.3  # at first; then as it was counted
 _TRIES, _GUESSES = 10, 6  # sizes that are tried; of them by interpolation, the rest by halving
 _CAUTION = 0.995  # of what should fit is tried next
 _FULL = 0.985  # of the room: a fuller one is not worth another try
+_NEARLY_ALL = 0.8  # of the tokens that may be told
 _NEXT = 12  # pieces behind the best that may fill what is left
 
 
@@ -86,7 +87,9 @@ class Candidates:
                 for thing in telling.things:
                     known[thing] = known.get(thing, 0) + 1
         bonus = [self._said(number, uses) for number in range(len(self.found))]
-        extra = valued(self._pieces, self._question, self._share, weights.among_others)
+        asked = self._asks_of_one_text()
+        share = weights.asked if asked else self._share
+        extra = valued(self._pieces, self._question, share, weights.among_others, alone=asked)
         worth.update(extra.worth)
         bonus = [mine + near for mine, near in zip(bonus, extra.bonus, strict=True)]
         tells = [(*mine, *more) for mine, more in zip(self.tells, extra.tells, strict=True)]
@@ -104,6 +107,16 @@ class Candidates:
             bonus=bonus,
             enough=enough,
         )
+
+    def _asks_of_one_text(self) -> bool:
+        """Whether a user spoke last, and nearly all that may be told is one text: they ask about it."""
+        newest = self.events[-1] if self.events else None
+        if newest is None or _role(newest) != "user words":
+            return False
+        sizes: dict[int, float] = {}
+        for candidate, cost in zip(self.found, self.costs, strict=True):
+            sizes[candidate.event] = sizes.get(candidate.event, 0.0) + cost
+        return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
 
     def _said(self, number: int, uses: Mapping[str, Use]) -> float:
         """What a piece is worth for who says it, by the share of its things that nothing else names.
