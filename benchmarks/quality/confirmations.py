@@ -120,16 +120,18 @@ def failures(score: Any, messages: Sequence[Any], view: Sequence[Any]) -> tuple[
 
 def calls(messages: Sequence[Any]) -> tuple[list[tuple[str, set[str]]], list[tuple[str, set[str]]]]:
     """The calls that failed and those that did not: the name, and the values of the arguments."""
-    results = {m["tool_call_id"]: str(m.get("content")) for m in messages if m["role"] == "tool"}
     failed: list[tuple[str, set[str]]] = []
     done: list[tuple[str, set[str]]] = []
+    waiting: dict[str, tuple[str, set[str]]] = {}
     for message in messages:
         for call in message.get("tool_calls") or []:
             function = call["function"]
             values = set(scalars(json.loads(function["arguments"])))
-            result = results.get(call["id"], "")
-            (failed if result.startswith(FAILED) else done).append((function["name"], values))
-    return failed, done
+            waiting[call["id"]] = (function["name"], values)
+        if message["role"] == "tool":  # some runs give an id to more than one call: the last one is meant
+            result = str(message.get("content"))
+            (failed if result.startswith(FAILED) else done).append(waiting.pop(message["tool_call_id"]))
+    return failed, [*done, *waiting.values()]
 
 
 def scalars(value: object) -> Iterator[str]:

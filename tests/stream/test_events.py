@@ -53,3 +53,17 @@ def test_a_pasted_log_within_words_is_material():
     )
 
     assert found == [("words", "user"), ("material", "user"), ("words", "user")]
+
+
+def test_a_list_with_labels_is_no_act_where_the_agent_calls_its_tools():
+    messages = [{"role": "user", "content": "Which flights are there?"}]
+    for number in range(5):
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"HF{number}"})
+        messages.append(
+            {"role": "assistant", "content": f"Flight: HF{number}\n\nDeparture: {number}:15\nPrice: 9{number}"}
+        )
+        messages.append({"role": "user", "content": "And another one?"})
+
+    assert [by for function, by in functions(messages) if function == "act"] == ["find"] * 5

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Message, ToolCall
 
 _FEWEST = 3  # times that a regularity has to be seen
 _SHARE = 0.5  # of the messages that could show it
@@ -51,7 +51,9 @@ NATIVE = Protocol(frozenset(), frozenset())
 
 
 def protocol_of(messages: Sequence[Message]) -> Protocol:
-    """What is regular in these messages."""
+    """What is regular in these messages; an agent that calls tools natively writes no acts as text."""
+    if any(isinstance(part, ToolCall) for message in messages for part in message.parts):
+        return NATIVE
     said = [(m.role, m.plain or "") for m in messages if m.is_speech and m.role != "system" and m.plain]
     agents = [text for role, text in said if role == "assistant"]
     if len(agents) < _FEWEST:

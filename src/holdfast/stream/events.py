@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from holdfast.kernel.messages import Media, Message, Text, ToolCall, ToolResult
+from holdfast.text.importance import TROUBLE, alarm
 
 from .acts import Protocol, protocol_of
 from .material import passages_of
+
+_BRIEF = 400  # characters: a longer outcome tells more than that it failed
+_OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
 
@@ -60,7 +65,8 @@ def _of_message(
             yield Event("act", part.name, part.arguments, at, number)
         elif isinstance(part, ToolResult):
             act = calls.get(part.call_id, -1)
-            yield Event("outcome", "tool", _shown(part), at, number, act, part.is_error)
+            failed = part.is_error or _reports_failure(part.text)
+            yield Event("outcome", "tool", _shown(part), at, number, act, failed)
         elif isinstance(part, Media):
             yield Event("material", message.role, f"[{part.kind}]", at, number)
         elif isinstance(part, Text) and part.text:
@@ -74,7 +80,7 @@ def _of_text(
     if role == "system":
         yield Event("instruction", role, text, at, number)
     elif role == "tool" or (role == "user" and protocol.is_outcome(text)):
-        yield Event("outcome", "tool", text, at, number, last_act)
+        yield Event("outcome", "tool", text, at, number, last_act, _reports_failure(text))
     elif role == "assistant":
         words, act = protocol.parted(text)
         for is_material, passage in passages_of(words) if words else ():
@@ -84,6 +90,12 @@ def _of_text(
     else:
         for is_material, passage in passages_of(text):
             yield Event("material" if is_material else "words", role, passage, at, number)
+
+
+def _reports_failure(text: str) -> bool:
+    """Whether a short outcome opens with bad news of its own, and not with a line of a file."""
+    first = text.lstrip()[:_BRIEF].partition("\n")[0]
+    return len(text) <= _BRIEF and not _OF_A_FILE.match(first) and alarm(first) >= TROUBLE
 
 
 def _shown(result: ToolResult) -> str:

@@ -53,6 +53,8 @@ class Candidates:
         ``rate`` gives the tokens a character of an event, ``share`` what the best answer to the question is worth.
         """
         self.events = events
+        self.failed = {event.act for event in events if event.failed}
+        """The numbers of the acts that failed."""
         self.tellings = [telling_of(event) for event in events]
         self.found: list[Candidate] = []
         self._pieces: list[Piece] = []

@@ -5,7 +5,7 @@ First what the user said, then what was done, step by step, each outcome under i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.selection.pieces import Piece
@@ -26,6 +26,19 @@ class Told(NamedTuple):
     event: Event
     pieces: Sequence[Piece]
     chosen: Sequence[int]
+    failed: bool = False
+    """An act that failed, and its outcome is not told."""
+
+
+def told_of(chosen: Sequence[int], candidates: Candidates, in_place: Collection[int] = ()) -> list[Told]:
+    """What notes tell of the chosen candidates; the outcomes of events ``in_place`` are told there."""
+    found = runs(chosen, candidates.found)
+    events = candidates.events
+    known = {events[run.number].act for run in found} | {events[number].act for number in in_place}
+    failed = candidates.failed - known
+    return [
+        Told(events[n], candidates.tellings[n].pieces, some, n in failed) for n, some in found if n not in in_place
+    ]
 
 
 def notes_of(events: Sequence[Event], tokens: int, count: Callable[[str], int], heading: str = "") -> str:
@@ -33,8 +46,7 @@ def notes_of(events: Sequence[Event], tokens: int, count: Callable[[str], int], 
     candidates = Candidates(events, range(len(events)), lambda _: TOKENS_A_CHARACTER)
 
     def text(chosen: Sequence[int]) -> str:
-        found = runs(chosen, candidates.found)
-        told = [Told(events[n], candidates.tellings[n].pieces, some) for n, some in found]
+        told = told_of(chosen, candidates)
         return written(told, heading) if told else ""
 
     order = candidates.order(tokens * _REACH)
@@ -71,7 +83,7 @@ def _lines(told: Told, users: str) -> Iterator[str]:
     if reached < len(told.pieces):
         lines[-1] += f" {GAP}"
     opening = f"{GAP} " if told.chosen[0] else ""
-    lines[0] = f"{_label(told.event, users)}{opening}{lines[0].lstrip()}"
+    lines[0] = f"{_label(told, users)}{opening}{lines[0].lstrip()}"
     yield from lines
 
 
@@ -80,11 +92,12 @@ def _quoted(line: str) -> str:
     return f" {line}" if line.startswith(_OURS) else line
 
 
-def _label(event: Event, users: str) -> str:
+def _label(told: Told, users: str) -> str:
+    event = told.event
     if event.function == "notes":
         return ""
     if event.function == "outcome":
         return "> failed: " if event.failed else "> "
     if event.function == "words":
         return users if _is_users(event) else f"- {event.by}: "
-    return "- "
+    return "- failed: " if told.failed else "- "

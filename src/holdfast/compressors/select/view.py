@@ -22,12 +22,14 @@ from holdfast.stream.tellings import Telling
 from holdfast.text.fit import head_tail
 
 from .candidates import Candidates, fitted, rates, runs
-from .notes import Told, written
+from .notes import told_of, written
 
 if TYPE_CHECKING:
     from .strategy import Select
 
 _IN_PLACE = 0.5  # share of the recent room above which one part is told in pieces
+_SHORT_ANSWER = 64  # tokens of a message that says little without what it answers
+_LEAST_TASK = 150  # tokens of the task that stay whatever else must
 _NEWEST = 0.7  # of that is told of each output of the newest exchange at least
 
 
@@ -48,6 +50,7 @@ class View:
         self._firm = frozenset(chain.from_iterable(unit_of(transcript, i) for i in firm))
         self._room = allowance.target - overhead - sum(self._sizes[i] for i in self._firm)
         self._task = self._task_of()
+        self._task_room = int(self._room * knobs.task)
         self._cap = max(1, int(self._room * knobs.recent * _IN_PLACE))
         self._texts: dict[tuple[int, int], str] = {}
         self._told_in_part: set[int] = set()
@@ -97,8 +100,17 @@ class View:
             return range(0)
         unit = before[-1]
         is_agents = self.transcript.messages[unit.start].role == "assistant"
-        fits = sum(self._sizes[i] for i in unit) <= self._room * self.knobs.task
-        return unit if is_agents and fits and self._bodies.keys().isdisjoint(unit) else range(0)
+        if not is_agents or not self._bodies.keys().isdisjoint(unit):
+            return range(0)
+        size = sum(self._sizes[i] for i in unit)
+        if size <= self._room * self.knobs.task:
+            return unit
+        answer = sum(self._sizes[i] for i in newest)
+        task = 0 if self._task is None else min(self._sizes[self._task], _LEAST_TASK)
+        if answer > _SHORT_ANSWER or size + answer + task > self._room:
+            return range(0)
+        self._task_room = min(self._task_room, self._room - size - answer)
+        return unit
 
     def _least(self, i: int) -> int:
         """What a message takes in place at least: its long outputs are told in part."""
@@ -131,7 +143,7 @@ class View:
 
     def _is_clamped(self, i: int) -> bool:
         """Whether a message is the task, and too long even if nothing is told of the material in it."""
-        return i == self._task and self._least(i) > int(self._room * self.knobs.task)
+        return i == self._task and self._least(i) > self._task_room
 
     def _may_be_told_in_part(self, event: Event) -> bool:
         """Whether an event that stays may lose pieces: what was returned or pasted, an agent's text."""
@@ -201,7 +213,7 @@ class View:
 
     def _clamp_task(self, task: int) -> int:
         """Clamp the task where it takes too much; by how much that changes the tokens."""
-        message, most = self.transcript.messages[task], int(self._room * self.knobs.task)
+        message, most = self.transcript.messages[task], self._task_room
         texts = [(n, part) for n, part in enumerate(message.parts) if isinstance(part, Text)]
         if self._sizes[task] <= most or task in self.transcript.newest or not texts:
             return 0
@@ -229,15 +241,13 @@ class View:
 
     def _written(self, chosen: Sequence[int], references: tuple[str, ...]) -> tuple[str, dict[int, str]]:
         """The notes, and what is told of each event that stays in place and is told in part."""
-        told: list[Told] = []
+        told = told_of(chosen, self._candidates, self._told_in_part)
         texts = dict.fromkeys(sorted(self._told_in_part), "…")
         for number, pieces in runs(chosen, self._candidates.found):
-            telling = self._candidates.tellings[number]
             if number in self._told_in_part:
+                telling = self._candidates.tellings[number]
                 whole = len(pieces) == len(telling.pieces)
                 texts[number] = self._events[number].text if whole else in_place(telling, pieces)
-            else:
-                told.append(Told(self._events[number], telling.pieces, pieces))
         return written(told, self.knobs.heading, references) if told or references else "", texts
 
     def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
