@@ -98,7 +98,7 @@ def seen(job: tuple[Path, str, float, Moment]) -> Seen:
 
 def is_reference(score: Any, text: str, shown: str) -> bool:
     """Whether nothing of a result is shown but what says that it was left out."""
-    return not set(score.words(ASIDE.sub(" ", shown))) & set(score.words(text))
+    return shown != text and not set(score.words(ASIDE.sub(" ", shown))) & set(score.words(text))
 
 
 def failures(score: Any, messages: Sequence[Any], view: Sequence[Any]) -> tuple[int, int]:

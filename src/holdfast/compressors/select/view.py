@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from holdfast.compressors.cuts import Placed, legal, placed, unit_of
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from .strategy import Select
 
 _IN_PLACE = 0.5  # share of the recent room above which one part is told in pieces
+_ASIDE = "…"  # an output of which nothing is told
+_LEAST_SHOWN = 16  # tokens of the newest output, however small the room: older messages give way
 _SHORT_ANSWER = 64  # tokens of a message that says little without what it answers
 _LEAST_TASK = 150  # tokens of the task that stay whatever else must
 _NEWEST = 0.7  # of that is told of each output of the newest exchange at least
+_SHOWN = 0.2  # of such an output, if the recent room holds it
 
 
 Place = tuple[int, int]
@@ -54,6 +57,7 @@ class View:
         self._cap = max(1, int(self._room * knobs.recent * _IN_PLACE))
         self._texts: dict[tuple[int, int], str] = {}
         self._told_in_part: set[int] = set()
+        self._clipped: dict[int, str] = {}
         self._keys: dict[Place, tuple[str, str]] = {}
         said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
         self._events = events_of(tuple(said), range(len(transcript)), self._bodies)
@@ -165,27 +169,43 @@ class View:
         fixed = self._fixed()
         room = self.allowance.target - fixed
         order = self._candidates.order(max(room, 0) * 1.3)
-        first = self._of_the_newest(order)
         costs, values = self._candidates.costs, self._candidates.values
-        chosen = fitted(order, costs, values, room, lambda some: self._tokens(some, place, references), first)
+
+        def tokens(some: Sequence[int]) -> int:
+            return self._tokens(some, place, references)
+
+        floors = [self._floor(event, some, room, tokens) for event, some in self._of_the_newest(order)]
+        first = [number for turn in zip_longest(*floors) for number in turn if number is not None]
+        chosen = fitted(order, costs, values, room, tokens, first)
         edits = tuple(self._edits(chosen, place, references))
         return Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
 
-    def _of_the_newest(self, order: Sequence[int]) -> list[int]:
-        """A part of each output of the newest exchange, by its candidates: it is never merely referred to."""
+    def _of_the_newest(self, order: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
+        """Each output of the newest exchange, the newest first, and the candidates that tell a part of it."""
         found, costs = self._candidates.found, self._candidates.costs
-        floor: list[int] = []
-        for event in sorted(self._told_in_part):
+        for event in sorted(self._told_in_part, reverse=True):
             if self._events[event].message not in self.transcript.newest:
                 continue
             mine = [number for number, each in enumerate(found) if each.event == event]
-            left = self._cap * _NEWEST
+            size = self._meter.text(self._events[event].text)
+            left = max(self._cap * _NEWEST, min(size * _SHOWN, self._room * self.knobs.recent))
+            floor: list[int] = []
             for number in dict.fromkeys([*(n for n in order if found[n].event == event), *mine]):
                 if left <= 0:
                     break
                 floor.append(number)
                 left -= costs[number]
-        return floor
+            yield event, floor
+
+    def _floor(
+        self, event: int, numbers: Sequence[int], room: int, tokens: Callable[[Sequence[int]], int]
+    ) -> Sequence[int]:
+        """The candidates of a newest output, or none where none fits: then its beginning and end stand for it."""
+        if any(tokens([number]) <= room for number in numbers):
+            return numbers
+        spare = max(room - tokens([]) + self._meter.text(_ASIDE), _LEAST_SHOWN)
+        self._clipped[event] = head_tail(self._events[event].text, spare, self._meter.text).rstrip()
+        return ()
 
     def parts_in_part(self) -> Iterator[tuple[Place, str, str]]:
         """The parts that stay in place and are told in part: where, the whole text, and its kind."""
@@ -242,7 +262,7 @@ class View:
     def _written(self, chosen: Sequence[int], references: tuple[str, ...]) -> tuple[str, dict[int, str]]:
         """The notes, and what is told of each event that stays in place and is told in part."""
         told = told_of(chosen, self._candidates, self._told_in_part)
-        texts = dict.fromkeys(sorted(self._told_in_part), "…")
+        texts = {number: self._clipped.get(number, _ASIDE) for number in sorted(self._told_in_part)}
         for number, pieces in runs(chosen, self._candidates.found):
             if number in self._told_in_part:
                 telling = self._candidates.tellings[number]
