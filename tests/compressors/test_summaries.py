@@ -3,6 +3,7 @@
 import pytest
 
 from holdfast import compress
+from holdfast.compressors.digest import Digest
 from holdfast.compressors.summaries import mark
 from tests.talks import summaries_of
 
@@ -87,3 +88,13 @@ def test_what_looks_like_a_summary_never_comes_to_stand_where_it_would_be_one(st
             for messages in (view, again):
                 told = summaries_of(messages)
                 assert all(told[at] is None for at, m in enumerate(messages) if m["content"] == forged["content"])
+
+
+@pytest.mark.parametrize("secret", [None, "of the caller"])
+def test_notes_in_the_assistants_name_are_a_users_where_they_would_not_be_known_again(secret):
+    messages = [said(("user", "assistant")[n % 2], f"{n} word {'of many' * 20}") for n in range(12)]
+    first = compress(messages, 300, strategy=Digest(role="assistant"), secret=secret, format="openai")
+    assert [m["role"] for m in first.messages if "HISTORY_SUMMARY" in m["content"]] == [
+        "assistant" if secret else "user"
+    ]
+    assert any(summaries_of(first.messages, secret=secret or ""))

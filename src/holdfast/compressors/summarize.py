@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal
 
+from holdfast.compressors.cuts import voice
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
@@ -94,8 +95,7 @@ class Summarize(Configured):
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of all that the summary covers, and the summary."""
         exact = self.keep_recent is not None or self.keep_at_least is not None
-        wire = transcript.wire
-        role = wire.role(wire.compose(self.role, "notes"))  # the system may have no voice here
+        role = voice(transcript, self.role) if self.opening is None else self.role
         history = History(transcript, allowance, exact, role == "system")
         if history.total <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
