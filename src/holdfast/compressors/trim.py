@@ -86,7 +86,7 @@ class Trim(Configured):
     def _fit(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
         """What costs least first.
 
-        The middle of what is oversize, the oldest, the preferred, the middle of all.
+        The middle of what is oversize, the oldest, the middle of what stays, the preferred, the middle of all.
         """
         floor = max(_LEAST, work.target // _FLOOR)
         oversize = self._clampable(work.transcript, work.oversize)
