@@ -184,13 +184,13 @@ class Job:
         """The job of which is known what was written here, by the answer to ``Secret``; secrets are masked."""
         marks = self.runtime.marks
         marks.secret = of_thread(secret if isinstance(secret, str) else "", self.allowance.thread)
-        marks.admit(self.transcript)
+        transcript = marks.admit(self.transcript)
         if not self.allowance.redacts:
-            return self
-        redaction = redacted(self.transcript)
+            return replace(self, transcript=transcript)
+        redaction = redacted(transcript)
         if self.allowance.meter.total(redaction.transcript) > self.tokens:
-            redaction = redacted(self.transcript, brief=True)
-        return replace(self, redaction=redaction)
+            redaction = redacted(transcript, brief=True)
+        return replace(self, transcript=transcript, redaction=redaction)
 
 
 def prepare(messages: Any, budget: Budget | int, options: Options, *, logged: bool = False) -> Job:

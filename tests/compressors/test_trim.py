@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 import holdfast
@@ -106,12 +108,94 @@ def test_users_are_clamped_when_asked_for_and_the_system_never():
     assert after.budget_met
 
 
-def test_thinking_and_the_arguments_of_calls_are_not_clamped():
+def test_thinking_and_the_arguments_of_calls_are_not_clamped_while_outputs_can_be():
     call = assistant(thought(), use("a"))
     messages = [user("go"), call, user(result("a", words(900)))]
     after = trimmed(messages, 200, format="anthropic")
     assert after.messages[1] is call
     assert after.budget_met
+
+
+ARGUMENTS = {"path": "a.py", "line": 30000, "old": words(900, "old"), "edits": [{"to": words(400)}, {"to": "b"}]}
+
+
+def edit(call_id, arguments=ARGUMENTS):
+    function = {"name": "edit", "arguments": json.dumps(arguments)}
+    return {"role": "assistant", "content": None, "tool_calls": [{**TYPED, "id": call_id, "function": function}]}
+
+
+TYPED = {"type": "function"}
+
+
+@pytest.mark.parametrize("budget", [45, 60, 200, 700])
+def test_large_arguments_of_the_newest_call_are_clamped_under_the_same_keys(budget):
+    messages = [user("go"), edit("a"), tool("a", "done")]
+    after = trimmed(messages, budget)
+    told = json.loads(after.messages[-2]["tool_calls"][0]["function"]["arguments"])
+    assert after.budget_met
+    assert after.usage.tokens >= 0.7 * budget
+    assert list(told) == list(ARGUMENTS)
+    assert (told["path"], told["line"]) == ("a.py", 30000)
+    assert all("…" in told[key] for key in ("old", "edits"))
+    assert holdfast.restore(after) == messages
+    assert trimmed(after.messages, budget).messages == after.messages
+
+
+def test_arguments_stay_an_object_on_every_wire():
+    messages = [user("go"), assistant({**use("a"), "input": ARGUMENTS}), user(result("a", "done"))]
+    after = trimmed(messages, 100, format="anthropic")
+    assert after.budget_met
+    assert after.messages[-2]["content"][0]["input"].keys() == ARGUMENTS.keys()
+
+
+def test_a_call_without_an_answer_is_never_altered():
+    messages = [user("go"), edit("a")]
+    after = trimmed(messages, 100)
+    assert after.messages[-1] is messages[-1]
+    assert not after.budget_met
+    both = {**edit("a"), "tool_calls": [*edit("a")["tool_calls"], *edit("b")["tool_calls"]]}
+    calls = trimmed([user("go"), both, tool("a", "done")], 100).messages[-2]["tool_calls"]
+    assert calls[1] == both["tool_calls"][1]
+    assert calls[0] != both["tool_calls"][0]
+
+
+def test_arguments_that_are_no_object_are_left_alone():
+    messages = [user("go"), edit("a", [words(400)]), edit("b", {}), tool("b", "done")]
+    messages[1]["tool_calls"] += messages.pop(2)["tool_calls"]
+    messages.insert(2, tool("a", words(40)))
+    assert trimmed(messages, 60).messages[-3] is messages[1]
+
+
+def test_the_words_of_a_user_are_clamped_last_of_all_and_the_result_says_so():
+    messages = [user(f"Fix it. {words(60)}"), edit("a"), tool("a", words(300))]
+    after = [trimmed(messages, budget, Trim(clamp_users_last=True)) for budget in range(50, 130)]
+    said = [any("words of a user" in step.detail for step in each.steps) for each in after]
+    assert all(each.budget_met and len(each.messages) == 3 for each in after)
+    assert said == [each.messages[0] is not messages[0] for each in after]
+    assert said == sorted(said, reverse=True)
+    assert any(said)
+    assert not all(said)
+
+
+@pytest.mark.parametrize("profile", ["fast", "balanced", "economy"])
+@pytest.mark.parametrize("newest", ["user", "tool", "assistant"])
+def test_every_budget_is_met_that_what_cannot_be_shortened_and_150_tokens_fit(profile, newest):
+    messages = [system(words(50)), user(words(2_000, "task")), *exchange(0, 2_000), edit("a")]
+    ends = {"user": [user(words(900, "new"))], "assistant": [assistant(words(900, "new"))], "tool": []}
+    messages += [tool("a", words(900, "out")), *ends[newest]]
+    for budget in (200, 201, 210, 230, 260, 300, 400, 700, 1_000):
+        after = holdfast.compress(messages, 50 + budget, profile=profile)
+        assert after.budget_met, budget
+        assert holdfast.restore(after) == messages
+
+
+def test_the_task_and_the_notes_stay_while_anything_else_can_give():
+    notes = user(mark(f"Notes:\n{words(30)}"))
+    messages = [user(words(40, "task")), notes, edit("a"), tool("a", words(300))]
+    after = trimmed(messages, 160, Trim(clamp_users_last=True))
+    assert after.budget_met
+    assert len(after.messages) == 4
+    assert after.messages[0] is messages[0]
 
 
 def test_without_clamping_nothing_is_reworded():

@@ -5,12 +5,15 @@ followed by tool messages responding to each ``tool_call_id``) and ``openai.type
 Anthropic: https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use (results stand in the
 very next message, before any text of it), https://platform.claude.com/docs/en/api/messages (the first message is
 a user's, content is not empty, no white space ends the last message of the assistant) and ``anthropic.types``.
+Bedrock: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html (as
+Anthropic; user and assistant take turns). Plain messages have a role and a text, and nobody refuses them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from anthropic.types import MessageParam
@@ -27,8 +30,9 @@ def _types(wire: str) -> TypeAdapter[Any]:
 
 def refused(wire: str, messages: list[Any]) -> list[Refused]:
     """Why the vendor would refuse the messages; none where it takes them."""
-    check = _openai if wire == "openai" else _anthropic
-    return list(_of_types(wire, messages)) or list(check(messages))
+    if wire == "plain":
+        return [f"{i}: no text" for i, message in enumerate(messages) if not isinstance(message["content"], str)]
+    return list(_of_types(wire, messages)) or list(_CHECKS[wire](messages))
 
 
 def _of_types(wire: str, messages: list[Any]) -> Iterator[Refused]:
@@ -92,3 +96,13 @@ def _anthropic(messages: list[Any]) -> Iterator[Refused]:
         and last["content"] != last["content"].rstrip()
     ):
         yield "the last message ends in white space"
+
+
+def _bedrock(messages: list[Any]) -> Iterator[Refused]:
+    yield from _anthropic(messages)
+    for i, (one, other) in enumerate(pairwise(messages)):
+        if one["role"] == other["role"]:
+            yield f"{i + 1}: two messages of the {one['role']} in a row"
+
+
+_CHECKS = {"openai": _openai, "anthropic": _anthropic, "bedrock": _bedrock}

@@ -1,10 +1,15 @@
 """The fuzzer in short: it finds nothing here, finds what is planted, and its checker refuses what vendors do."""
 
+from dataclasses import replace
+from random import Random
+
 import pytest
 
 import holdfast
 from tests.fuzz.__main__ import fuzz
 from tests.fuzz.checker import refused
+from tests.fuzz.grammar import WIRES, sound
+from tests.fuzz.trying import Finding, _kill
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 USE = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
@@ -57,6 +62,9 @@ def test_what_is_planted_is_found_and_made_small(monkeypatch):
         ("anthropic", [user([RESULT])]),
         ("anthropic", [user("")]),
         ("anthropic", [user([{"type": "text"}])]),
+        ("bedrock", [user("x"), user("y")]),
+        ("bedrock", [assistant("x"), user("y")]),
+        ("plain", [user(None)]),
     ],
 )
 def test_the_checker_refuses_what_vendors_do(wire, messages):
@@ -68,4 +76,18 @@ def test_the_checker_takes_what_vendors_do():
         "openai",
         [user("x"), assistant(None, tool_calls=[CALL]), {"role": "tool", "tool_call_id": "a", "content": ""}],
     )
-    assert not refused("anthropic", [user("x"), assistant([USE]), user([RESULT]), assistant("y")])
+    for wire in ("anthropic", "bedrock"):
+        assert not refused(wire, [user("x"), assistant([USE]), user([RESULT]), assistant("y")])
+    assert not refused("plain", [assistant(""), user("y"), user("z")])
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_the_grammar_calls_sound_is_taken(wire):
+    taken = [not refused(wire, sound(Random(seed), wire)) for seed in range(50)]
+    assert sum(taken) > 40
+
+
+def test_a_message_that_was_acknowledged_and_lost_is_found(monkeypatch):
+    monkeypatch.setattr(holdfast.Session, "restore", lambda self: [])
+    case = Finding("1", "plain", {}, [user("x"), assistant("y")], _kill)
+    assert any("acknowledged" in _kill(replace(case, name=str(n))) for n in range(9))

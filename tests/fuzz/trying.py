@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
+from tempfile import TemporaryDirectory
 from time import monotonic, process_time, sleep
 from typing import Any
 
@@ -18,6 +19,7 @@ from holdfast.profiles import profile_names
 from holdfast.stores.in_process import InProcessStore
 from tests.fuzz.checker import refused
 from tests.fuzz.grammar import EVIL, WIRES, broken, places, sound
+from tests.killing import live_and_die
 
 SECONDS, SECONDS_A_MEGABYTE = 3.0, 12.0
 """Of processor time that a call may take; several machines share a processor here."""
@@ -43,7 +45,7 @@ def tried(name: str, counts: Counter[str]) -> Finding | None:
     messages: Any = sound(rng, wire)
     share = rng.choice((0.05, 0.2, 0.4, 0.6, 0.9))
     options = {"profile": rng.choice(profile_names()), "share": share, "stored": rng.random() < 0.3}
-    kind = rng.choices(("sound", "broken", "session", "fork"), (10, 10, 3, 0.2))[0]
+    kind = rng.choices(("sound", "broken", "session", "fork", "kill"), (10, 10, 3, 0.2, 0.5))[0]
     if kind == "broken":
         messages = broken(rng, messages)
     counts[kind] += 1
@@ -197,9 +199,37 @@ def _fork(case: Finding) -> str:
     return "a forked child hangs"
 
 
+def _kill(case: Finding) -> str:
+    """A process that keeps a session is killed: whatever it told of is there, as it was, and fits."""
+    given = case.messages
+    with TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/a.db"
+
+        def opened() -> holdfast.Session:
+            return holdfast.Session("t", store=url, budget=600, format=case.wire)
+
+        def live(pipe: int) -> None:
+            session = opened()
+            for message in given:
+                session.append(message)
+                os.write(pipe, b".")
+                session.fit()
+            signal.pause()
+
+        rng = Random(case.name)
+        told = live_and_die(live, rng.randint(0, len(given)), 0.05, rng)
+        with opened() as session:
+            kept = session.restore()
+            session.fit()
+        if kept == given[: len(kept)] and len(kept) >= told:
+            return ""
+        return f"of {told} messages that were acknowledged the session restores {len(kept)}, or others"
+
+
 _CHECKS: dict[str, Callable[[Finding], str]] = {
     "sound": _sound,
     "broken": _broken,
     "session": _session,
     "fork": _fork,
+    "kill": _kill,
 }

@@ -107,7 +107,7 @@ def test_counts_are_those_of_tiktoken_for_any_text(references, text):
 @given(text=texts)
 def test_the_tokens_themselves_are_those_of_tiktoken(references, text):
     for counter in (bpe.O200K_BASE, bpe.CL100K_BASE):
-        encode = bpe._load(counter.vocabulary)
+        encode = bpe._load(counter.vocabulary).encode_ordinary
         assert encode(text) == references[counter.name].encode_ordinary(text)
 
 
@@ -169,7 +169,7 @@ def test_a_run_of_white_space_that_makes_tiktoken_panic_is_counted(references, n
 
 
 def test_runs_of_every_length_around_the_step_of_the_pattern_are_cut_as_tiktoken_cuts_them(reference, name):
-    encode = bpe._load(counter_for(name).vocabulary)
+    encode = bpe._load(counter_for(name).vocabulary).encode_ordinary
     for length in [*range(1, 4), *range(60, 70), *range(124, 132), *range(188, 196)]:
         for before in ("", "a", ".", "\n"):
             for after in ("", "a", ".", "\n", " \n x", "7"):
@@ -187,13 +187,32 @@ def test_a_long_text_is_counted_in_blocks_as_if_it_were_one(monkeypatch, referen
         assert counter_for(name).count(text) == len(reference.encode_ordinary(text))
 
 
-def test_a_long_text_without_a_seam_is_cut_and_is_off_by_no_more_than_its_cuts(monkeypatch, reference, name):
-    text = "".join(random.Random(7).choices(letters, k=20_000))
-    monkeypatch.setattr(bpe, "_BLOCK", 4_000)
-    monkeypatch.setattr(bpe, "_REACH", 1_000)
-    monkeypatch.setattr(bpe, "_CUT", 2_000)
-    exact = len(reference.encode_ordinary(text))
-    assert exact <= counter_for(name).count(text) <= exact + 2 * 10
+@pytest.mark.parametrize("kind", BIG)
+def test_a_long_run_is_counted_in_parts_as_if_it_were_one(monkeypatch, reference, name, kind):
+    monkeypatch.setattr(bpe, "_CUT", 512)
+    monkeypatch.setattr(bpe, "_REACH", 64)
+    for start in range(0, 5_000, 1_000):
+        text = f"So: {BIG[kind][start : start + 3_000]} and on."
+        assert counter_for(name).count(text) == len(reference.encode_ordinary(text))
+
+
+@pytest.mark.parametrize("kind", BIG)
+def test_no_run_is_encoded_in_one_piece_however_long_it_is(monkeypatch, kind):
+    """A piece of so many characters costs more than twice as much as two pieces of half as many."""
+    encoding = bpe._load(bpe.O200K_BASE.vocabulary)
+    seen = []
+
+    class Watched:
+        decode_bytes = encoding.decode_bytes
+
+        def encode_ordinary(self, text):
+            seen.append(len(text))
+            return encoding.encode_ordinary(text)
+
+    monkeypatch.setitem(bpe._ENCODERS, "o200k_base", Watched())
+    bpe.O200K_BASE.count(BIG[kind])
+    assert max(seen) <= 1 << 14
+    assert sum(seen) <= 1.05 * len(BIG[kind])
 
 
 def test_many_threads_load_the_vocabulary_once(monkeypatch):

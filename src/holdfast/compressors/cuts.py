@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+from holdfast.compressors.summaries import PLAIN
 from holdfast.kernel.integrity import Rule, may_follow, new_violation
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript, speaks
@@ -152,8 +153,7 @@ def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed |
 
     ``going`` are their positions, ascending.
     """
-    # the system may have no voice here
-    role = transcript.wire.role(transcript.wire.compose(role, "notes"))
+    role = voice(transcript, role)
     for at in (going[-1] + 1, going[0]):
         for placing in (Placed(at, role), *(Placed(at, other) for other in _SPEAKERS)):
             if _is_legal(transcript, going, placing):
@@ -162,6 +162,17 @@ def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed |
 
 
 _SPEAKERS: tuple[Role, ...] = ("user", "assistant")
+
+
+def voice(transcript: Transcript, role: Role) -> Role:
+    """Who tells what has left, if it is to be told in this role.
+
+    The system may have no voice; and where there is no secret, notes of the assistant's would not be known again.
+    """
+    bare = f"{PLAIN}\n"
+    if role == "assistant" and transcript.seal and transcript.seal.sealed(bare, role) == bare:
+        return "user"
+    return transcript.wire.role(transcript.wire.compose(role, "notes"))
 
 
 def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bool:

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterable
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, TypeVar, cast
 
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.flow import ask
-from holdfast.kernel.integrity import may_follow
+from holdfast.kernel.integrity import Rule, Violation, may_follow
 from holdfast.kernel.messages import SUMMARY, Message, Role, Text
 from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, speaks
@@ -69,18 +69,28 @@ class Marks:
         """Whether a reference with this key was written here."""
         return is_known(key, self.secret)
 
-    def admit(self, transcript: Transcript) -> None:
-        """Note of each message whether it is a summary that was written here."""
+    def admit(self, transcript: Transcript) -> Transcript:
+        """Note of each message whether it is a summary that was written here.
+
+        What only looks like one, and would be taken for one if what stands before it left, brings a rule against
+        that.
+        """
         opens, asked, last = True, False, None  # only users have spoken so far, pins aside
+        foreign = False
         for i, message in enumerate(transcript.messages):
             placed = opens and (message.role != "assistant" or not asked or not _fits_user(transcript, last))
-            message.ours = self._is_ours(message, placed=placed)
+            message.ours = self.is_marked(message, placed=placed)
             if message.role == "system":
                 continue
+            foreign = foreign or (not message.ours and self.is_marked(message, placed=True))
             opens = opens and (message.ours or i in transcript.pinned or speaks(message))
             asked, last = asked or (speaks(message) and not message.ours), message
+        if not foreign:
+            return transcript
+        return replace(transcript, rules=(*transcript.rules, StaysText(self, transcript)))
 
-    def _is_ours(self, message: Message, *, placed: bool) -> bool:
+    def is_marked(self, message: Message, *, placed: bool) -> bool:
+        """Whether a message is a summary that was written here, if it stands in its place or does not."""
         if message.role == "tool" or not _opening(message).startswith(SUMMARY):
             return False
         if not all(isinstance(part, Text) for part in message.parts):
@@ -92,9 +102,33 @@ class Marks:
         if self.secret:
             return found is not None and found[1] == _key(body, message.role, self.secret)
         if found is not None:
-            return placed and found[1] in (None, _OPEN)
+            return placed and found[1] in (None, _OPEN) and message.role != "system"
         earlier = _EARLIER.fullmatch(first)
-        return placed and earlier is not None and earlier[1] == earlier_key(body)
+        return (placed or message.role == "system") and earlier is not None and earlier[1] == earlier_key(body)
+
+
+@dataclass(frozen=True, slots=True)
+class StaysText(Rule):
+    """A text that only looks like a summary never comes to stand where one stands."""
+
+    marks: Marks
+    transcript: Transcript
+    """As it was given."""
+
+    name = "text_stays_text"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """None: a provider minds nothing here."""
+        del messages
+        return iter(())
+
+    def may_follow(self, before: Message | None, message: Message) -> bool:
+        """Whether nobody would take the message for a summary behind this one."""
+        if message.ours or not self.marks.is_marked(message, placed=True):
+            return True
+        if before is None or before.ours:
+            return False
+        return not speaks(before) or (message.role == "assistant" and _fits_user(self.transcript, before))
 
 
 def _opening(message: Message) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal
 
+from holdfast.compressors.cuts import voice
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
@@ -94,13 +95,14 @@ class Summarize(Configured):
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of all that the summary covers, and the summary."""
         exact = self.keep_recent is not None or self.keep_at_least is not None
-        history = History(transcript, allowance, exact, self.role == "system")
+        role = voice(transcript, self.role) if self.opening is None else self.role
+        history = History(transcript, allowance, exact, role == "system")
         if history.total <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         memory = Memory(history, self._writer(allowance), self.keep_seconds)
-        form = SummaryForm(self.role, self.opening, self.quote_users, self.verify, self.summary_max_tokens)
+        form = SummaryForm(role, self.opening, self.quote_users, self.verify, self.summary_max_tokens)
         return (yield from self._planned(SummaryTelling(form, history, memory)))
 
     def _planned(self, telling: SummaryTelling) -> Flow:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from holdfast.compressors.cuts import legal, newest, oldest_first, preferred
+from holdfast.compressors.cuts import legal, newest, oldest_first, preferred, unit_of
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import parted
 from holdfast.compressors.summaries import body_of, mark
+from holdfast.content.structured.values import dump, parse
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
-from holdfast.kernel.messages import Media, Message, Part, Text, ToolResult
+from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
-from holdfast.text.fit import head_tail, water_level
+from holdfast.text.fit import clip, head_tail, water_level
 
 # a text longer than the target divided by this loses of its middle before anything goes for it
 _OVERSIZE = 2
@@ -25,7 +26,11 @@ _STEPS = 16
 _HISTORY = 4
 _FLOOR = 8  # while something else can go, no text is clamped below the target divided by this,
 _LEAST = 64  # nor below these tokens;
+_SHORT = 4  # a value among arguments that takes no more stays: a mark in quotes takes as much
 _LAST = 16  # nor below these when the budget cannot be met anyway: a marker and a few words
+
+_MIDDLE = "too long for the budget: its middle is left out"
+_WORDS = "the words of a user are too long for the budget: their middle is left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,10 @@ class Trim(Configured):
     Clamp what is oversize among those that must stay.
 
     System messages, pins and the newest message with its open exchange always stay; what the
-    profile prefers and a summary of what has left stay while they fit. What a user or the system
-    said is never clamped unless ``clamp_users`` asks for it, and a summary is not either.
+    profile prefers and a summary of what has left stay while the rest can be clamped. What a user
+    said is never clamped unless ``clamp_users`` or ``clamp_users_last`` asks for it. Summaries, and
+    what calls say that were answered, are clamped where nothing else but a user's words can give
+    way: arguments stay a JSON object with the same keys.
     """
 
     keep_recent: int = 0
@@ -73,12 +80,13 @@ class Trim(Configured):
         edits = work.edits()
         if not edits:
             return Plan.skip("nothing_may_go", "everything that is there must stay")
-        return Plan(edits, reason="trimmed")
+        detail = _WORDS if any(isinstance(edit, Replace) and edit.reason == _WORDS for edit in edits) else ""
+        return Plan(edits, reason="trimmed", detail=detail)
 
     def _fit(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
         """What costs least first.
 
-        The middle of what is oversize, the oldest, the preferred, the middle of all.
+        The middle of what is oversize, the oldest, the middle of what stays, the preferred, the middle of all.
         """
         floor = max(_LEAST, work.target // _FLOOR)
         oversize = self._clampable(work.transcript, work.oversize)
@@ -88,33 +96,46 @@ class Trim(Configured):
         work.drop_oldest(kept)
         if work.excess > 0:
             work.clamp(self._clampable(work.transcript, work.staying), work.staying, work.target, floor)
-        if work.excess > 0 and kept != firm:
-            work.drop_oldest(firm)
-        last = self._clampable(work.transcript, work.staying, summaries=True) if work.excess > 0 else {}
-        least = 1 if work.shortest(last) <= work.target else _LAST
-        while work.excess > 0 and work.clamp(last, work.staying, work.target, least):
-            # once, but for counters whose counts of parts do not add up to that of their message
-            pass
-        asked = self.clamp_users_last and work.excess > 0
-        words = self._clampable(work.transcript, work.staying, users=True) if asked else {}
-        while work.excess > 0 and work.clamp(words, work.staying, work.target, _LAST):
-            pass  # a user's own words, last of all
+        if work.excess <= 0:
+            return
+        self._drop_preferred(work, firm, kept)
+        everything = self._clampable(work.transcript, work.staying, last=True, users=self.clamp_users_last)
+        least = 1 if work.shortest(everything, 1) <= work.target else _LAST
+        for parts in (self._clampable(work.transcript, work.staying, last=True), everything):
+            while work.excess > 0 and work.clamp(parts, work.staying, work.target, least):
+                # once, but for counters whose counts of parts do not add up to that of their message
+                pass
+
+    def _drop_preferred(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
+        """Drop the oldest of what is preferred, until the rest can be clamped to the target."""
+        transcript = work.transcript
+        for i in sorted(kept - firm):
+            parts = self._clampable(transcript, work.staying, last=True, users=self.clamp_users_last)
+            if work.shortest(parts, _LAST) <= work.target:
+                return
+            kept -= {i}
+            if firm.isdisjoint(unit_of(transcript, i)):
+                work.going = legal(transcript, work.going.union(unit_of(transcript, i)), kept)
 
     def _clampable(
-        self, transcript: Transcript, among: AbstractSet[int], *, summaries: bool = False, users: bool = False
+        self, transcript: Transcript, among: AbstractSet[int], *, last: bool = False, users: bool = False
     ) -> dict[tuple[int, int], Part]:
         """(message, part) -> the part, for every text of these messages that may lose its middle.
 
-        With ``summaries`` also those of what has left, which say less then.
+        At ``last`` also summaries of what has left, and what calls that were answered say.
         """
         found: dict[tuple[int, int], Part] = {}
         for i in among if self.clamp else ():
             message = transcript.messages[i]
             summary = self._is_summary(transcript, i)
-            if i in transcript.pinned or message.role == "system" or (summary and not summaries):
+            if i in transcript.pinned or message.role == "system" or (summary and not last):
                 continue
+            answered = _answered(transcript, i) if last and message.calls else ()
             for at, part in enumerate(message.parts):
-                if isinstance(part, ToolResult) or (
+                if isinstance(part, ToolCall):
+                    if part.id in answered and brief(part.arguments, 0, len):
+                        found[i, at] = part
+                elif isinstance(part, ToolResult) or (
                     isinstance(part, Text) and (summary or users or self._may_clamp(message))
                 ):
                     found[i, at] = part
@@ -143,6 +164,8 @@ class _Work:
     going: set[int] = field(default_factory=set[int])
     clamped: dict[int, dict[int, str]] = field(default_factory=dict[int, dict[int, str]])
     """Message -> part -> what is left of its text."""
+    frames: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    """Tokens of a call's arguments that say nothing: brackets and keys."""
 
     def __post_init__(self) -> None:
         self.sizes = list(self.allowance.meter.sizes(self.transcript))
@@ -168,9 +191,10 @@ class _Work:
         """Messages longer than what one text may take."""
         return frozenset(i for i, size in enumerate(self.sizes) if size > self.target // _OVERSIZE)
 
-    def shortest(self, parts: Mapping[tuple[int, int], Part]) -> int:
-        """Tokens of what stays if each of these parts had one."""
-        return self.excess + self.target - sum(self._length(at, part) - 1 for at, part in parts.items())
+    def shortest(self, parts: Mapping[tuple[int, int], Part], level: int) -> int:
+        """Tokens of what stays if each of these parts had so many at most."""
+        saved = [max(0, self._length(at, part) - level) for at, part in parts.items()]
+        return self.excess + self.target - sum(saved)
 
     def drop_oldest(self, kept: AbstractSet[int]) -> None:
         """Drop the oldest units that are not kept until the target is met.
@@ -216,19 +240,29 @@ class _Work:
     def _length(self, at: tuple[int, int], part: Part) -> int:
         meter = self.allowance.meter
         clamped = self.clamped.get(at[0], {}).get(at[1])
+        if isinstance(part, ToolCall):
+            return meter.text(clamped or part.arguments) - self._frame(at, part)
         if clamped is not None:
             return meter.text(clamped)
         return meter.text(part.text) + sum(map(meter.media, _media(part)))
 
+    def _frame(self, at: tuple[int, int], call: ToolCall) -> int:
+        if at not in self.frames:
+            count = self.allowance.meter.text
+            self.frames[at] = count(brief(call.arguments, 0, count)) - 1
+        return self.frames[at]
+
     def _shorten(self, at: tuple[int, int], part: Part, level: int) -> bool:
         length = self._length(at, part)
-        count, message = self.allowance.meter.text, self.transcript.messages[at[0]]
-        text = (
-            (_briefer(message, level, count) or _clamped(part, level, count, self.transcript.seal))
-            if length > level
-            else ""
-        )
-        if not text or count(text) >= length:
+        if length <= level:
+            return False
+        count, message, frame = self.allowance.meter.text, self.transcript.messages[at[0]], 0
+        if isinstance(part, ToolCall):
+            frame = self._frame(at, part)
+            text = brief(part.arguments, frame + level, count)
+        else:
+            text = _briefer(message, level, count) or _clamped(part, level, count, self.transcript.seal)
+        if count(text) - frame >= length:
             return False
         self.clamped.setdefault(at[0], {})[at[1]] = text
         return True
@@ -239,9 +273,11 @@ class _Work:
         if self.going:
             found.append(Drop(tuple(sorted(self.going)), "the oldest, to meet the budget"))
         for i in sorted(self.clamped.keys() - self.going):
-            asked = self.transcript.messages[i].role == "user"
+            message = self.transcript.messages[i]
+            asked = message.role == "user"
             for at, text in sorted(self.clamped[i].items()):
-                found.append(Replace(i, at, text, "too long for the budget: its middle is left out", asked))
+                spoken = asked and not message.ours and isinstance(message.parts[at], Text)
+                found.append(Replace(i, at, text, _WORDS if spoken else _MIDDLE, asked))
         return tuple(found)
 
 
@@ -258,7 +294,7 @@ def _clamped(part: Part, level: int, count: Callable[[str], int], seal: Seal | N
     noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
     note = f"[… {len(media)} {noun}{'s' if len(media) > 1 else ''} left out …]"
     room = level - count(note)
-    text = head_tail(part.text, room - 1, count).rstrip() if room > 1 else ""
+    text = _cut(part.text, room - 1, count) if room > 1 else ""
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
 
 
@@ -271,7 +307,7 @@ def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
     if body is None:
         return ""
     room = level - count(mark("", message.role))
-    return mark(head_tail(body, room, count).rstrip() if room > 0 else "…", message.role)
+    return mark(_cut(body, room, count), message.role)
 
 
 def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
@@ -281,11 +317,59 @@ def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | 
     """
     said, reference = parted(text, seal)
     if not reference:
-        return head_tail(text, level, count).rstrip() or "…"
+        return _cut(text, level, count)
     room = level - count(f"\n{reference}")
-    body = head_tail(said, room, count).rstrip() if room > 0 else ""
+    body = _cut(said, room, count) if room > 0 else ""
     whole = f"{body}\n{reference}".lstrip("\n")
     return whole if count(whole) <= level else "…"
+
+
+def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
+    """The JSON object of a call's arguments with its longest values clamped, under the same keys.
+
+    A value that is no text is clamped as the text that it is written as. Empty where there is no object.
+    """
+    try:
+        found = parse(arguments)
+    except ValueError:
+        return ""
+    values = found[0] if len(found) == 1 else None
+    if not isinstance(values, dict) or not values:
+        return ""
+    lengths = {key: count(dump(value)) for key, value in values.items()}
+
+    def told(level: int) -> str:
+        room = level if level > _SHORT else 0
+        return dump(
+            {
+                key: value
+                if lengths[key] <= level
+                else _cut(value if isinstance(value, str) else dump(value), room, count)
+                for key, value in values.items()
+            }
+        )
+
+    low, high = _SHORT, max(tokens, _SHORT)
+    while low < high:
+        level = (low + high + 1) // 2
+        if count(told(level)) <= tokens:
+            low = level
+        else:
+            high = level - 1
+    return told(low)
+
+
+def _answered(transcript: Transcript, i: int) -> set[str]:
+    """The ids of the calls with results in the exchange of a message."""
+    return {result.call_id for n in unit_of(transcript, i) for result in transcript.messages[n].results}
+
+
+def _cut(text: str, tokens: int, count: Callable[[str], int]) -> str:
+    """Beginning and end of the text, or the beginning alone, with a mark."""
+    cut = head_tail(text, tokens, count) if tokens > 0 else ""
+    if "…" not in cut and cut != text:
+        cut = clip(text, tokens, count, mark="…")
+    return cut.rstrip() if "…" in cut or cut == text else "…"
 
 
 def _media(part: Part) -> tuple[Media, ...]:

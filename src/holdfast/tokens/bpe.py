@@ -10,7 +10,7 @@ import gzip
 import hashlib
 import re
 from binascii import a2b_base64
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import count
@@ -81,12 +81,14 @@ _CL100K = Vocabulary(
 )
 
 _BLOCK = 1 << 20
-"""Characters that are encoded in one go, at most: a bound on memory and on the time of a single piece."""
-_REACH = 1 << 16
-"""Characters before the end of a block in which a seam is looked for."""
-_CUT = 1 << 17
-"""Characters up to a cut where there is no seam: the shorter a piece, the faster it merges. A power of two, as
-are the longest tokens of one character, so that a run of one character is counted exactly all the same."""
+"""Characters that are encoded in one go, at most: a bound on memory."""
+_REACH = 1 << 12
+"""Characters before the end of a part in which a seam is looked for."""
+_CUT = 1 << 14
+"""Characters of a part, where a text is long or has long runs: of a single piece as long as a text of 1 MB, each
+costs six times as much as of one that is so long. A power of two, as are the longest tokens of one character."""
+_BACK, _TRIES = 16, 16
+"""So many tokens before the end of a part, its tokens are those of the whole; and places that are tried there."""
 _SEAM = re.compile(r"[A-Za-z0-9\u4e00-\u9fff\uac00-\ud7a3](?=[\x00-&(-/:-@\[-`{-\x7f\u3001\u3002\uff0c])")
 """A letter or digit before ASCII that is neither, the apostrophe of "it's" aside, or before a CJK stop: no piece
 of either pattern reaches over it, and none looks back, so the counts of both sides add up to that of the whole."""
@@ -95,7 +97,7 @@ _LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
 """Lines, each with those behind it that begin with white space or a slash: over any other break no piece of
 either pattern reaches, and none looks behind it."""
 
-_ENCODERS: dict[str, Callable[[str], list[int]]] = {}
+_ENCODERS: dict[str, tiktoken.Encoding] = {}
 _LOADING = brief_lock()
 
 
@@ -104,9 +106,9 @@ class Bpe:
     """Tokens of one vocabulary; two of them are equal when they count alike, whatever their accuracy.
 
     Text that spells a special token is text. Surrogates are read as tiktoken reads them: a pair is its
-    character, a lone one the replacement character U+FFFD. Exact for any text of up to 1,048,576 characters and
-    for longer ones that have a seam (a word's end) in each such stretch; where a longer text has none, it is cut
-    all the same, and the count is a token or two too high for each cut.
+    character, a lone one the replacement character U+FFFD. A long text is counted in parts that end at a seam (a
+    word's end), or where the same token begins whether or not what stands before it is there: then the tokens of
+    both sides are those of the whole. Where no such place is near, the count is a token or two too high.
     """
 
     vocabulary: Vocabulary
@@ -119,10 +121,10 @@ class Bpe:
 
     def count(self, text: str) -> int:
         """Tokens of the text. Raises ConfigError when the installed vocabulary is not the published one."""
-        encode = _ENCODERS.get(self.vocabulary.name) or _load(self.vocabulary)
-        if len(text) <= _BLOCK:
-            return len(encode(text))
-        return sum(len(encode(block)) for block in _blocks(text))
+        encoding = _ENCODERS.get(self.vocabulary.name) or _load(self.vocabulary)
+        if len(text) <= _CUT or (len(text) <= _BLOCK and not _has_run(text)):
+            return len(encoding.encode_ordinary(text))
+        return sum(_counts(encoding, text))
 
     def lines(self, text: str) -> list[str]:
         """The text in lines, some together, whose counts add up to its own; a very long one stays whole."""
@@ -133,21 +135,45 @@ class Bpe:
         return replace(self, accuracy=accuracy)
 
 
-def _blocks(text: str) -> Iterator[str]:
+def _has_run(text: str) -> bool:
+    """Whether so much white space stands in a row, or so much else, that it may be one long piece."""
+    half = _CUT // 2
+    return any(len(text[at : at + half].split(None, 1)) < 2 for at in range(0, len(text), half))
+
+
+def _counts(encoding: tiktoken.Encoding, text: str) -> Iterator[int]:
+    """Tokens of the text, part by part."""
     start = 0
-    while len(text) - start > _BLOCK:
-        limit = start + _BLOCK
+    while len(text) - start > _CUT:
+        limit = start + _CUT
         seam = _SEAM.search(text, limit - _REACH, limit)
-        end = seam.end() if seam else start + _CUT
-        yield text[start:end]
-        start = end
-    yield text[start:]
+        if seam:
+            yield len(encoding.encode_ordinary(text[start : seam.end()]))
+            start = seam.end()
+            continue
+        tokens = encoding.encode_ordinary(text[start:limit])
+        kept, start = _cut(encoding, text, limit, tokens)
+        yield kept
+    yield len(encoding.encode_ordinary(text[start:]))
 
 
-def _load(vocabulary: Vocabulary) -> Callable[[str], list[int]]:
+def _cut(encoding: tiktoken.Encoding, text: str, limit: int, tokens: list[int]) -> tuple[int, int]:
+    """How many of these tokens stay, which end at the limit, and where the next part begins.
+
+    The pair of tokens at the cut is the one that stands in the whole: a row of tokens is that of its text exactly
+    where each pair of neighbours is that of its own.
+    """
+    for kept in range(len(tokens) - _BACK, max(0, len(tokens) - _BACK - _TRIES), -1):
+        tail = encoding.decode_bytes(tokens[kept:]).decode("utf-8", "replace")
+        if text.startswith(tail, limit - len(tail)) and encoding.encode_ordinary(tail)[0] == tokens[kept]:
+            return kept, limit - len(tail)
+    return len(tokens), limit
+
+
+def _load(vocabulary: Vocabulary) -> tiktoken.Encoding:
     with _LOADING:
         if vocabulary.name not in _ENCODERS:
-            _ENCODERS[vocabulary.name] = _encoding(vocabulary).encode_ordinary
+            _ENCODERS[vocabulary.name] = _encoding(vocabulary)
         return _ENCODERS[vocabulary.name]
 
 

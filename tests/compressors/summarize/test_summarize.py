@@ -215,3 +215,12 @@ def test_an_asynchronous_call_that_is_cancelled_leaves_nothing_behind():
 def test_a_knob_that_makes_no_sense_is_named(knobs):
     with pytest.raises(holdfast.ConfigError, match=f"Summarize.{next(iter(knobs))}"):
         Summarize(**knobs)
+
+
+def test_a_summary_in_the_systems_name_is_known_again_where_the_system_has_no_voice():
+    messages = [{"role": m["role"], "content": [{"type": "text", "text": m["content"]}]} for m in chat(10)]
+    strategy = Summarize(role="system", keep_recent=4)
+    options = {"strategy": strategy, "llm": Scripted(NOTES), "counter": "words", "format": "anthropic"}
+    result = holdfast.compress(messages, 200, secret="s", **options)
+    assert result.messages[0]["role"] == "user"
+    assert summaries_of(result.messages, "anthropic", secret="s")[0]

@@ -282,8 +282,8 @@ class View:
 
     def _edits(self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]) -> Iterator[Edit]:
         notes, texts = self._written(chosen, references)
+        reason = "told in notes"
         if place is not None:
-            reason = "told in notes"
             yield Drop(tuple(self.going), reason)
         if place is not None and notes:
             yield Insert(
