@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.memory.condensing import RuleCondenser
+from holdfast.memory.forms import RuleCondenser
 from holdfast.memory.tiers import TIERS, TierSizes
 from holdfast.meter import meter_for
 from holdfast.session.arguments import Options

@@ -1,11 +1,11 @@
-"""How much a segment matters now: six weighted factors, each from 0 to 1, and what is said to matter."""
+"""How much a segment matters now, by weighted factors from 0 to 1, and which are brought back."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -14,7 +14,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.words import STOP_WORDS, words
 
 from . import entities
-from .segments import Segment
+from .tiers import Segment, Tier
 
 _OPEN = re.compile(r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b")
 _LONGEST_READ = 20_000  # characters of a segment that are read for its factors
@@ -191,3 +191,38 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     """Jaccard's index; 0 where either is empty."""
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A segment that may be brought back, by its id, and how much it matters to the question."""
+
+    id: str
+    tier: Tier
+    score: float
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Whom to bring back; the defaults are those of SelectiveCompression."""
+
+    thresholds: Mapping[Tier, float] = field(default_factory=lambda: {"warm": 0.6, "cold": 0.7})
+    """Scores strictly above that of their tier count."""
+
+    max_segments: int = 10
+    max_tokens: int | None = None
+    """What the chosen ones may take together."""
+
+    def of(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """The chosen ones, the highest score first; of equals the first."""
+        above = [each for each in candidates if each.score > self.thresholds.get(each.tier, 1.0)]
+        chosen: list[Candidate] = []
+        left = self.max_tokens
+        for each in sorted(above, key=lambda each: -each.score):
+            if len(chosen) == self.max_segments:
+                break
+            if left is None or each.tokens <= left:
+                chosen.append(each)
+                left = None if left is None else left - each.tokens
+        return chosen

@@ -14,14 +14,14 @@ from holdfast.engine import chosen
 from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import ConfigError
-from holdfast.memory.by_model import ModelCondenser
-from holdfast.memory.condensing import AskingCondenser, Condenser
+from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.meter import Counter, meter_for
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount
 from holdfast.tokens import window_of
 
+from .forms import ModelCondenser
 from .state import Event
 from .turns import TurnCondenser
 

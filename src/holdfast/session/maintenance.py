@@ -16,14 +16,13 @@ from holdfast.calls.lineup import Lineup
 from holdfast.compressors.writer import together
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
 from holdfast.kernel.ports import Ask
-from holdfast.memory.by_model import expanded
-from holdfast.memory.condensing import AskingCondenser, Form
-from holdfast.memory.segments import VERBATIM, Segment
-from holdfast.memory.tiers import Tier, TierStatistics
+from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
+from holdfast.memory.tiers import Segment, Tier, TierStatistics
 from holdfast.result import ModelUsage
 from holdfast.runtime import Runtime
 from holdfast.text.concealed import redacted_text
 
+from .forms import expanded
 from .tiers import Asked, Likeness, Owed, Tending
 
 

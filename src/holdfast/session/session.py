@@ -15,8 +15,8 @@ from holdfast.calls.lineup import CallLimits
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.memory.condensing import Condenser
 from holdfast.memory.facts import Fact
+from holdfast.memory.forms import Condenser
 from holdfast.memory.tiers import Tier, TierSizes, TierStatistics
 from holdfast.meter import Counter
 from holdfast.providers import EmbedderSpec, ModelSpec
@@ -52,8 +52,7 @@ from .recall import Knowing, Meaning, Past, Recalled
 from .recent import Desk, Frame
 from .report import Stats, Story, html_page, masked, recalled_positions, stats_of, text_page
 from .tiers import Likeness, Tending
-from .validity import is_refused, paired
-from .view import Fitting, View, copied
+from .view import Fitting, View, copied, is_refused, paired
 
 S = TypeVar("S")
 P = ParamSpec("P")

@@ -15,12 +15,10 @@ from holdfast.compressors.select.notes import notes_of
 from holdfast.content import recognise
 from holdfast.formats.rules.pairing import paired
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
-from holdfast.memory.changing import original_of
-from holdfast.memory.clauses import Count
-from holdfast.memory.condensing import RuleCondenser, room_for
-from holdfast.memory.packing import speaker_of
-from holdfast.memory.remembered import Remembered
-from holdfast.memory.segments import Segment, by_turns
+from holdfast.memory.excerpts import speaker_of
+from holdfast.memory.forms import Count, RuleCondenser, room_for
+from holdfast.memory.messages import Remembered
+from holdfast.memory.tiers import Segment, by_turns, original_of
 from holdfast.stream.events import Event
 from holdfast.stream.tellings import called
 from holdfast.text.memo import Memo
