@@ -63,13 +63,14 @@ def pack(
     ``whole`` counts the text as it stands in its message. ``name`` says what stands before it.
     """
     taken: list[Excerpt] = []
+    speakers = frozenset(message.speaker.lower() for message in messages.values())
     known = {""}
     days = {""}
     room = budget - count(f"{OPENING}\n")
     misses = cut = 0
     for position in positions:
         message = messages.get(position)
-        if message is None or (body := _body(message)) in known:
+        if message is None or (body := _body(message, speakers)) in known:
             continue
         if misses > _MOST_MISSES:
             break
@@ -96,16 +97,17 @@ def pack(
     return sorted(taken)
 
 
-def _body(message: Remembered) -> str:
-    return message.body.strip() if message.role == "tool" else _BARE(message.body)
+def _body(message: Remembered, speakers: frozenset[str]) -> str:
+    return message.body.strip() if message.role == "tool" else _BARE((message.body, speakers))
 
 
-def _bare(text: str) -> str:
-    """The text without the sentences that are courtesy alone."""
-    return "".join(each for each in sentences(text) if telling(each)).strip()
+def _bare(given: tuple[str, frozenset[str]]) -> str:
+    """The text without the sentences that are courtesy alone; the names of who speaks are no news."""
+    text, speakers = given
+    return "".join(each for each in sentences(text) if not speakers.issuperset(telling(each))).strip()
 
 
-_BARE: Memo[str, str] = Memo(_bare, lambda text, _: 2 * len(text), 8_000_000)
+_BARE: Memo[tuple[str, frozenset[str]], str] = Memo(_bare, lambda given, _: 2 * len(given[0]), 8_000_000)
 """By the text: what is found once is often found again."""
 
 

@@ -31,7 +31,6 @@ _MOST_NAMED = 8  # things that one question names: each costs a search as much a
 _LEAST_DIGITS = 4  # of a number that is a name: a shorter one is a count, a day or an hour
 _SHORT_NAME = 3  # letters from which on the beginning of a name is taken for the name
 _NEAR = 0.01  # of a message said then: what is further away has nothing to do with that time
-_HINT = 0.6  # what "first" and "latest" weigh against a date
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ class Asked:
         end, other = min(messages), max(messages)
         if self.direction > 0:
             end, other = other, end
-        return {at: _HINT * (at - other) / (end - other) for at in messages}
+        return {at: ((at - other) / (end - other)) ** 2 for at in messages}
 
 
 def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:

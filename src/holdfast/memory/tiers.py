@@ -1,7 +1,7 @@
 """Segments of the past, and the tiers in which they stand: hot, warm, cold. Values in, values out.
 
-The pieces joined are what was cut. A segment that is made smaller, brought back or cut again stays the same one, with
-what became of it in its metadata.
+The pieces joined are what was cut. A segment that is made smaller, brought back or cut again stays
+the same one, with what became of it in its metadata.
 """
 
 from __future__ import annotations
