@@ -157,7 +157,7 @@ def _refused(place: str, value: object, problem: str, advice: str) -> ConfigErro
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SessionOptions:
     """The options of a session, as ``Session`` takes them. Raises ConfigError for what is none."""
 
     budget: Budget | None = None

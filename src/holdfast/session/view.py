@@ -20,10 +20,10 @@ from holdfast.result import CompressionResult
 from holdfast.text.visible import amount
 from holdfast.validity import repair
 
-from .arguments import Options
+from .arguments import SessionOptions
 from .log import Kept, Thread
 from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
-from .recent import Frame, Part, RecentTurns, Telling, in_mind, spoken
+from .recent import Frame, Part, PastMessage, RecentTurns, in_mind, spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ _OUTGREW = "the recent turns outgrew their share of the budget"
 _WIDER = "the budget has room for more of the recent turns"
 
 
-class Fitting:
+class Fit:
     """One fit of a thread: what is decided here is recorded there."""
 
     def __init__(self, frame: Frame, past: Past) -> None:
@@ -228,7 +228,7 @@ class Fitting:
     def _told(self, recalled: str) -> str:
         return f"{self.mind}{recalled}".rstrip("\n")
 
-    def _telling(self, recalled: str) -> Telling:
+    def _telling(self, recalled: str) -> PastMessage:
         return spoken(self.thread, self.desk, self.frame.options.meter, self.mind, recalled)
 
     def _cost(self, recalled: str) -> int:
@@ -242,7 +242,7 @@ def is_refused(view: View, thread: Thread) -> bool:
     return bool(violations(read.rules, read.messages))
 
 
-def paired(view: View, form: Format, options: Options, waiting: Sequence[str]) -> View:
+def paired(view: View, form: Format, options: SessionOptions, waiting: Sequence[str]) -> View:
     """The view, mended as ``repair`` does; the calls that are ``waiting`` at its end stay so."""
     under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
     rest = [message for i, message in enumerate(view.messages) if i not in under_way]
