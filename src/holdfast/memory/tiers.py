@@ -71,30 +71,32 @@ def by_turns(messages: Talk) -> list[list[Remembered]]:
 def by_time(messages: Talk, pause: float = _PAUSE) -> list[list[Remembered]]:
     """A new piece after each pause of more than so many seconds; unknown times do not cut."""
 
-    def apart(piece: Talk, after: Remembered) -> bool:
-        before = piece[-1].said
-        return before is not None and after.said is not None and abs(after.said - before) > pause
+    def apart(before: Remembered, after: Remembered) -> bool:
+        if before.said is None or after.said is None:
+            return False
+        return abs(after.said - before.said) > pause
 
     return _cut(messages, apart)
 
 
 def by_entities(messages: Talk) -> list[list[Remembered]]:
     """A new piece where a message names something, and nothing of what the piece so far named."""
+    pieces: list[list[Remembered]] = []
+    known: set[str] = set()
+    for message in messages:
+        named = {entity.text for entity in entities(message.body)}
+        if not pieces or (named and known and not named & known):
+            pieces.append([])
+            known = set()
+        pieces[-1].append(message)
+        known |= named
+    return pieces
 
-    def named(message: Remembered) -> set[str]:
-        return {entity.text for entity in entities(message.body)}
 
-    def apart(piece: Talk, after: Remembered) -> bool:
-        known, fresh = set[str]().union(*map(named, piece)), named(after)
-        return bool(fresh and known and not fresh & known)
-
-    return _cut(messages, apart)
-
-
-def _cut(messages: Talk, apart: Callable[[Talk, Remembered], bool]) -> list[list[Remembered]]:
+def _cut(messages: Talk, apart: Callable[[Remembered, Remembered], bool]) -> list[list[Remembered]]:
     pieces = [[message] for message in messages[:1]]
     for message in messages[1:]:
-        if apart(pieces[-1], message):
+        if apart(pieces[-1][-1], message):
             pieces.append([])
         pieces[-1].append(message)
     return pieces
