@@ -19,8 +19,7 @@ from unittest.mock import patch
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.memory import Index, Remembered, Weights, pack, remembered, written
-from holdfast.memory.index import WORDS_ALONE
-from holdfast.memory.neighbours import REACH
+from holdfast.memory.index import REACH, WORDS_ALONE
 from holdfast.meter import meter_for
 
 HITS = 200
@@ -54,11 +53,10 @@ def local_vectors() -> Vectors | None:
 def variants(vectors: Vectors | None) -> Iterator[Variant]:
     """Everything, then each part left out."""
     usual = Weights() if vectors else WORDS_ALONE
-    for name in ("words", "scene", "speaker", "time"):
+    for name in ("exact", "words", "speaker", "time"):
         yield Variant(f"without {name}", vectors, replace(usual, **{name: 0.0}))
     if vectors:
         yield Variant("without vectors", None)
-        yield Variant("without words and scene", vectors, replace(usual, words=0.0, scene=0.0))
     yield Variant("without neighbours", vectors, neighbours=False)
     yield Variant("without packing", vectors, packing=False)
 

@@ -11,8 +11,8 @@ from statistics import mean, median
 from time import process_time
 
 from holdfast.memory import remembered
-from holdfast.memory.condensing import RuleCondenser
-from holdfast.memory.segments import HEAVY, LIGHT, by_time
+from holdfast.memory.forms import HEAVY, LIGHT, RuleCondenser
+from holdfast.memory.tiers import by_time
 from holdfast.memory.times import day_name
 from holdfast.meter import meter_for
 

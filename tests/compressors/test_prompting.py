@@ -15,6 +15,7 @@ VALUES = {
     "earlier": quoted("Before."),
     "source": "output of ls",
     "question": "",
+    "named": "",
 }
 
 

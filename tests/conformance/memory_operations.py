@@ -6,13 +6,10 @@ from typing import Any
 
 import holdfast
 from holdfast.memory import Index, pack, remembered, written
-from holdfast.memory.candidates import Candidate, Choice
-from holdfast.memory.changing import demoted, recalled
-from holdfast.memory.condensing import RuleCondenser
 from holdfast.memory.entities import importance
-from holdfast.memory.relevance import Context, Relevance, access, importances, recency
-from holdfast.memory.segments import Segment
-from holdfast.memory.tiers import Maintenance, Tiers, TierSizes
+from holdfast.memory.forms import RuleCondenser
+from holdfast.memory.relevance import Candidate, Choice, Context, Relevance, access, importances, recency
+from holdfast.memory.tiers import Maintenance, Segment, Tiers, TierSizes, demoted, recalled
 from holdfast.meter import meter_for
 from holdfast.text.importance import has_importance_marker
 from tests.conformance.outcome import Outcome

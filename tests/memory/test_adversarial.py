@@ -1,10 +1,10 @@
 import pytest
 
 from holdfast.memory import pack, remembered
-from holdfast.memory.condensing import RuleCondenser
 from holdfast.memory.entities import entities, relations
 from holdfast.memory.facts import lifted
-from holdfast.memory.segments import LIGHT, at_topic_shifts
+from holdfast.memory.forms import LIGHT, RuleCondenser
+from holdfast.memory.tiers import at_topic_shifts
 from holdfast.memory.times import moment, period
 from holdfast.text.importance import has_importance_marker
 from tests.memory.talks import index_of

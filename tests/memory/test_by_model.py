@@ -1,9 +1,9 @@
 import pytest
 
 from holdfast.kernel.errors import ModelError
-from holdfast.memory.by_model import RECONSTRUCTED, ModelCondenser, expanded
-from holdfast.memory.condensing import Form, RuleCondenser, room_for
-from holdfast.memory.segments import HEAVY, LIGHT, Segment
+from holdfast.memory.forms import HEAVY, LIGHT, Form, RuleCondenser, room_for
+from holdfast.memory.tiers import Segment
+from holdfast.session.forms import RECONSTRUCTED, ModelCondenser, expanded
 from tests.memory.test_condensing import REPORT, count
 
 

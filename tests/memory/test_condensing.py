@@ -2,9 +2,8 @@ import re
 
 import pytest
 
-from holdfast.memory.condensing import RuleCondenser
-from holdfast.memory.mentions import named_in
-from holdfast.memory.segments import HEAVY, LIGHT
+from holdfast.memory.entities import named_in
+from holdfast.memory.forms import HEAVY, LIGHT, RuleCondenser
 from holdfast.meter import meter_for
 
 count = meter_for(counter="o200k_base").text

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from holdfast.memory.segments import at_topic_shifts
+from holdfast.memory.tiers import at_topic_shifts
 
 _MOST = 500
 

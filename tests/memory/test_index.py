@@ -4,9 +4,8 @@ import random
 import pytest
 
 from holdfast.memory import Index, remembered
-from holdfast.memory.asked import Asked
 from holdfast.memory.index import Answers
-from holdfast.memory.neighbours import scenes
+from holdfast.memory.question import Asked
 from holdfast.memory.times import DAY, moment
 from tests.memory.talks import index_of, talk
 
@@ -101,15 +100,6 @@ def test_the_first_and_the_latest_of_several_are_told_apart():
     assert index_of(cats).search("What is the latest cat called?", 1)[0].position == 2
 
 
-def test_before_and_after_an_event_are_told_apart():
-    walks = [remembered(at, "user", f"We walked along the {way}.") for at, way in enumerate(("river", "coast"))]
-    trip = [remembered(2, "user", "The journey to Norway was long.")]
-    later = [remembered(at, "user", f"We walked through the {way}.") for at, way in ((3, "forest"), (4, "town"))]
-    index = index_of([*walks, *trip, *later])
-    assert index.search("Where did we walk before the journey to Norway?", 5)[1].position in {0, 1}
-    assert index.search("Where did we walk after the journey to Norway?", 5)[1].position in {3, 4}
-
-
 def test_a_possessive_names_no_role():
     mixed = [
         remembered(0, "assistant", "The failing test is test_login."),
@@ -197,27 +187,6 @@ def test_answers_are_ranked_by_the_sum_of_what_speaks_for_them(seed):
     assert all(sum(answers.why(place).values()) == scores[place] for place in messages)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_a_scene_is_worth_its_three_best_messages(seed):
-    chance = random.Random(seed)
-    messages = some_messages(chance)
-    scores = {place: chance.random() for place in chance.sample(range(200), 40)}
-    found = scenes(scores, messages)
-    cuts, before = [[]], None
-    for place, message in messages.items():
-        known = before is not None and before.said is not None and message.said is not None
-        apart = before is not None and (
-            abs(message.said - before.said) > 3_600 if known else message.position - before.position > 12
-        )
-        cuts += [[]] if apart else []
-        cuts[-1].append(place)
-        before = message
-    worth = {
-        place: sum(heapq.nlargest(3, (scores.get(each, 0.0) for each in cut))) for cut in cuts for place in cut
-    }
-    assert {place: found.get(place, 0.0) for place in messages} == pytest.approx(worth)
-
-
 def test_a_context_lends_its_words_and_asks_for_nothing():
     chat = [
         remembered(0, "user", "Ben: The valve leaks."),
@@ -256,16 +225,6 @@ def test_what_is_named_exactly_comes_before_what_holds_its_pieces(name):
 def test_a_name_within_a_longer_name_is_another_one():
     talk = [remembered(at, "user", f"{name} is 12.") for at, name in enumerate(("max_pool_size", "pool_size"))]
     assert index_of(talk).search("pool_size", 1)[0].position == 1
-
-
-def test_words_that_stand_side_by_side_count_for_more():
-    talk = [remembered(at, "user", f"The order {at} was paid twice, and refunded.") for at in range(6)]
-    talk.append(
-        remembered(6, "user", "That one was refunded twice, it seems to me, two seconds apart by the log.")
-    )
-    best = index_of(talk).search("Which was refunded twice?", 1)[0]
-    assert best.position == 6
-    assert best.why["runs"] > 0
 
 
 @pytest.mark.parametrize(("asked", "wanted"), [("srv-31", {31}), ("srv-31 and srv-17", {17, 31})])

@@ -1,10 +1,8 @@
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.memory import pack, remembered, written
-from holdfast.memory.packing import OPENING
-from holdfast.memory.pleasantries import without_pleasantries
+from holdfast.memory.excerpts import OPENING
 from holdfast.meter import meter_for
 from tests.memory.talks import index_of, talk
 
@@ -81,19 +79,6 @@ def test_more_budget_never_gives_fewer_messages():
     hits = index_of(TALK).search("What did Ben and Nora do?", 50)
     sizes = [len(pack(hits, MESSAGES, budget, count)) for budget in (60, 120, 240, 480)]
     assert sizes == sorted(sizes)
-
-
-@pytest.mark.parametrize(
-    ("text", "bare"),
-    [
-        ("Thanks so much! The key is under the mat.", "The key is under the mat."),
-        ("Wow, that's great!", ""),
-        ("Hey Nora! How are you?", ""),
-        ("Good luck with your exam on Monday!", "Good luck with your exam on Monday!"),
-    ],
-)
-def test_only_courtesy_is_left_out(text, bare):
-    assert without_pleasantries(text, frozenset({"nora"})) == bare
 
 
 def test_what_a_tool_returned_is_cut_by_its_kind_with_the_question_in_view():

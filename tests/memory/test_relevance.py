@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.memory.relevance import Context, Relevance, access, has_importance_marker, importances, recency
-from holdfast.memory.segments import Segment
+from holdfast.memory.tiers import Segment
 
 NOW = 10_000.0
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.memory import remembered
-from holdfast.memory.segments import Segment, at_topic_shifts, by_entities, by_time, by_turns
+from holdfast.memory.tiers import Segment, at_topic_shifts, by_entities, by_time, by_turns
 from tests.memory.talks import talk
 
 

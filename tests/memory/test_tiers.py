@@ -1,10 +1,8 @@
 import pytest
 
 from holdfast.kernel.errors import ConfigError
-from holdfast.memory.candidates import Candidate, Choice
-from holdfast.memory.changing import original_of
-from holdfast.memory.segments import Segment
-from holdfast.memory.tiers import TIERS, Maintenance, Tiers, TierSizes
+from holdfast.memory.relevance import Candidate, Choice
+from holdfast.memory.tiers import TIERS, Maintenance, Segment, Tiers, TierSizes, original_of
 
 
 def count(text):

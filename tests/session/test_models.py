@@ -16,12 +16,12 @@ import holdfast
 from holdfast.kernel.errors import ConfigError, ModelError, NotFoundError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.ports import Complete
-from holdfast.memory.by_model import RECONSTRUCTED, ModelCondenser
-from holdfast.memory.condensing import Form, RuleCondenser
+from holdfast.memory.forms import Form, RuleCondenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.providers.openai import OpenAIModel
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 from holdfast.session import Session
+from holdfast.session.forms import RECONSTRUCTED, ModelCondenser
 from holdfast.stores.in_process import InProcessStore
 from tests.providers.vendors import Vendors
 from tests.session.talks import turn, turns

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.memory.segments import HEAVY, LIGHT
+from holdfast.memory.forms import HEAVY, LIGHT
 from holdfast.memory.tiers import TierSizes
 from holdfast.meter import meter_for
 from holdfast.session import Session

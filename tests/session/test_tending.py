@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from holdfast.memory.condensing import RuleCondenser
+from holdfast.memory.forms import RuleCondenser
 from holdfast.memory.tiers import TIERS, TierSizes
 from holdfast.meter import meter_for
-from holdfast.session.arguments import Options
+from holdfast.session.arguments import SessionOptions
 from holdfast.session.log import Thread
 from holdfast.session.tiers import Likeness, Tending
 from holdfast.stores.in_process import InProcessStore
@@ -18,7 +18,7 @@ SIZES = TierSizes(hot=400, warm=300, cold=200)
 
 def opened(store, name="t"):
     thread = Thread(name, store, lambda: 1_000.0, meter_for(counter="o200k_base"))
-    return thread, Tending(thread, SIZES, RuleCondenser(), Likeness(Options().lineup))
+    return thread, Tending(thread, SIZES, RuleCondenser(), Likeness(SessionOptions().lineup))
 
 
 def said(thread, messages):

@@ -50,7 +50,7 @@ from holdfast.cli.options import (
 )
 from holdfast.cli.terminal import mention, pour, say, say_json
 from holdfast.kernel.errors import BudgetError, ConfigError
-from holdfast.memory.place import best_place
+from holdfast.memory.excerpts import best_place
 from holdfast.memory.times import day_name
 from holdfast.result import TokenUsage
 from holdfast.session import Session, View

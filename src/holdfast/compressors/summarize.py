@@ -19,7 +19,7 @@ from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Edit, Insert, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, IntegrityError, ModelError
-from holdfast.kernel.messages import Message, Role
+from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Ask
 from holdfast.kernel.transcript import Transcript
 
@@ -27,6 +27,9 @@ _OF_THE_MODEL = 0.6  # of the cap: the rest is for words of the user and for det
 
 
 _ADDED = 0.3  # of the cap that a text may take which is set behind earlier ones
+
+
+Speaker = Literal["user", "assistant", "system"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Summarize(Configured):
     verify: bool = True
     """Whether exact things and constraints that the model left out are listed."""
 
-    role: Literal["user", "assistant", "system"] = "user"
+    role: Speaker = "user"
     """Who speaks the summary."""
 
     opening: str | None = None
@@ -102,8 +105,7 @@ class Summarize(Configured):
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         memory = Memory(history, self._writer(allowance), self.keep_seconds)
-        form = SummaryForm(role, self.opening, self.quote_users, self.verify, self.summary_max_tokens)
-        return (yield from self._planned(SummaryTelling(form, history, memory)))
+        return (yield from self._planned(SummaryTelling(replace(self, role=role), history, memory)))
 
     def _planned(self, telling: SummaryTelling) -> Flow:
         history, memory = telling.history, telling.memory
@@ -240,24 +242,15 @@ LEAST = 64  # tokens; a smaller summary says nothing, and less history is not wo
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryForm:
-    """How a summary is told: the knobs of these names."""
-
-    role: Role
-    opening: str | None
-    quote_users: bool
-    verify: bool
-    summary_max_tokens: Share
-
-
-@dataclass(frozen=True, slots=True)
 class SummaryTelling:
     """What a summary becomes in one conversation.
 
     Covers always run up to a position, of ``history.places``.
     """
 
-    form: SummaryForm
+    form: Summarize
+    """How it is told: its role, its opening, what is quoted and what is verified."""
+
     history: History
     memory: Memory
 
@@ -360,7 +353,7 @@ class SummaryTelling:
 
 
 _REACH = 8  # units before and behind the wanted end that are tried
-_SPEAKERS: tuple[Role, ...] = ("user", "assistant")
+_SPEAKERS: tuple[Speaker, ...] = ("user", "assistant")
 _STAND_IN = Envelope(start=0, end=0, count=1, covers="", body="…")
 
 

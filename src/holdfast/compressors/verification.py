@@ -52,6 +52,8 @@ _READ = 20_000  # characters of a tool's output in which exact things are looked
 _SHARED = 0.8  # of the words of a constraint: who repeats them repeats it
 _WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "tool": 0.4}
 _CONSTRAINT = 3.0  # exact things that a user's constraint counts for
+_OWN_WORDS = 0.4  # share of its words that a reply takes from the text: another topic has none of them
+_SPELLED_OUT = 2  # digits of a number that the text may have had in words
 _OVERHEAD = 20  # characters that any line costs on top
 
 Count = Callable[[str], int]
@@ -75,6 +77,24 @@ def accepted(reply: str, tokens: int, count: Count) -> str:
     if not fits(text, _FAR_TOO_LONG * tokens, count):
         raise ModelError(f"the reply of the model was refused: it is far longer than {tokens:,} tokens")
     return text
+
+
+def unfounded(reply: str, text: str) -> str:
+    """Why the reply cannot stand for the text; empty where it can.
+
+    A small number may be one that the text has in words, for "twice" may have become "2 times".
+    """
+    said = set(terms(reply))
+    if not said:
+        return "it says nothing"
+    if len(said.intersection(terms(text))) < _OWN_WORDS * len(said):
+        return "it speaks of something else"
+    for one in find(reply):
+        digits = sum(map(str.isdigit, one.text))
+        in_words = one.kind in {"number", "quantity"} and digits <= _SPELLED_OUT
+        if one.text not in text and not in_words:
+            return f"it names {one.text!r}, which the text does not"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ from holdfast.text.visible import encodable
 _HERE = Path(__file__).parent / "prompts"
 _WORDS_A_TOKEN = 0.7  # of English, a little less than the usual three quarters
 _QUOTE = "| "
+_OF_SUMMARIES = ("extend", "merge", "message", "squeeze", "summarize", "system")
+"""The prompts whose answers are kept: another wording of one makes all of them be asked for anew."""
 
 
 def request(name: str, tokens: int, values: Mapping[str, str]) -> Complete:
@@ -42,8 +44,8 @@ def _prompt(name: str) -> Template:
 
 
 def wording() -> str:
-    """Everything that is asked: it decides what an answer is worth."""
-    return "\n".join(_prompt(path.stem).template for path in sorted(_HERE.glob("*.txt")))
+    """Everything that is asked for a summary: it decides what an answer is worth."""
+    return "\n".join(_prompt(name).template for name in _OF_SUMMARIES)
 
 
 def quoted(text: str) -> str:

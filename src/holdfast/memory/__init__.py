@@ -8,16 +8,22 @@ that stands in the conversation. ``vectors.WordVectors`` adds meaning to words; 
 Where messages live in a store, ``Retrieval`` searches it: the store's full-text index is its ``LexicalSource``,
 its log its ``MessageSource``, its vectors the ``VectorSource``. Nothing is read that is not needed.
 
-What leaves the window is cut into ``segments``, weighed by ``relevance`` and moved from tier to tier by ``tiers``;
-a ``Condenser`` makes the warm and the cold form of it, and ``facts`` are lifted from it.
+What leaves the window is cut into segments, weighed by ``relevance`` and moved from tier to tier by ``tiers``; a
+``Condenser`` of ``forms`` makes the warm and the cold form of it, and ``facts`` are lifted from it.
 """
 
 from __future__ import annotations
 
-from .index import Index, Retrieval, Weights
-from .packing import pack, written
-from .reading import remembered
-from .remembered import Excerpt, GrowingVectors, Hit, LexicalSource, MessageSource, Remembered, VectorSource
+from .excerpts import Excerpt, pack, written
+from .index import Hit, Index, Retrieval, Weights
+from .messages import (
+    GrowingVectors,
+    LexicalSource,
+    MessageSource,
+    Remembered,
+    VectorSource,
+    remembered,
+)
 
 __all__ = [
     "Excerpt",

@@ -5,33 +5,57 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import fsum
 
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
-from holdfast.text.words import STOP_WORDS
-
-from .names import Name, names
-from .pleasantries import COURTESY
-from .verbs import is_verb
+from holdfast.text.words import STOP_WORDS, words
 
 MOST_ENTITIES, MOST_RELATIONS = 15, 10
 """Of V.24."""
 
 RELATED = "related-to"
-"""What stands between two entities of a sentence that has no verb there."""
+"""What stands between two entities of a sentence that has no word there."""
 
 HEAD = re.compile(r"^(?:User|Assistant|System|Call|Result): ", re.MULTILINE)
 """What a line begins with in the text of a turn where nobody has a name: it is none either."""
 
+COURTESY = frozenset(
+    """
+    absolutely amazing awesome brilliant bye cheers congrats congratulations cool definitely evening excellent fine
+    glad good goodbye great haha happy hello hey hi hope indeed lovely morning nice night ok okay perfect pleasure
+    proud right soon sorry sounds super sure sweet thanks true welcome wonderful wow yay yeah yep yes
+    """.split()
+)
+"""Words that are said to be kind: they are no names, and tell nothing by themselves."""
+
+_NAME = re.compile(r"[^\W\d_][\w'’&-]*")
+_POSSESSIVE = re.compile(r"['’]s?$")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+_SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
+_BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
+_COUNTED = frozenset({"number", "version", "time", "quantity"})
+_MOST_WORDS = 8  # of one name: a longer run of capitals is shouting
 _BETWEEN = 120  # characters that a relation spans at most
 _REPEATED = 2  # times from which on a phrase is an entity
 _SHORTEST = 4  # letters of each word of a phrase
+_LEADING = 5  # words that lead to a number, the sign before it one of them
+_BRIEF = 24  # characters of a word that tells what a number is
+_STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # behind which other words begin
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as it is written, and where it starts."""
+
+    text: str
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +69,77 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Two entities of one sentence, and the verb between them."""
+    """Two entities of one sentence, and the word between them."""
 
     subject: str
     verb: str
     object: str
 
 
+def names(text: str) -> list[Name]:
+    """Every name in the order of the text, with repeats: runs of capitalised words.
+
+    The first word of a sentence counts where it is a name elsewhere, has a second name behind it,
+    or has something or speaks: ``Maria's``, ``Nora:``.
+    """
+    runs = list(_runs(text))
+    certain = {_plain(word.group()) for opens, run in runs for word in run[opens:]}
+    found: list[Name] = []
+    for opens, run in runs:
+        kept = list(run)
+        while kept and _plain(kept[0].group()) in _COMMON:
+            kept.pop(0)
+        if not kept:
+            continue
+        first = kept[0]
+        alone = opens and len(kept) == len(run) == 1
+        owns = text.startswith(":", first.end()) or _POSSESSIVE.search(first.group())
+        if not alone or owns or _plain(first.group()) in certain:
+            start, end = first.start(), kept[-1].end()
+            found.append(Name(_POSSESSIVE.sub("", text[start:end]), start))
+    return found
+
+
+_COMMON = STOP_WORDS | COURTESY
+
+
+def telling(text: str) -> list[str]:
+    """The words that say something by themselves."""
+    return [word for word in words(text) if word not in _COMMON]
+
+
+def _runs(text: str) -> Iterator[tuple[bool, list[re.Match[str]]]]:
+    """Runs of capitalised words, and whether each opens a sentence."""
+    start = 0
+    for sentence in sentences(text):
+        run: list[re.Match[str]] = []
+        opens = is_first = True
+        for match in _NAME.finditer(text, start, start + len(sentence)):
+            word = match.group()
+            capital = word[0].isupper() and not (word[0] == "I" and word[1:2] in ("", "'", "’"))
+            joined = capital and run and text[run[-1].end() : match.start()] in (" ", ". ")
+            if run and (not joined or len(run) == _MOST_WORDS):
+                yield opens, run
+                run = []
+            if capital:
+                opens = opens if run else is_first
+                run.append(match)
+            is_first = False
+        if run:
+            yield opens, run
+        start += len(sentence)
+
+
+@lru_cache(maxsize=1 << 12)
+def _plain(word: str) -> str:
+    return next(iter(words(word)), "")
+
+
 def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
-    """What the text is about: names, then what is exact, then phrases that come back; the oftenest first."""
+    """What the text is about: names, then what is exact, then phrases that come back.
+
+    Of each the oftenest first.
+    """
     return list(_READ(text).entities[:most])
 
 
@@ -62,31 +148,36 @@ def exact(text: str) -> frozenset[str]:
     return _READ(text).exact
 
 
-def places(text: str) -> tuple[str, dict[str, int]]:
-    """What the text says without the names of who speaks, and where in that each entity stands first."""
-    read = _READ(text)
-    return read.said, {one: start for start, one in reversed(read.places)}
-
-
 def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
-    """Neighbouring entities of one sentence with the verb that joins them, each relation once."""
-    return list(_RELATIONS(text)[:most])
+    """Neighbouring entities of one sentence with the first telling word between, each once."""
+    read = _READ(text)
+    ends = list(accumulate(map(len, sentences(read.said))))
+    found: dict[Relation, None] = {}
+    for (start, subject), (at, other) in pairwise(read.places):
+        end = start + len(subject)
+        near = at - end <= _BETWEEN and bisect_right(ends, start) == bisect_right(ends, at)
+        if near and subject != other:
+            between = _WORD.findall(read.said[end:at])
+            verb = next((word for word in between if word.lower() not in STOP_WORDS), RELATED)
+            found.setdefault(Relation(subject, verb, other))
+    return list(found)[:most]
 
 
 def importance(
     found: Iterable[str], context: Iterable[str], everywhere: Mapping[str, float], beta: float
 ) -> float:
-    """How much the entities matter here: the share that the context names too, and how often all texts name those.
+    """How much the entities matter here: how many the context names, and how often all texts do.
 
     V.16: beta * overlap / |E| + (1 - beta) * the sum of the global importance of the shared ones.
     """
     own = set(found)
     shared = own.intersection(context)
-    return beta * len(shared) / max(1, len(own)) + (1 - beta) * fsum(everywhere.get(one, 0.0) for one in shared)
+    known = fsum(everywhere.get(one, 0.0) for one in shared)
+    return beta * len(shared) / max(1, len(own)) + (1 - beta) * known
 
 
 def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
-    """The global importance of each entity: the share of the texts that name it, given the entities of each."""
+    """The global importance of each entity: the share of the texts that name it."""
     holders = Counter(entity for named in texts for entity in set(named))
     return {entity: times / len(texts) for entity, times in holders.items()}
 
@@ -105,12 +196,8 @@ class _Read:
 def _read(text: str) -> _Read:
     said = HEAD.sub("", text)
     named, found = names(said), find(said)
-    return _Read(
-        said,
-        _entities(said, named, found),
-        frozenset(one.text for one in found if not one.text.isdigit()),
-        _places(named, found),
-    )
+    whole = frozenset(one.text for one in found if not one.text.isdigit())
+    return _Read(said, _entities(said, named, found), whole, _places(named, found))
 
 
 _READ: Memo[str, _Read] = Memo(
@@ -137,44 +224,80 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
     starts = [name.start for name in named]
     ends = [0, *(name.start + len(name.text) for name in named)]
     places = [(name.start, name.text) for name in named]
-    places += [(one.start, one.text) for one in found if one.start >= ends[bisect_right(starts, one.start)]]
-    return tuple(sorted(places))
-
-
-def _relations(text: str) -> tuple[Relation, ...]:
-    read = _READ(text)
-    ends = list(accumulate(map(len, sentences(read.said))))
-    found: dict[Relation, None] = {}
-    for (start, subject), (at, other) in pairwise(read.places):
-        end = start + len(subject)
-        near = at - end <= _BETWEEN and bisect_right(ends, start) == bisect_right(ends, at)
-        if near and subject != other:
-            found.setdefault(Relation(subject, _verb(read.said[end:at]), other))
-    return tuple(found)
-
-
-_RELATIONS: Memo[str, tuple[Relation, ...]] = Memo(
-    _relations, lambda text, found: len(text) + 128 * len(found), 8_000_000
-)
-"""As above."""
-
-
-def _verb(between: str) -> str:
-    return next((word for word in _WORD.findall(between) if is_verb(word.lower())), RELATED)
+    outside = [one for one in found if one.start >= ends[bisect_right(starts, one.start)]]
+    return tuple(sorted([*places, *((one.start, one.text) for one in outside)]))
 
 
 def _phrases(text: str) -> list[tuple[str, int]]:
     """Pairs of telling words that stand together more than once."""
     pairs = Counter[str]()
-    before, end = "", 0
-    for match in _WORD.finditer(text):
-        word = match.group()
-        telling = word if _is_telling(word) else ""
-        if before and telling and text[end : match.start()] == " ":
-            pairs[f"{before} {word}"] += 1
-        before, end = telling, match.end()
+    for before, after in pairwise(_WORD.finditer(text)):
+        beside = text[before.end() : after.start()] == " "
+        if beside and _is_telling(before.group()) and _is_telling(after.group()):
+            pairs[f"{before.group()} {after.group()}"] += 1
     return [(pair, times) for pair, times in pairs.most_common() if times >= _REPEATED]
 
 
 def _is_telling(word: str) -> bool:
-    return len(word) >= _SHORTEST and word.islower() and word not in STOP_WORDS and word not in COURTESY
+    return len(word) >= _SHORTEST and word.islower() and word not in _COMMON
+
+
+def named_in(text: str) -> dict[str, str]:
+    """The names of the text and what is exact in it, each as a form tells it.
+
+    A number by itself says nothing: it is told with the word that it counts or that leads to it,
+    and where there is none it is left out. So is what has no letter and no digit, and who speaks
+    and is not spoken of.
+    """
+    read = _READ(text)
+    starts = {one: start for start, one in reversed(read.places)}
+    spoken = Counter(_SPEAKER.findall(read.said))
+    found: dict[str, str] = {}
+    for entity in read.entities:
+        name = entity.text
+        is_named = entity.kind != "phrase" and spoken[name] < entity.times
+        if not is_named or not any(map(str.isalnum, name)):
+            continue
+        bare = entity.kind in _COUNTED and name in starts and not _LETTERS.search(name)
+        label = _labelled(read.said, starts[name], name) if bare else name
+        if label:
+            found[name] = label
+    told = "\n".join(found.values())
+    return {name: label for name, label in found.items() if label != name or told.count(name) == 1}
+
+
+def with_names(form: str, named: Mapping[str, str]) -> str:
+    """The form, and behind it what it does not name."""
+    missing = dict.fromkeys(label for name, label in named.items() if name not in form)
+    listed = ", ".join(missing)
+    if not listed:
+        return form
+    return f"{form}\nAlso named: {listed}" if form else f"Named: {listed}"
+
+
+def completed(form: str, named: Mapping[str, str], room: int, count: Callable[[str], int]) -> str:
+    """The form, and behind it as much of what it does not name as fits, the shortest first."""
+    missing = [(name, label) for name, label in named.items() if name not in form]
+    places = sorted(range(len(missing)), key=lambda place: (len(missing[place][1]), place))
+
+    def written(size: int) -> str:
+        return with_names(form, dict(missing[place] for place in sorted(places[:size])))
+
+    fitting = bisect_right(range(len(missing) + 1), room, key=lambda size: count(written(size)))
+    return written(max(0, fitting - 1))
+
+
+def _labelled(said: str, start: int, number: str) -> str:
+    """The number with the word behind it, else with those that lead to it; empty without any."""
+    end = start + len(number)
+    behind = _BEHIND.match(said, end)
+    if behind and not (behind[1] and behind[1].lower() in STOP_WORDS):
+        return said[start : behind.end()]
+    before = said[max(0, start - _BETWEEN) : start].rpartition("\n")[2].split(" ")[-_LEADING:]
+    for at in range(len(before) - 1, -1, -1):
+        word = before[at].strip("`(:=$€£#~")
+        if before[at].endswith(_STOPS):
+            break
+        if _LETTERS.search(word) and len(word) <= _BRIEF and word.lower() not in STOP_WORDS:
+            return " ".join(before[at:]) + number
+    return ""

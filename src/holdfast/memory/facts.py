@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, words
 
-from .pleasantries import COURTESY
-from .remembered import Remembered
+from .messages import Remembered
 
 _I = (
     r"\b(?:i|we)(?:['’](?:m|re|ve|d|ll)| am| are| have| had| will)?"
@@ -184,7 +183,7 @@ def _is_telling(value: str) -> bool:
     spoken = words(value)
     if not 1 <= len(spoken) <= _MOST_WORDS or spoken[0] in _CLAUSE:
         return False
-    return any(word not in STOP_WORDS and word not in COURTESY and word not in _EMPTY for word in spoken)
+    return any(word not in STOP_WORDS and word not in _EMPTY for word in spoken)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from itertools import islice, pairwise
+from operator import itemgetter
 
-from .answers import Answers, Weighed
-from .asked import SOON, Asked
-from .evidence import Evidence
-from .exact import alike, holders, running, shares
-from .held import MessageList, WordIndex
-from .neighbours import beside, scenes, spread
-from .remembered import GrowingVectors, Hit, LexicalSource, MessageSource, Remembered, VectorSource
+from holdfast.text.words import stem, terms
+
+from .messages import (
+    GrowingVectors,
+    LexicalSource,
+    MessageList,
+    MessageSource,
+    Remembered,
+    VectorSource,
+    WordIndex,
+)
+from .question import Asked, holders, shares
 from .times import DAY, Period, period
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each factor counts against the others; found on dialogues, each judged by the weights of the others."""
+    """What each factor counts against the others; found on dialogues, each by those of the others."""
 
     exact: float = 8.0
-    """What the question names exactly, such as pool_size or srv-31: as much as most of the others together."""
-
-    runs: float = 3.0
-    """Words of the question that stand side by side in both."""
+    """What the question names exactly, such as pool_size or srv-31: as much as most others."""
 
     words: float = 4.0
     """The words of the question in the message and around it."""
-
-    scene: float = 1.0
-    """How much of the question the scene answers in which the message stands."""
 
     meaning: float = 4.0
     """How near the message and those around it come to the question in what they mean."""
@@ -42,14 +44,92 @@ class Weights:
     """Whether it was said when the question says."""
 
 
-WORDS_ALONE = Weights(words=6.0, scene=2.0, meaning=0.0)
+WORDS_ALONE = Weights(words=6.0, meaning=0.0)
 """The weights where there are no vectors."""
 
+REACH = {step * side: first * 0.7 ** (step - 1) for side, first in ((1, 0.7), (-1, 0.4)) for step in range(1, 5)}
+"""What reaches the message so many places later, for an answer often shares no word with what it answers.
+
+More than earlier, for it follows its question. Found on dialogues: of .6 to .9 a step, over 3 to 8.
+"""
+
 _FACTORS = tuple(factor.name for factor in fields(Weights))
-_ON_TOP = "runs"  # the factor that takes nothing from the others, for most answers have nothing of it
 _SLEPT = 60 * DAY  # without a word: what was said before is an old talk, with a time of its own
 _TELLING = 10  # of the best hits are read for how much of the question they hold
 _CANDIDATES = 400  # messages that are looked at for their words, their meaning and their time, each
+_ALIKE = 0.3  # cosine below which nothing comes near in meaning: most pairs of messages have that
+_SOON = 20  # messages that are the first, or the latest, of all
+_LONG = 2_000  # characters of a message that tells more than one of many alike
+_DIGITS = re.compile(r"\d+")
+_BESIDE = "neighbours"
+"""What a message has of those around it by a factor, where it has nothing of that by itself."""
+
+Weighed = tuple[str, float, Mapping[int, float]]
+"""A factor: its name, its share of the score, and its values from 0 to 1 by position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message that may answer; ``score`` is from 0 to 1, ``why`` what each factor gave to it."""
+
+    position: int
+    score: float
+    why: Mapping[str, float] = field(default_factory=dict[str, float], compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The messages that may answer, and what speaks for each."""
+
+    messages: Mapping[int, Remembered]
+    weighed: Sequence[Weighed] = ()
+    asked: Sequence[str] = ()
+    """The words of the question."""
+
+    least: float = 0.0
+    """How sure it is without reading them: the highest cosine similarity of a message to the
+    question, or one of its words, for one was found; 1.0 where a message was said when the question
+    says."""
+
+    holders: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
+    """Of a factor that reaches those around, which messages have it by themselves."""
+
+    def certainty(self, positions: Iterable[int]) -> float:
+        """From 0 to 1 how much of the question any of these messages holds, or how near it comes.
+
+        Scores tell apart what was found; this tells whether there was anything to be found.
+        """
+        asked = frozenset(map(stem, self.asked))
+        held = [len(asked.intersection(terms(self.messages[place].told))) for place in positions]
+        return max(self.least, max(held, default=0) / len(asked) if asked else 1.0)
+
+    def ranked(self) -> dict[int, float]:
+        """The scores by position, the best first, of equals the earlier one."""
+        scores = dict.fromkeys(self.messages, 0.0)
+        for _, share, factor in self.weighed:
+            for position, value in factor.items():
+                if position in scores:
+                    scores[position] += share * value
+        best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier first
+        return {position: min(1.0, score) for position, score in best}
+
+    def told(self) -> dict[int, float]:
+        """The same for a reader: what only stands beside an answer is behind all else."""
+        ranked = self.ranked()
+        own = {at for name, _, factor in self.weighed for at in self.holders.get(name, factor)}
+        least = min((score for at, score in ranked.items() if at in own), default=1.0)
+        scores = [(at, s if at in own else min(s, least)) for at, s in ranked.items()]
+        return dict(sorted(scores, key=lambda entry: (-entry[1], entry[0] not in own)))
+
+    def why(self, position: int) -> dict[str, float]:
+        """What each factor gave to the score of the message; what reached it by that name."""
+        told: defaultdict[str, float] = defaultdict(float)
+        for name, share, factor in self.weighed:
+            if position in factor:
+                by = name if position in self.holders.get(name, factor) else _BESIDE
+                told[by] += share * factor[position]
+        whole = max(1.0, sum(told.values()))
+        return {by: given / whole for by, given in told.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +145,11 @@ class Retrieval:
     def search(
         self, question: str, limit: int, now: float | None = None, apart: Collection[int] = ()
     ) -> list[Hit]:
-        """The messages that answer best, best first; of equals the earlier one. ``now`` is when it is asked.
+        """The messages that answer best, best first; of equals the earlier one.
 
-        The scores are low where none holds much of the question. Where nothing answers at all, the newest
-        messages with a score of 0. What stands ``apart``, such as the question itself, answers nothing.
+        ``now`` is when it is asked. The scores are low where none holds much of the question. Where
+        nothing answers at all, the newest messages with a score of 0. What stands ``apart``, such
+        as the question itself, answers nothing.
         """
         found = self.answers(question, now, apart=apart)
         ranked, scores = found.told(), found.ranked()
@@ -76,101 +157,141 @@ class Retrieval:
         hits: list[Hit] = []
         for position, score in islice(ranked.items(), limit):
             share = sure * score / scores[position] if score else 0.0
-            hits.append(
-                Hit(position, sure * score, {by: share * given for by, given in found.why(position).items()})
-            )
+            why = {by: share * given for by, given in found.why(position).items()}
+            hits.append(Hit(position, sure * score, why))
         return hits
 
     def answers(
-        self, question: str, now: float | None = None, context: str = "", apart: Collection[int] = ()
+        self,
+        question: str,
+        now: float | None = None,
+        context: str = "",
+        apart: Collection[int] = (),
     ) -> Answers:
         """As ``search``, for who does not know yet how many it takes.
 
-        The words of a ``context`` in which the question stands count too; it asks for no time and no speaker.
+        The words of a ``context`` in which the question stands count too; it asks for no time and
+        no speaker.
         """
-        asked, timely = self._timed(Asked.of(question, self.messages.speakers(), now, context), question, now)
-        if asked.order_alone:
-            found = Evidence()
-            timely = [*range(SOON)] if asked.direction < 0 else list(self.messages.newest(SOON))
-        else:
-            found = self._found(asked, f"{asked.plain}\n{context}").without(apart)
-        around, meant = spread(found.own), spread(found.near)
-        wanted = {*around, *meant, *timely, *beside(found.own)}
-        messages = found.left(self.messages.read(sorted(wanted.difference(apart) if apart else wanted)))
+        meant = self._meant(question, now)
+        asked = Asked.of(question, self.messages.speakers(), meant, context)
+        timely = self._timely(asked)
+        own: Mapping[int, float] = {}
+        near: Mapping[int, float] = {}
+        held: Mapping[int, frozenset[str]] = {}
+        if not asked.order_alone:
+            near = self.vectors.nearest(f"{asked.plain}\n{context}", _CANDIDATES) if self.vectors else {}
+            held = self._held(asked)
+            named = frozenset[str]().union(*held.values())
+            things = [thing for thing in asked.things if thing.needle in named]
+            own = self.words.candidates(asked.sought(things), _CANDIDATES)
+        rivals = {*self._rivals(own, near, held), *apart}
+        own = {at: score for at, score in own.items() if at not in rivals}
+        near = {at: score for at, score in near.items() if at not in rivals}
+        held = {at: needles for at, needles in held.items() if at not in rivals}
+        around, beside = spread(own), spread(near)
+        messages = self.messages.read(sorted({*around, *beside, *timely}.difference(rivals)))
         if not messages:
             return Answers(self.messages.read(self.messages.newest(_CANDIDATES)))
         factors = {
-            "exact": shares(found.held) if found.held else {},
-            "runs": running(asked.runs, found.own, messages),
+            "exact": shares(held),
             "words": _scaled(around),
-            "scene": _scaled(scenes(found.own, messages)),
-            "meaning": _scaled(meant),
+            "meaning": _scaled(beside, _ALIKE),
             "speaker": asked.speaking(messages),
-            "time": asked.suiting(messages, self._place(asked)),
+            "time": asked.suiting(messages),
         }
-        least = (
-            1.0 if timely else max(1 / max(1, len(asked.terms)) if found.own else 0.0, *found.near.values(), 0.0)
-        )
+        sure = [1 / max(1, len(asked.terms))] if own else []
+        least = 1.0 if timely else max([*sure, *near.values()], default=0.0)
         terms = () if asked.order_alone else asked.terms
-        by_itself = {"words": found.own, "meaning": found.near}
+        by_itself = {"words": own, "meaning": near}
         return Answers(messages, self._weighed(factors), terms, min(1.0, least), by_itself)
 
-    def _found(self, asked: Asked, text: str) -> Evidence:
-        """What holds the words of the question, its names as names, and what comes near it in meaning."""
-        near: Mapping[int, float] = self.vectors.nearest(text, _CANDIDATES) if self.vectors else {}
+    def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
+        """The messages that hold what the question names exactly, as a name."""
         if not asked.things:
-            return Evidence(self.words.candidates(asked.terms, _CANDIDATES), near)
+            return {}
         phrases = [thing.phrase for thing in asked.things]
         named = self.messages.read(list(self.words.candidates(phrases, _CANDIDATES)))
-        held = holders(asked.things, named)
-        things = [thing for thing in asked.things if any(thing.needle in needles for needles in held.values())]
-        own = self.words.candidates(asked.sought(things), _CANDIDATES)
-        found = Evidence(own, near, held, alike(things, [named[place] for place in held]))
-        return found.among(found.left(self.messages.read(sorted({*own, *near, *held})))) if found.rivals else found
+        return holders(asked.things, named)
+
+    def _rivals(
+        self,
+        own: Mapping[int, float],
+        near: Mapping[int, float],
+        held: Mapping[int, frozenset[str]],
+    ) -> set[int]:
+        """The messages that say of another thing what others say of the one that is named.
+
+        They differ in numbers alone: ``srv-17`` stands there in the place of ``srv-31``.
+        """
+        if not held:
+            return set()
+        reached = spread({**own, **near, **dict.fromkeys(held, 0.0)})
+        shapes = {
+            at: _DIGITS.sub("0", message.told)
+            for at, message in self.messages.read(sorted(reached)).items()
+            if len(message.text) <= _LONG
+        }
+        of_holders = {shapes[at] for at in held if at in shapes}
+        return {at for at, shape in shapes.items() if at not in held and shape in of_holders}
 
     def _weighed(self, factors: Mapping[str, Mapping[int, float]]) -> list[Weighed]:
         weights = self.weights or (Weights() if self.vectors else WORDS_ALONE)
         told = [(name, getattr(weights, name), factors[name]) for name in _FACTORS if factors[name]]
-        whole = sum(weight for name, weight, _ in told if name != _ON_TOP) or 1.0
+        whole = sum(weight for _, weight, _ in told) or 1.0
         return [(name, weight / whole, factor) for name, weight, factor in told]
 
-    def _place(self, asked: Asked) -> int | None:
-        """Where the event is spoken of that the question is told from, unless it names a time itself."""
-        told = asked.event and asked.period is None
-        return next(iter(self.words.candidates(asked.event, 1)), None) if told else None
+    def _meant(self, question: str, now: float | None) -> Period | None:
+        """The time that the question means.
 
-    def _timed(self, asked: Asked, question: str, now: float | None) -> tuple[Asked, list[int]]:
-        """The question with the time that it means, and the messages from then on.
-
-        An old talk that is asked "what happened last May?" had its own last May: where nothing was said in the one
-        that is meant, the time is told from the end of the talk, which is before the newest long silence.
+        An old talk that is asked "what happened last May?" had its own last May: where nothing was
+        said in the one that is meant, the time is told from the end of the talk, which is before
+        the newest long silence.
         """
-        meant = asked.period
-        if meant is None or now is None or self._said(meant.first, meant.last):
-            return asked, self._timely(meant)
-        ended = self._ended(now)
-        then = None if ended is None else period(question, ended)
-        if then is None or not self._said(then.first, then.last):
-            return asked, self._timely(meant)
-        return replace(asked, period=then), self._timely(then)
-
-    def _said(self, first: float, last: float) -> bool:
-        return bool(self.messages.between(first, last, 1))
-
-    def _timely(self, meant: Period | None) -> list[int]:
-        return [] if meant is None else list(self.messages.between(meant.first, meant.reach, _CANDIDATES))
-
-    def _ended(self, now: float) -> float | None:
-        """When the last message before the newest long silence was said; None without one among the newest."""
+        meant = period(question, now)
+        if meant is None or now is None or self._said(meant):
+            return meant
         newest = self.messages.read(self.messages.newest(_CANDIDATES)).values()
-        times = sorted((one.said for one in newest if one.said is not None and one.said < now), reverse=True)
-        return next((before for after, before in pairwise((now, *times)) if after - before > _SLEPT), None)
+        times = [one.said for one in newest if one.said is not None and one.said < now]
+        silences = pairwise((now, *sorted(times, reverse=True)))
+        ended = next((before for after, before in silences if after - before > _SLEPT), None)
+        then = None if ended is None else period(question, ended)
+        return then if then is not None and self._said(then) else meant
+
+    def _said(self, meant: Period) -> bool:
+        return bool(self.messages.between(meant.first, meant.last, 1))
+
+    def _timely(self, asked: Asked) -> Sequence[int]:
+        """The messages of the time that is asked for, or the first or the latest of all."""
+        if asked.period is not None:
+            return self.messages.between(asked.period.first, asked.period.reach, _CANDIDATES)
+        if asked.order_alone:
+            return range(_SOON) if asked.direction < 0 else self.messages.newest(_SOON)
+        return ()
 
 
-def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
-    """The scores as shares of the highest."""
-    highest = max(scores.values(), default=0.0)
-    return {position: score / highest for position, score in scores.items()} if highest > 0 else {}
+def spread(scores: Mapping[int, float]) -> dict[int, float]:
+    """The scores with the most that each position gets of one before it, and of one behind it.
+
+    Not of all of them, or many messages that are much alike would raise one another. Positions that get something
+    are added.
+    """
+    total = defaultdict(float, scores)
+    for side in (1, -1):
+        reached: dict[int, float] = {}
+        for step, share in REACH.items():
+            for position, score in scores.items() if step * side > 0 else ():
+                if share * score > reached.get(position + step, 0.0):
+                    reached[position + step] = share * score
+        for position, most in reached.items():
+            total[position] += most
+    return total
+
+
+def _scaled(scores: Mapping[int, float], least: float = 0.0) -> dict[int, float]:
+    """The scores as shares of the highest, or of this much where all are less."""
+    highest = max([*scores.values(), least])
+    return {position: score / highest for position, score in scores.items()} if highest else {}
 
 
 class Index:

@@ -1,11 +1,11 @@
-"""How much a segment matters now: six weighted factors, each from 0 to 1, and what is said to matter."""
+"""How much a segment matters now, by weighted factors from 0 to 1, and which are brought back."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -14,7 +14,7 @@ from holdfast.text.memo import Memo
 from holdfast.text.words import STOP_WORDS, words
 
 from . import entities
-from .segments import Segment
+from .tiers import Segment, Tier
 
 _OPEN = re.compile(r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b")
 _LONGEST_READ = 20_000  # characters of a segment that are read for its factors
@@ -93,8 +93,29 @@ def importances(
     segments: Sequence[Segment], context: Context, now: float, relevance: Relevance | None = None
 ) -> list[Importance]:
     """How much each segment matters at ``now``, the one moment of the run; a pinned one matters fully."""
-    run = _Run(relevance or Relevance(), context, now, [_TRAITS(segment.content) for segment in segments])
-    return [run.importance(segment, traits) for segment, traits in zip(segments, run.traits, strict=True)]
+    weights = relevance or Relevance()
+    seen = [_TRAITS(segment.content) for segment in segments]
+    around, asked = _bag(context.text[:_LONGEST_READ]), _bag(context.query[:_LONGEST_READ])
+    used = entities.exact(context.text[-_LONGEST_READ:])
+    holders = Counter(chain.from_iterable(traits.words for traits in seen))
+    found: list[Importance] = []
+    for segment, traits in zip(segments, seen, strict=True):
+        bag, meaning = traits.words, context.meaning.get(segment.id)
+        shared = entities.importance(traits.named, context.entities, context.everywhere, weights.beta)
+        given = {
+            "recency": recency(now - segment.created, weights.forgetting),
+            "access": access(now - segment.accessed, segment.access_count, weights),
+            "semantic": _overlap(bag, around) if meaning is None else max(0.0, meaning),
+            "entity": min(1.0, shared),
+            "uniqueness": math.fsum(1 / holders[word] for word in bag) / max(1, len(bag)),
+            "query": _overlap(bag, asked),
+            "open_ends": 0.5 * traits.open + 0.5 * (not used.isdisjoint(traits.exact)),
+        }
+        factors = {name: getattr(weights, name) * share for name, share in given.items()}
+        score = sum(factors.values()) * (weights.marker_multiplier if traits.marked else 1.0)
+        score = 1.0 if segment.pinned else min(1.0, max(0.0, score))
+        found.append(Importance(score, factors, traits.marked))
+    return found
 
 
 def recency(age: float, rate: float) -> float:
@@ -137,52 +158,6 @@ _TRAITS: Memo[str, _Traits] = Memo(
 """By the text: segments are weighed again at every run, and say what they said."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """All that one run of scores shares."""
-
-    weights: Relevance
-    context: Context
-    now: float
-    traits: Sequence[_Traits]
-    around: frozenset[str] = field(init=False)
-    asked: frozenset[str] = field(init=False)
-    used: frozenset[str] = field(init=False)
-    rarity: Mapping[str, float] = field(init=False)
-    """Of each word: 1 if one segment has it, less the more have it."""
-
-    def __post_init__(self) -> None:
-        words = chain.from_iterable(traits.words for traits in self.traits)
-        object.__setattr__(self, "around", _bag(self.context.text[:_LONGEST_READ]))
-        object.__setattr__(self, "asked", _bag(self.context.query[:_LONGEST_READ]))
-        object.__setattr__(self, "used", entities.exact(self.context.text[-_LONGEST_READ:]))
-        object.__setattr__(self, "rarity", {word: 1 / times for word, times in Counter(words).items()})
-
-    def importance(self, segment: Segment, traits: _Traits) -> Importance:
-        weights, context = self.weights, self.context
-        bag, meaning = traits.words, context.meaning.get(segment.id)
-        factors = {
-            "recency": weights.recency * recency(self.now - segment.created, weights.forgetting),
-            "access": weights.access * access(self.now - segment.accessed, segment.access_count, weights),
-            "semantic": weights.semantic * (_overlap(bag, self.around) if meaning is None else max(0.0, meaning)),
-            "entity": weights.entity
-            * min(1.0, entities.importance(traits.named, context.entities, context.everywhere, weights.beta)),
-            "uniqueness": weights.uniqueness * self._uniqueness(bag),
-            "query": weights.query * _overlap(bag, self.asked),
-            "open_ends": weights.open_ends * self._open_ends(traits),
-        }
-        score = sum(factors.values()) * (weights.marker_multiplier if traits.marked else 1.0)
-        return Importance(1.0 if segment.pinned else min(1.0, max(0.0, score)), factors, traits.marked)
-
-    def _uniqueness(self, bag: frozenset[str]) -> float:
-        """1 if no other segment has a word of it, nearly 0 if all have all of them."""
-        return math.fsum(map(self.rarity.__getitem__, bag)) / len(bag) if bag else 0.0
-
-    def _open_ends(self, traits: _Traits) -> float:
-        """How much is still to be done: half for a task or a question left open, half for what is still in use."""
-        return 0.5 * traits.open + 0.5 * (not self.used.isdisjoint(traits.exact))
-
-
 def _bag(text: str) -> frozenset[str]:
     return frozenset(words(text)) - STOP_WORDS
 
@@ -191,3 +166,38 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     """Jaccard's index; 0 where either is empty."""
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A segment that may be brought back, by its id, and how much it matters to the question."""
+
+    id: str
+    tier: Tier
+    score: float
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Whom to bring back; the defaults are those of SelectiveCompression."""
+
+    thresholds: Mapping[Tier, float] = field(default_factory=lambda: {"warm": 0.6, "cold": 0.7})
+    """Scores strictly above that of their tier count."""
+
+    max_segments: int = 10
+    max_tokens: int | None = None
+    """What the chosen ones may take together."""
+
+    def of(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """The chosen ones, the highest score first; of equals the first."""
+        above = [each for each in candidates if each.score > self.thresholds.get(each.tier, 1.0)]
+        chosen: list[Candidate] = []
+        left = self.max_tokens
+        for each in sorted(above, key=lambda each: -each.score):
+            if len(chosen) == self.max_segments:
+                break
+            if left is None or each.tokens <= left:
+                chosen.append(each)
+                left = None if left is None else left - each.tokens
+        return chosen

@@ -1,18 +1,293 @@
-"""Hot, warm, cold: where segments stand, and how they move. Values in, values out."""
+"""Segments of the past, and the tiers in which they stand: hot, warm, cold. Values in, values out.
+
+The pieces joined are what was cut. A segment that is made smaller, brought back or cut again stays
+the same one, with what became of it in its metadata.
+"""
 
 from __future__ import annotations
 
+import re
 from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from holdfast.kernel.errors import ConfigError
+from holdfast.text.fit import clip
+from holdfast.text.memo import Memo
+from holdfast.text.sentences import sentences
+from holdfast.text.words import terms
 
-from .changing import demoted, original_of, read, recalled, split
-from .clauses import Count
-from .condensing import Condenser, RuleCondenser
-from .segments import HEAVY, LIGHT, VERBATIM, Segment
+from .entities import entities, relations
+from .forms import HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser
+from .messages import Remembered
+
+_PAUSE = 3_600.0  # seconds without a word, after which another talk begins
+_AROUND = 4  # sentences on each side whose words are compared at a possible shift of the topic
+_LEAST_SHARE = 0.25  # of the length a piece may have: topics do not shift more often
+_LINE_LOSS = 2  # a cut within moves to the end of a line unless that costs more than one in so many
+_LONGEST_WORD = 200  # characters in which the end of a word is looked for
+_LONG_TOKEN = 8  # characters: texts with longer tokens on the whole are cut into shorter parts
+_WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
+"""What words end with; the second where there is no space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of the past, as V.3 lists it. Times are seconds since 1970 UTC.
+
+    ``tokens`` is the content's size, ``span`` the characters that a piece of a split segment has of
+    the one with the id ``origin``.
+    """
+
+    id: str
+    content: str
+    created: float
+    tokens: int
+    importance: float = 0.5
+    level: int = VERBATIM
+    accessed: float = -1.0
+    access_count: int = 0
+    pinned: bool = False
+    origin: str = ""
+    span: tuple[int, int] | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def __post_init__(self) -> None:
+        if self.accessed < 0:
+            object.__setattr__(self, "accessed", self.created)
+        if not self.origin:
+            object.__setattr__(self, "origin", self.id)
+
+
+Talk = Sequence[Remembered]
+
+
+def by_turns(messages: Talk) -> list[list[Remembered]]:
+    """One piece a turn: from a user's message to the next."""
+    return _cut(messages, lambda _, after: after.role == "user")
+
+
+def by_time(messages: Talk, pause: float = _PAUSE) -> list[list[Remembered]]:
+    """A new piece after each pause of more than so many seconds; unknown times do not cut."""
+
+    def apart(before: Remembered, after: Remembered) -> bool:
+        if before.said is None or after.said is None:
+            return False
+        return abs(after.said - before.said) > pause
+
+    return _cut(messages, apart)
+
+
+def by_entities(messages: Talk) -> list[list[Remembered]]:
+    """A new piece where a message names something, and nothing of what the piece so far named."""
+    pieces: list[list[Remembered]] = []
+    known: set[str] = set()
+    for message in messages:
+        named = {entity.text for entity in entities(message.body)}
+        if not pieces or (named and known and not named & known):
+            pieces.append([])
+            known = set()
+        pieces[-1].append(message)
+        known |= named
+    return pieces
+
+
+def _cut(messages: Talk, apart: Callable[[Remembered, Remembered], bool]) -> list[list[Remembered]]:
+    pieces = [[message] for message in messages[:1]]
+    for message in messages[1:]:
+        if apart(pieces[-1][-1], message):
+            pieces.append([])
+        pieces[-1].append(message)
+    return pieces
+
+
+def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
+    """The text in pieces of at most ``most`` tokens, cut between sentences where words change most.
+
+    A sentence that is longer by itself is cut behind a line of it, or behind a word. Compares
+    neighbouring blocks of sentences, as TextTiling does (Hearst, "TextTiling: Segmenting Text into
+    Multi-paragraph Subtopic Passages", 1997).
+    """
+    pieces = [part for sentence in sentences(text) for part in _no_longer(sentence, most, count)]
+    sizes = [max(1, count(piece)) for piece in pieces]
+    bags = [frozenset(terms(piece)) for piece in pieces]
+    found: list[str] = []
+    start = 0
+    while start < len(pieces):
+        end = _end(start, sizes, bags, most)
+        while end > start + 1 and (size := count("".join(pieces[start:end]))) > most:
+            end = start + max(1, min(end - start - 1, (end - start) * most // size))
+        found.append("".join(pieces[start:end]))
+        start = end
+    return found
+
+
+def _end(start: int, sizes: Sequence[int], bags: Sequence[frozenset[str]], most: int) -> int:
+    """Where the piece that begins here ends: at the deepest change of words within its length."""
+    total, reach = 0, start
+    while reach < len(sizes) and (total := total + sizes[reach]) <= most:
+        reach += 1
+    if reach >= len(sizes):
+        return reach
+    least, spent = start + 1, sizes[start]
+    while least < reach and spent < most * _LEAST_SHARE:
+        spent += sizes[least]
+        least += 1
+    choices = range(least, max(reach, start + 1) + 1)
+    return min(choices, key=lambda at: (_likeness(bags, at), -at), default=start + 1)
+
+
+def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
+    """How many words both sides of the place share, as a share of the smaller side."""
+    before = frozenset[str]().union(*bags[max(0, at - _AROUND) : at])
+    after = frozenset[str]().union(*bags[at : at + _AROUND])
+    smaller = min(len(before), len(after))
+    return len(before & after) / smaller if smaller else 0.0
+
+
+def _no_longer(text: str, most: int, count: Count) -> list[str]:
+    """The text in parts of at most so many tokens; of the rest only the beginning is looked at."""
+    parts: list[str] = []
+    at, reach = 0, _LONG_TOKEN * most + _LONGEST_WORD
+    while at < len(text):
+        rest = text[at : at + reach]
+        head = clip(rest, most, count) or rest[:1]
+        if at + len(head) < len(text):
+            head = head[: _joint(rest, len(head))]
+        parts.append(head)
+        at += len(head)
+    return parts
+
+
+def _joint(text: str, size: int) -> int:
+    """Where the last line ends within so many characters, or if that costs too much the last word.
+
+    Or the size.
+    """
+    line = text.rfind("\n", 0, size) + 1
+    if line * _LINE_LOSS >= size:
+        return line
+    if text[size : size + 1].isspace():
+        return size
+    least = max(line, size - _LONGEST_WORD)
+    for end in _WORDS:
+        found = [word.end() for word in end.finditer(text, least, size + 1) if word.end() <= size]
+        if found:
+            return found[-1]
+    return line or size
+
+
+def demoted(
+    segment: Segment,
+    original: str,
+    level: int,
+    condenser: Condenser,
+    count: Count,
+    now: float,
+    before: str = "",
+) -> Segment:
+    """The segment at the level, made of the original; who it is and how it was used stay (V.10).
+
+    ``before`` is what the original goes on with: it is read with it, unless the form then is the
+    longer one.
+    """
+    content = condenser.condense(before + original, level, count)
+    if before and count(content) > count(original):
+        content = original
+    return _formed(segment, original, level, content, count, now)
+
+
+def reformed(segment: Segment, original: str, form: Form, writer: str, count: Count, now: float) -> Segment:
+    """The segment with a form that was asked for.
+
+    ``written_by`` says whose it is, ``refused`` why it is not.
+    """
+    after = _formed(segment, original, segment.level, form.text, count, now)
+    told = {**after.metadata, "written_by": writer}
+    return replace(after, metadata=told | ({"refused": form.refused} if form.refused else {}))
+
+
+def _formed(segment: Segment, original: str, level: int, content: str, count: Count, now: float) -> Segment:
+    tokens, whole = count(content), count(original)
+    metadata: dict[str, object] = {
+        "original_length": whole,
+        "compressed_length": tokens,
+        "compression_ratio": whole / max(1, tokens),
+        "original_entities": [entity.text for entity in entities(original, None)],
+        "retained_entities": list(_RETAINED((original, content))),
+        "compression_level": level,
+        "compression_timestamp": now,
+    }
+    if level == HEAVY:
+        found = [(each.subject, each.verb, each.object) for each in relations(original)]
+        metadata["original_relationships"] = found
+    return replace(segment, content=content, tokens=tokens, level=level, metadata=metadata)
+
+
+def recalled(segment: Segment, original: str, count: Count, now: float) -> Segment:
+    """The segment verbatim again: no model is asked, for the original was kept (V.19)."""
+    metadata: Mapping[str, object] = segment.metadata
+    if segment.level != VERBATIM:
+        metadata = expansion(segment, now)
+    return verbatim(segment, original, count, now, metadata)
+
+
+def verbatim(segment: Segment, content: str, count: Count, now: float, metadata: Mapping[str, object]) -> Segment:
+    """The segment, read once more, with this content in full."""
+    after = read(segment, now)
+    return replace(after, content=content, tokens=count(content), level=VERBATIM, metadata=metadata)
+
+
+def expansion(segment: Segment, now: float) -> dict[str, object]:
+    """What the metadata of a segment say that was brought back."""
+    return {
+        "was_compressed": True,
+        "original_compression_level": segment.level,
+        "expansion_timestamp": now,
+    }
+
+
+def read(segment: Segment, now: float) -> Segment:
+    """The segment, read once more."""
+    last = max(now, segment.accessed)
+    return replace(segment, accessed=last, access_count=segment.access_count + 1)
+
+
+def split(segment: Segment, most: int, count: Count) -> list[Segment]:
+    """Segments of at most ``most`` tokens whose contents joined are this one's."""
+    pieces: list[Segment] = []
+    start = segment.span[0] if segment.span else 0
+    for number, content in enumerate(at_topic_shifts(segment.content, most, count), 1):
+        span, name = (start, start + len(content)), f"{segment.id}.{number}"
+        pieces.append(replace(segment, id=name, content=content, tokens=count(content), span=span))
+        start = span[1]
+    return pieces
+
+
+def original_of(segment: Segment, whole: str) -> str:
+    """What the segment said at first, given the whole text of its origin."""
+    return whole if segment.span is None else whole[segment.span[0] : segment.span[1]]
+
+
+def _retained(key: tuple[str, str]) -> tuple[str, ...]:
+    """What the first text names and the second one too."""
+    original, content = key
+    low = content.lower()
+    return tuple(
+        entity.text
+        for entity in entities(original, None)
+        if entity.text in (low if entity.kind == "phrase" else content)
+    )
+
+
+_RETAINED: Memo[tuple[str, str], tuple[str, ...]] = Memo(
+    _retained,
+    lambda key, found: len(key[0]) + len(key[1]) + 64 * len(found),
+    8_000_000,
+)
+"""What is found rises and is demoted again to the form that it had."""
+
 
 Tier = Literal["hot", "warm", "cold"]
 TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")

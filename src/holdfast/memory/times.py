@@ -4,49 +4,50 @@ from __future__ import annotations
 
 import re
 from calendar import timegm
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 
 _MONTHS = "january february march april may june july august september october november december".split()
-_MONTH_OF = {form: number for number, name in enumerate(_MONTHS, 1) for form in (name, name[:3])} | {"sept": 9}
-_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTH_OF, key=lambda form: (-len(form), form)))})\.?"
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|sept|{'|'.join(name[:3] for name in _MONTHS)})\.?"
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
-_CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?(?: ?(?P<half>[ap])\.?m\b\.?)?"
-_DATE_FORMS = (
+_DATES = (
     re.compile(rf"(?<!\d){_YEAR}[-/.](?P<month>\d\d)[-/.](?P<day>\d\d)(?!\d)"),
-    re.compile(rf"(?<![\w.]){_DAY}(?: of)? {_MONTH},? {_YEAR}(?!\d)", re.IGNORECASE),
-    re.compile(rf"(?<!\w){_MONTH} {_DAY},? {_YEAR}(?!\d)", re.IGNORECASE),
+    re.compile(rf"(?<![\w.]){_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?(?!\w)", re.IGNORECASE),
+    re.compile(rf"(?<!\w){_MONTH} {_DAY}(?:,? {_YEAR})?(?!\w)", re.IGNORECASE),
 )
-_YEARLESS = (
-    re.compile(rf"(?<![\w.]){_DAY}(?: of)? {_MONTH}(?!\w)", re.IGNORECASE),
-    re.compile(rf"(?<!\w){_MONTH} {_DAY}(?!\w)", re.IGNORECASE),
-)
-_MONTH_AND_YEAR = re.compile(rf"(?<!\w){_MONTH},?(?: of)? {_YEAR}(?!\d)", re.IGNORECASE)
-_NAMED_MONTH = re.compile(rf"\b(?:in|last|this|during|since|of|early|late|mid|by) {_MONTH}(?!\w)", re.IGNORECASE)
-_NAMED_YEAR = re.compile(rf"\b(?:in|during|since|of|year|early|late|mid) {_YEAR}(?!\d)", re.IGNORECASE)
-_TIME_OF_DAY = re.compile(_CLOCK, re.IGNORECASE)
-_AGO = re.compile(
-    r"\b(?P<count>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|several|couple of)"
-    r" (?P<unit>day|week|month|year)s? (?:ago|back|earlier)\b",
+"""A day, with its year or without; the forms in which people write one."""
+
+_NAMED = re.compile(
+    r"(?<!\w)(?P<lead>(?:in|last|this|during|since|of|early|late|mid|by|year) )?"
+    rf"(?:{_MONTH}(?:,?(?: of)? {_YEAR})?|(?P<alone>(?:19|20)\d\d))(?!\w)",
     re.IGNORECASE,
 )
-_RELATIVE = re.compile(
-    rf"\b(?:(?P<which>last|past|previous|this) (?P<unit>week|month|year|weekend|night|{'|'.join(_DAYS)})"
-    rf"|(?P<word>yesterday|today|tonight)|on (?P<weekday>{'|'.join(_DAYS)}))\b",
+"""A month or a year: "may" alone is a verb, and 2023 alone a number."""
+
+_CLOCK = re.compile(
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?:[.,]\d{1,9})?(?: ?(?P<half>[ap])\.?m\b)?",
     re.IGNORECASE,
 )
 _NUMBERS = "zero one two three four five six seven eight nine ten".split()
-_LENGTH = {"day": 1, "week": 7, "month": 30, "year": 365}
-_FIRST = re.compile(r"\b(?:first|earliest|initially|originally|at the (?:start|beginning))\b", re.IGNORECASE)
-_LATEST = re.compile(
-    r"\b(?:latest|most recent(?:ly)?|currently|last time|newest|nowadays|right now)\b", re.IGNORECASE
+_RELATIVE = re.compile(
+    rf"\b(?:(?P<count>\d{{1,3}}|an?|{'|'.join(_NUMBERS)}|a few|several|couple of)"
+    r" (?P<many>day|week|month|year)s? (?:ago|back|earlier)"
+    rf"|(?P<which>last|past|previous|this) (?P<unit>week|month|year|weekend|night|{'|'.join(_WEEKDAYS)})"
+    rf"|(?P<word>yesterday|today|tonight)|on (?P<weekday>{'|'.join(_WEEKDAYS)}))\b",
+    re.IGNORECASE,
 )
-_DIGIT = re.compile(r"\d")
-_LONGEST_QUESTION = 4_000  # characters that are read for words of time
+_LENGTH = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
+ORDER = re.compile(
+    r"\b(?:(?P<first>first|earliest|initially|originally|at the (?:start|beginning))"
+    r"|latest|most recent(?:ly)?|currently|last time|newest|nowadays|right now)\b",
+    re.IGNORECASE,
+)
+"""What asks for the first of several, or for the latest."""
 
+_LONGEST_QUESTION = 4_000  # characters that are read for words of time
 _LATEST_MOMENT = 253_402_300_799.0  # the end of the year 9999
 
 DAY = 86_400.0
@@ -61,15 +62,14 @@ class Period:
     last: float
 
     def nearness(self, said: float) -> float:
-        """1.0 within the period, less the longer after it, 0.0 before it: one tells of things once they happened.
+        """1.0 within the period, less the longer after it, 0.0 before it.
 
-        Half is left after three days, or after half the length of a longer period.
+        One tells of things once they happened. Half is left after three days, or after half the
+        length of a longer period.
         """
         if self.first <= said <= self.last:
             return 1.0
-        if said < self.first:
-            return 0.0
-        return float(0.5 ** ((said - self.last) / self._half))
+        return 0.0 if said < self.first else float(0.5 ** ((said - self.last) / self._half))
 
     @property
     def reach(self) -> float:
@@ -82,49 +82,40 @@ class Period:
 
 
 def moment(text: str) -> float | None:
-    """The first full date of the text with the time of day beside it; midnight UTC where there is none."""
-    found = next((match for form in _DATE_FORMS if (match := form.search(text))), None)
-    day = _day_of(found, None) if found else None
+    """The first full date of the text with the time of day beside it, midnight UTC without one."""
+    day = next((day for match in _found(text) if (day := _day_of(match, None)) is not None), None)
     if day is None:
         return None
-    clock = _TIME_OF_DAY.search(text)
+    clock = _CLOCK.search(text)
     return day + (_seconds(clock) if clock else 0.0)
 
 
 def period(question: str, now: float | None) -> Period | None:
-    """The time that the question means; ``now`` is what words such as "yesterday" are told from."""
+    """The time that the question means; ``now`` is what words like "yesterday" are told from."""
     text = question[:_LONGEST_QUESTION]
-    dated = _dated(text, now) if _DIGIT.search(text) else None
-    if dated is not None or now is None:
-        return dated
-    if match := _NAMED_MONTH.search(text):
-        month, today = _number(match["month"]), _date(now)
-        return _month(today.year - (month > today.month), month)
-    return _of_year(text) or _ago(text, now) or _relative(text, now)
-
-
-def _dated(text: str, now: float | None) -> Period | None:
-    """The day, or else the month and year, that the text names; without ``now`` also a year alone."""
-    for form in _DATE_FORMS:
-        if (match := form.search(text)) and (day := _day_of(match, None)) is not None:
+    for match in _found(text):
+        day = _day_of(match, now)
+        if day is not None:
             return Period(day, day + DAY)
-    if match := _MONTH_AND_YEAR.search(text):
-        return _month(int(match["year"]), _number(match["month"]))
-    if now is None:
-        return _of_year(text)
-    for form in _YEARLESS:
-        if (match := form.search(text)) and (day := _day_of(match, now)) is not None:
-            return Period(day, day + DAY)
-    return None
+    for match in _NAMED.finditer(text):
+        year = match["year"] or (match["alone"] if match["lead"] else None)
+        month = match["month"]
+        if year and month:
+            return _month(int(year), _number(month))
+        if year:
+            return Period(_midnight(int(year), 1, 1), _midnight(int(year) + 1, 1, 1))
+        if month and match["lead"] and now is not None:
+            today = _date(now)
+            return _month(today.year - (_number(month) > today.month), _number(month))
+    relative = _RELATIVE.search(text)
+    return None if relative is None or now is None else _relative(relative, now)
 
 
 def dates(text: str) -> tuple[str, list[str]]:
     """The text without the days that it names, and these: the 28 of "28 July" says nothing alone."""
     plain, rest = text[:_LONGEST_QUESTION], text[_LONGEST_QUESTION:]
-    if not _DIGIT.search(plain):
-        return text, []
     found: list[str] = []
-    for form in (*_DATE_FORMS, *_YEARLESS):
+    for form in _DATES:
         found += [match.group() for match in form.finditer(plain)]
         plain = form.sub(" ", plain)
     return plain + rest, found
@@ -132,83 +123,68 @@ def dates(text: str) -> tuple[str, list[str]]:
 
 def direction(question: str) -> int:
     """-1 if the question asks for the first of several, 1 for the latest, 0 for neither."""
-    text = question[:_LONGEST_QUESTION]
-    return (_LATEST.search(text) is not None) - (_FIRST.search(text) is not None)
+    match = ORDER.search(question[:_LONGEST_QUESTION])
+    return 0 if match is None else -1 if match["first"] else 1
 
 
 def day_name(said: float) -> str:
     """The day as a reader writes it: ``8 May 2023``."""
-    return _name_of(int(said // DAY))
-
-
-@lru_cache(maxsize=1 << 12)
-def _name_of(days: int) -> str:
-    day = _date(days * DAY)
+    day = _date(said)
     return f"{day.day} {_MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
-def _of_year(text: str) -> Period | None:
-    match = _NAMED_YEAR.search(text)
-    if match is None:
-        return None
-    year = int(match["year"])
-    return Period(_seconds_of(year, 1, 1), _seconds_of(year + 1, 1, 1))
+def _found(text: str) -> Iterator[re.Match[str]]:
+    for form in _DATES:
+        yield from form.finditer(text)
 
 
-def _ago(text: str, now: float) -> Period | None:
-    match = _AGO.search(text)
-    if match is None:
-        return None
-    word, unit = match["count"].lower(), _LENGTH[match["unit"].lower()]
-    if word.isdigit():
-        count = int(word)
-    else:
-        count = _NUMBERS.index(word) if word in _NUMBERS else 1 if word in {"a", "an"} else 3
-    middle = now - count * unit * DAY
-    return Period(middle - unit * DAY / 2, middle + unit * DAY / 2)
-
-
-def _relative(text: str, now: float) -> Period | None:
-    match = _RELATIVE.search(text)
-    if match is None:
-        return None
-    today = now - now % DAY
+def _relative(match: re.Match[str], now: float) -> Period:
+    if match["count"]:
+        word, unit = match["count"].lower(), _LENGTH[match["many"].lower()] * DAY
+        known = {"a": 1, "an": 1} | {name: number for number, name in enumerate(_NUMBERS)}
+        middle = now - unit * (int(word) if word.isdigit() else known.get(word, 3))
+        return Period(middle - unit / 2, middle + unit / 2)
+    today, day = now - now % DAY, _date(now)
     word = (match["word"] or match["unit"] or match["weekday"]).lower()
-    if word in _DAYS:
-        back = (_date(now).weekday() - _DAYS.index(word)) % 7 or 7
+    if word in _WEEKDAYS:
+        back = (day.weekday() - _WEEKDAYS.index(word)) % 7 or 7
         return Period(today - back * DAY, today - (back - 1) * DAY)
     if word in {"today", "tonight"}:
         return Period(today, today + DAY)
     if word in {"yesterday", "night"}:
         return Period(today - DAY, today)
-    length = _LENGTH.get(word, 7) * DAY
-    if (match["which"] or "").lower() == "this":
+    length = _LENGTH[word] * DAY
+    if match["which"].lower() == "this":
         return Period(now - length, now)
-    day = _date(now)
     if word == "year":
-        return Period(_seconds_of(day.year - 1, 1, 1), _seconds_of(day.year, 1, 1))
+        return Period(_midnight(day.year - 1, 1, 1), _midnight(day.year, 1, 1))
     if word == "month":
         return _month(day.year - (day.month == 1), (day.month - 2) % 12 + 1)
     return Period(now - 2 * length, now - length / 4)
 
 
 def _month(year: int, month: int) -> Period:
-    return Period(_seconds_of(year, month, 1), _seconds_of(year + month // 12, month % 12 + 1, 1))
+    return Period(_midnight(year, month, 1), _midnight(year + month // 12, month % 12 + 1, 1))
 
 
 def _number(month: str) -> int:
-    return _MONTH_OF[month.lower()] if month.isalpha() else int(month)
+    if month.isdigit():
+        return int(month)
+    low = month.lower()[:3]
+    return next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(low))
 
 
 def _day_of(match: re.Match[str], now: float | None) -> float | None:
-    """The day that the match names, in the year that it names or else the latest year in which it is past."""
+    """The day that the match names; without a year the latest that is past, if ``now`` is known."""
     month, day = _number(match["month"]), int(match["day"])
     try:
+        if match["year"]:
+            return _midnight(int(match["year"]), month, day)
         if now is None:
-            return _seconds_of(int(match["year"]), month, day)
+            return None
         this = _date(now).year
-        candidate = _seconds_of(this, month, day)
-        return candidate if candidate <= now else _seconds_of(this - 1, month, day)
+        candidate = _midnight(this, month, day)
+        return candidate if candidate <= now else _midnight(this - 1, month, day)
     except ValueError:  # there is no such day
         return None
 
@@ -220,7 +196,7 @@ def _seconds(clock: re.Match[str]) -> float:
     return hour * 3600.0 + int(clock["minute"]) * 60 + int(clock["second"] or 0)
 
 
-def _seconds_of(year: int, month: int, day: int) -> float:
+def _midnight(year: int, month: int, day: int) -> float:
     return float(timegm(datetime(year, month, day, tzinfo=UTC).timetuple()))
 
 

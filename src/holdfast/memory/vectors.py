@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.text.words import STOP_WORDS, stem, words
 
-from .remembered import Remembered
+from .messages import Remembered
 
 try:
     import numpy as np

@@ -14,14 +14,14 @@ from holdfast.engine import chosen
 from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.budget import Budget, Meter
 from holdfast.kernel.errors import ConfigError
-from holdfast.memory.by_model import ModelCondenser
-from holdfast.memory.condensing import AskingCondenser, Condenser
+from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.meter import Counter, meter_for
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount
 from holdfast.tokens import window_of
 
+from .forms import ModelCondenser
 from .state import Event
 from .turns import TurnCondenser
 
@@ -157,7 +157,7 @@ def _refused(place: str, value: object, problem: str, advice: str) -> ConfigErro
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SessionOptions:
     """The options of a session, as ``Session`` takes them. Raises ConfigError for what is none."""
 
     budget: Budget | None = None

@@ -18,8 +18,7 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, speaks
-from holdfast.memory.reading import remembered
-from holdfast.memory.remembered import Remembered
+from holdfast.memory.messages import Remembered, remembered
 from holdfast.stores.answers import opened
 from holdfast.stores.protocols import KeepsLogs, Line, MessageLog
 from holdfast.stores.secret import secret_of

@@ -16,14 +16,13 @@ from holdfast.calls.lineup import Lineup
 from holdfast.compressors.writer import together
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
 from holdfast.kernel.ports import Ask
-from holdfast.memory.by_model import expanded
-from holdfast.memory.condensing import AskingCondenser, Form
-from holdfast.memory.segments import VERBATIM, Segment
-from holdfast.memory.tiers import Tier, TierStatistics
+from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
+from holdfast.memory.tiers import Segment, Tier, TierStatistics
 from holdfast.result import ModelUsage
 from holdfast.runtime import Runtime
 from holdfast.text.concealed import redacted_text
 
+from .forms import expanded
 from .tiers import Asked, Likeness, Owed, Tending
 
 
@@ -113,7 +112,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class Round:
     """What came of one round: the forms, what there is none of and the first reason why, and what it took."""
 
     forms: Mapping[Owed, Form]
@@ -140,14 +139,14 @@ class Forming:
     lineup: Lineup
     redacts: bool = False
 
-    def asked(self, owed: Sequence[Owed]) -> Answers:
+    def asked(self, owed: Sequence[Owed]) -> Round:
         """The forms that are owed, asked for together. Model faults are told, not raised."""
         runtime = Runtime(self.lineup, redacts=self.redacts)
         count = self.lineup.count
         flows = [self.condenser.asking(self._masked(each.text), each.level, count) for each in owed]
         answers = list(zip(owed, _answered(together(flows), runtime.answer), strict=True))
         faults = [str(answer) for _, answer in answers if isinstance(answer, HoldfastError)]
-        return Answers(
+        return Round(
             {each: answer for each, answer in answers if isinstance(answer, Form)},
             tuple(each for each, answer in answers if isinstance(answer, HoldfastError)),
             faults[0] if faults else "",
@@ -339,7 +338,7 @@ class Upkeep:
                 self._tell_of(answers)
         return bool(answers.forms)
 
-    def _tell_of(self, answers: Answers) -> None:
+    def _tell_of(self, answers: Round) -> None:
         usage = answers.usage
         if answers.fault:
             self._tell(answers.fault)

@@ -11,11 +11,11 @@ from typing import Any, Protocol, cast
 
 from holdfast.kernel.errors import MissingExtraError, StoreError
 from holdfast.kernel.registry import Registry
+from holdfast.memory.entities import COURTESY
+from holdfast.memory.excerpts import pack, written
 from holdfast.memory.facts import Fact, Ledger, lifted
 from holdfast.memory.index import Retrieval
-from holdfast.memory.packing import pack, written
-from holdfast.memory.pleasantries import idle_words
-from holdfast.memory.remembered import GrowingVectors, Remembered, VectorSource
+from holdfast.memory.messages import GrowingVectors, Remembered, VectorSource
 from holdfast.providers import open_embedder
 from holdfast.stores.protocols import GetsBytes, SetsBytes
 from holdfast.text.concealed import concealing
@@ -29,6 +29,15 @@ from .turns import all_heard, author, bear_names, heard, told
 _WORK = 8  # newest messages that say what the work is about
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
 """Share of the messages, and its bounds in messages, from which on a word tells of nothing in particular."""
+_ONWARD = COURTESY | frozenset(
+    """
+    again ahead another carry continue continues correct done following forward keep next proceed resume then
+    alles danke gut merci oui continuez gracias vale sigue grazie obrigado obrigada bedankt weiter
+    """.split()
+)
+"""Words by which one greets, thanks, assents or goes on."""
+_MOST_IDLE, _MOST_ONWARD = 14, 2
+"""Words of an input that goes on, and of these those that say with what: "continue with the next endpoint"."""
 _UNKNOWN = 0.1  # share of the words of an input that may stand nowhere in the view
 _SHOWN = 300  # characters of a message, or of a question, that say what it is about
 
@@ -58,8 +67,12 @@ def of_the_newest(thread: Thread) -> Inquiry:
 
 def is_idle(thread: Thread) -> bool:
     """Whether the newest message of a user has nothing to look for: "ok thanks", "go on with the next step"."""
-    left = idle_words(_said(thread))
-    if left is None or thread.state.spoke is None:
+    spoken = words(_said(thread)[:_SHOWN])
+    if thread.state.spoke is None or len(spoken) > _MOST_IDLE or not all(map(str.isalpha, spoken)):
+        return False
+    telling = [word for word in spoken if word not in STOP_WORDS]
+    left = [word for word in telling if word not in _ONWARD]
+    if left and not (len(left) <= _MOST_ONWARD and len(left) < len(telling)):
         return False
     common = min(_COMMON_AT, max(_LEAST_HOLDERS, int(thread.state.messages * _COMMON)))
     return all(len(thread.search([word], common)) >= common for word in left)
@@ -183,10 +196,18 @@ class Past:
         return seen.role, seen.said
 
     def _asking(self, question: str) -> frozenset[int]:
-        """Where the question stands itself, if it is what a user said last: no answer, and no neighbour of one."""
-        spoke = self._thread.state.spoke
-        kept = {} if spoke is None else self._thread.read([spoke])
-        return frozenset(place for place, each in kept.items() if _same(each.remembered.body, question))
+        """Where the question stands itself: no answer, and no neighbour of one.
+
+        As what a user said last, or in a call that looks for it.
+        """
+        state = self._thread.state
+        last = {place for place in (state.spoke, state.messages - 1) if place is not None}
+        return frozenset(
+            place
+            for place, each in self._thread.read(sorted(last)).items()
+            if _same(each.remembered.body, question)
+            or any(question in call.arguments for call in each.message.calls)
+        )
 
     def texts(self, positions: Sequence[int]) -> dict[int, str]:
         """What the messages at these positions say, or what they call; none of what was deleted."""

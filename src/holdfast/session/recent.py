@@ -26,7 +26,7 @@ from holdfast.stream.events import events_of
 from holdfast.text.concealed import concealing
 from holdfast.text.fit import head_tail, water_level
 
-from .arguments import Options
+from .arguments import SessionOptions
 from .log import Kept, Thread, with_calls
 from .state import Made
 
@@ -60,7 +60,7 @@ Key = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class PastMessage:
     """The message in which the past speaks, on which wire, and its tokens."""
 
     wire: str
@@ -78,7 +78,7 @@ class Desk:
     overhead: int = 0
     """Tokens of the request beside its messages that are counted in the part."""
 
-    telling: Telling | None = None
+    telling: PastMessage | None = None
     heard: int | None = None
     """The input of the user that the past was last asked about, whether or not it had something to say."""
 
@@ -92,7 +92,7 @@ class Frame:
 
     thread: Thread
     desk: Desk
-    options: Options
+    options: SessionOptions
     query: str | None
     tools: object
     limit: int
@@ -110,7 +110,7 @@ class Frame:
         cls,
         thread: Thread,
         desk: Desk,
-        options: Options,
+        options: SessionOptions,
         budget: Budget,
         query: str | None,
         tools: object,
@@ -195,7 +195,7 @@ _IN_MIND = "To be kept in mind:"
 _IN_MIND_SHARE = 0.4  # of the budget, at most: what somebody wants kept in mind leaves room for what is going on
 
 
-def in_mind(thread: Thread, options: Options, limit: int) -> str:
+def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
     """What is to be kept in mind; the longest lose their middle where it is too much. Secrets may be masked."""
     tells, count = concealing(redacts=options.redacts), options.meter.text
     notes = [tells(note) for note in thread.state.notes.values()]
@@ -206,13 +206,13 @@ def in_mind(thread: Thread, options: Options, limit: int) -> str:
     return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
 
 
-def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> Telling:
+def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> PastMessage:
     """The message on the thread's wire; made anew where it says something else than the last one."""
     text = f"{kept}{recalled}".rstrip("\n")
     known = desk.telling
     if known is None or (known.wire, known.text) != (thread.wire.name, text):
         message = summary_of(thread, text)
-        known = desk.telling = Telling(thread.wire.name, text, message.original, meter.message(message))
+        known = desk.telling = PastMessage(thread.wire.name, text, message.original, meter.message(message))
     return known
 
 

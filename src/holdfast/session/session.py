@@ -15,8 +15,8 @@ from holdfast.calls.lineup import CallLimits
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.memory.condensing import Condenser
 from holdfast.memory.facts import Fact
+from holdfast.memory.forms import Condenser
 from holdfast.memory.tiers import Tier, TierSizes, TierStatistics
 from holdfast.meter import Counter
 from holdfast.providers import EmbedderSpec, ModelSpec
@@ -24,7 +24,7 @@ from holdfast.stores import open_store
 from holdfast.stores.in_process import InProcessStore
 
 from . import arguments
-from .arguments import Options, Which
+from .arguments import SessionOptions, Which
 from .log import copy_thread, exchanges, inverse, own_id
 from .state import Event
 from .turns import TurnCondenser
@@ -52,8 +52,7 @@ from .recall import Knowing, Meaning, Past, Recalled
 from .recent import Desk, Frame
 from .report import Stats, Story, html_page, masked, recalled_positions, stats_of, text_page
 from .tiers import Likeness, Tending
-from .validity import is_refused, paired
-from .view import Fitting, View, copied
+from .view import Fit, View, copied, is_refused, paired
 
 S = TypeVar("S")
 P = ParamSpec("P")
@@ -129,7 +128,7 @@ class Session:
         stated = None if budget is None else Budget.of(budget)
         sizes = TierSizes() if tiers is None else tiers
         forms = TurnCondenser() if condenser is None else condenser
-        options = Options(
+        options = SessionOptions(
             stated,
             model,
             profile,
@@ -499,7 +498,7 @@ class Session:
 
     def _fitted(self, budget: Budget, query: str | None, tools: object) -> View:
         frame = Frame.of(self._thread, self._desk, self._options, budget, query, tools)
-        return Fitting(frame, self._past).view()
+        return Fit(frame, self._past).view()
 
     def _paired(self, view: View) -> View:
         return paired(view, self._thread.wire, self._options, self._thread.state.waiting)

@@ -15,7 +15,7 @@ from msgspec import convert
 
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
-from holdfast.memory.remembered import Remembered
+from holdfast.memory.messages import Remembered
 
 Span = tuple[int, int]
 

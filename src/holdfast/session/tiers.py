@@ -20,11 +20,21 @@ from uuid import uuid4
 from holdfast.calls.lineup import Lineup
 from holdfast.kernel.errors import CorruptError, HoldfastError, StoreError
 from holdfast.kernel.ports import Embed
-from holdfast.memory.changing import original_of, read, reformed
-from holdfast.memory.condensing import Condenser, Form
+from holdfast.memory.forms import HEAVY, VERBATIM, Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
-from holdfast.memory.segments import HEAVY, VERBATIM, Segment
-from holdfast.memory.tiers import TIERS, Maintenance, Move, Tier, Tiers, TierSizes, TierStatistics
+from holdfast.memory.tiers import (
+    TIERS,
+    Maintenance,
+    Move,
+    Segment,
+    Tier,
+    Tiers,
+    TierSizes,
+    TierStatistics,
+    original_of,
+    read,
+    reformed,
+)
 from holdfast.runtime import Runtime
 from holdfast.stores.protocols import SetsMany
 from holdfast.text.importance import has_importance_marker

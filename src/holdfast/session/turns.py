@@ -15,12 +15,10 @@ from holdfast.compressors.select.notes import notes_of
 from holdfast.content import recognise
 from holdfast.formats.rules.pairing import paired
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
-from holdfast.memory.changing import original_of
-from holdfast.memory.clauses import Count
-from holdfast.memory.condensing import RuleCondenser, room_for
-from holdfast.memory.packing import speaker_of
-from holdfast.memory.remembered import Remembered
-from holdfast.memory.segments import Segment, by_turns
+from holdfast.memory.excerpts import speaker_of
+from holdfast.memory.forms import Count, RuleCondenser, room_for
+from holdfast.memory.messages import Remembered
+from holdfast.memory.tiers import Segment, by_turns, original_of
 from holdfast.stream.events import Event
 from holdfast.stream.tellings import called
 from holdfast.text.memo import Memo
@@ -178,26 +176,26 @@ def events_in(text: str) -> list[Event] | None:
 
     What stands before the first of them is the end of a message: of what a tool gave back, or of words.
     """
-    first, *rest = _BLOCK.split(text)
-    if not {_CALL, _RESULT}.intersection(rest[::2]):
+    blocks = _PARTED[text]
+    if not any(block.name in (_CALL, _RESULT) for block in blocks):
         return None
-    blocks = list(zip(rest[::2], rest[1::2], strict=True))
-    if first:
-        blocks.insert(0, ("Assistant" if recognise(first).name in _WORDS else _RESULT, first))
     found: list[Event] = []
-    waiting: deque[int] = deque()
-    for at, (name, said) in enumerate(blocks):
-        body = said.removesuffix("\n")
-        call = _CALLED.fullmatch(body) if name == _CALL else None
-        if name in _ROLES or (name == _CALL and at and blocks[at - 1][0] == _RESULT):
-            waiting.clear()
+    if first := text[: blocks[0].start]:
+        is_said = recognise(first).name in _WORDS
+        by = "assistant" if is_said else "tool"
+        found.append(Event("words" if is_said else "outcome", by, first.removesuffix("\n"), 0, 0))
+    acts: dict[int, int] = {}
+    for block, end in zip(blocks, [*(after.start for after in blocks[1:]), len(text)], strict=True):
+        at, body = len(found), text[block.body : end].removesuffix("\n")
+        call = _CALLED.fullmatch(body) if block.name == _CALL else None
         if call is not None:
-            waiting.append(at)
+            acts[block.body] = at
             found.append(Event("act", call["name"], call["arguments"], at, 0))
-        elif name in (_CALL, _RESULT):
-            found.append(Event("outcome", "tool", body, at, 0, waiting.popleft() if waiting else -1))
+        elif block.name in _ROLES:
+            found.append(Event("words", _ROLES[block.name], body, at, 0))
         else:
-            found.append(Event("words", _ROLES[name], body, at, 0))
+            act = acts.get(block.waiting[0][0], -1) if block.waiting else -1
+            found.append(Event("outcome", "tool", body, at, 0, act))
     return found
 
 

@@ -7,18 +7,23 @@ whenever the view is made anew; meanwhile it stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass, field
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
 from holdfast.formats.values import is_list, is_object
+from holdfast.kernel.integrity import violations
+from holdfast.kernel.messages import Message
+from holdfast.kernel.transcript import Format
 from holdfast.result import CompressionResult
 from holdfast.text.visible import amount
+from holdfast.validity import repair
 
-from .log import Kept
+from .arguments import SessionOptions
+from .log import Kept, Thread
 from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
-from .recent import Frame, Part, RecentTurns, Telling, in_mind, spoken
+from .recent import Frame, Part, PastMessage, RecentTurns, in_mind, spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ _OUTGREW = "the recent turns outgrew their share of the budget"
 _WIDER = "the budget has room for more of the recent turns"
 
 
-class Fitting:
+class Fit:
     """One fit of a thread: what is decided here is recorded there."""
 
     def __init__(self, frame: Frame, past: Past) -> None:
@@ -223,9 +228,39 @@ class Fitting:
     def _told(self, recalled: str) -> str:
         return f"{self.mind}{recalled}".rstrip("\n")
 
-    def _telling(self, recalled: str) -> Telling:
+    def _telling(self, recalled: str) -> PastMessage:
         return spoken(self.thread, self.desk, self.frame.options.meter, self.mind, recalled)
 
     def _cost(self, recalled: str) -> int:
         """Tokens of the message in which the past speaks; none where there is nothing to say."""
         return self._telling(recalled).tokens if self._told(recalled) else 0
+
+
+def is_refused(view: View, thread: Thread) -> bool:
+    """Whether the wire of the thread refuses the view for what stands beside one another in it."""
+    read = thread.wire.read(view.messages)
+    return bool(violations(read.rules, read.messages))
+
+
+def paired(view: View, form: Format, options: SessionOptions, waiting: Sequence[str]) -> View:
+    """The view, mended as ``repair`` does; the calls that are ``waiting`` at its end stay so."""
+    under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
+    rest = [message for i, message in enumerate(view.messages) if i not in under_way]
+    mended = repair(rest, form.name, model=options.model, counter=options.counter)
+    added = mended.metrics.tokens_after - mended.metrics.tokens_before
+    messages = [*mended.messages, *(view.messages[i] for i in under_way)]
+    return replace(view, messages=messages, tokens=view.tokens + added)
+
+
+def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
+    """The places of the exchange of the waiting calls, and of nothing that came between."""
+    begun = max((i for i, message in enumerate(messages) if _calls(message) & set(waiting)), default=None)
+    if begun is None:
+        return []
+    made = _calls(messages[begun])
+    results = [{result.call_id for result in message.results} for message in messages]
+    return [begun, *(i for i in range(begun + 1, len(messages)) if results[i] and results[i] <= made)]
+
+
+def _calls(message: Message) -> set[str]:
+    return {call.id for call in message.calls}

@@ -1,0 +1,165 @@
+"""What is written of what was found: the smallest text that answers, in order of time, in a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from holdfast.content import shrink
+from holdfast.kernel.ports import Room
+from holdfast.text.fit import choose, fits
+from holdfast.text.memo import Memo
+from holdfast.text.question import Question
+from holdfast.text.sentences import sentences
+
+from .entities import telling
+from .forms import ranked_by_worth
+from .messages import Remembered
+from .times import day_name
+
+OPENING = "From earlier in this conversation:"
+"""The first line of what is written."""
+
+_MOST_MISSES = 12  # hits in a row that do not fit: then what is left is too little for any
+_LEAST = 20  # tokens of an excerpt that is cut: less says nothing
+_LARGEST, _LARGE = 0.5, 0.25  # of the budget: the best hit, and any other, is cut if it takes more
+_MOST_CUT = 3  # outputs of tools that are read for what answers: each costs as much as a search
+_READ = 60_000  # characters of a text that is looked through for its best place
+_BEFORE = 4  # a share of the width, one in so many, stands before what is found in a longer line
+
+
+class Excerpt(NamedTuple):
+    """What is written of one message: its whole body, or the part of it that matters.
+
+    ``day`` is when it was said, as a reader writes it; empty where nobody knows.
+    """
+
+    position: int
+    name: str
+    text: str
+    day: str
+    whole: bool
+
+
+def speaker_of(message: Remembered) -> str:
+    """Who says it: the name that the message gives, or else the role."""
+    return message.speaker or message.role.capitalize()
+
+
+def pack(
+    positions: Iterable[int],
+    messages: Mapping[int, Remembered],
+    budget: int,
+    count: Callable[[str], int],
+    *,
+    question: str = "",
+    whole: Callable[[str], int] | None = None,
+    name: Callable[[Remembered], str] = speaker_of,
+) -> list[Excerpt]:
+    """As much of what stands there, best first, as ``written`` puts into ``budget`` tokens.
+
+    In order of the log. What only greets or thanks is left out, and what was said word for word
+    before is not said again. A message too long for its share is cut to what answers the question.
+    ``whole`` counts the text as it stands in its message. ``name`` says what stands before it.
+    """
+    taken: list[Excerpt] = []
+    speakers = frozenset(message.speaker.lower() for message in messages.values())
+    known = {""}
+    days = {""}
+    room = budget - count(f"{OPENING}\n")
+    misses = cut = 0
+    for position in positions:
+        message = messages.get(position)
+        if message is None or (body := _body(message, speakers)) in known:
+            continue
+        if misses > _MOST_MISSES:
+            break
+        day = day_name(message.said) if message.said is not None else ""
+        left = room - (0 if day in days else count(f"[{day}]\n"))
+        left = min(left, max(int(budget * (_LARGE if taken else _LARGEST)), _LEAST))
+        by, said = name(message), body
+        if not fits(body, left, count) or _tokens(by, body, count) > left:
+            cut += message.role == "tool"
+            within, said = left - count(f"{by}:") - 1, ""
+            if within >= _LEAST and cut <= _MOST_CUT:
+                said = _cut(message, body, Room(within, count, question))
+        tokens = _tokens(by, said, count)
+        if not said or tokens > left:
+            misses += 1
+            continue
+        misses = 0
+        taken.append(Excerpt(position, by, said, day, said == message.body.strip()))
+        known.add(body)
+        room -= tokens + (0 if day in days else count(f"[{day}]\n"))
+        days.add(day)
+    while taken and (whole or count)(written(sorted(taken))) > budget:
+        taken.pop()
+    return sorted(taken)
+
+
+def _body(message: Remembered, speakers: frozenset[str]) -> str:
+    return message.body.strip() if message.role == "tool" else _BARE((message.body, speakers))
+
+
+def _bare(given: tuple[str, frozenset[str]]) -> str:
+    """The text without the sentences that are courtesy alone; the names of who speaks are no news."""
+    text, speakers = given
+    return "".join(each for each in sentences(text) if not speakers.issuperset(telling(each))).strip()
+
+
+_BARE: Memo[tuple[str, frozenset[str]], str] = Memo(_bare, lambda given, _: 2 * len(given[0]), 8_000_000)
+"""By the text: what is found once is often found again."""
+
+
+def _cut(message: Remembered, body: str, room: Room) -> str:
+    """The sentences that answer, as many as fit, in their order; of an output what its kind keeps."""
+    pieces = [] if message.role == "tool" or len(body) > _READ else sentences(body)
+    if len(pieces) < 2:
+        return shrink(body, room).text
+
+    def joined(kept: Sequence[int]) -> str:
+        told = [("" if at - 1 in kept or not at else "… ") + pieces[at].strip() for at in kept]
+        return " ".join(told if kept[-1] == len(pieces) - 1 else [*told, "…"])
+
+    ranked = ranked_by_worth(pieces, room.question)
+    chosen = choose(ranked, list(map(len, pieces)), joined, room.tokens, room.count)
+    return chosen.text if chosen else ""
+
+
+def _tokens(name: str, said: str, count: Callable[[str], int]) -> int:
+    """Tokens of the line, with its break, as it stands wherever it is told.
+
+    Who counts by lines knows it then. Of several lines, about, by the text alone.
+    """
+    return count(f"{name}:") + 1 + count(said) if "\n" in said else count(f"{name}: {said}\n")
+
+
+def written(excerpts: Sequence[Excerpt]) -> str:
+    """The excerpts as one text: each day once, each message behind the name of who said it."""
+    lines = [OPENING] if excerpts else []
+    day = ""
+    for excerpt in excerpts:
+        if excerpt.day and excerpt.day != day:
+            lines.append(f"[{excerpt.day}]")
+            day = excerpt.day
+        lines.append(f"{excerpt.name}: {excerpt.text}")
+    return "\n".join(lines)
+
+
+def best_place(text: str, question: str, width: int) -> str:
+    """The text if it is not longer than ``width`` characters, or else its best sentence or line.
+
+    Of one that is too long itself, what stands around the words of the question; an ellipsis stands
+    for what is left out before. The beginning, where no place is better than another.
+    """
+    whole, asked = text.strip(), Question.of(question)
+    pieces = [line.strip() for piece in sentences(whole[:_READ]) for line in piece.splitlines()]
+    scores = asked.scores(pieces)
+    best = max(scores, default=0.0)
+    if len(whole) <= width or not best:
+        return whole
+    found = pieces[scores.index(best)]
+    low = found.lower()
+    first = min(low.find(term.needle) for term in asked.terms if term.needle in low)
+    start = 0 if len(found) <= width else max(0, first - width // _BEFORE)
+    return found if found == pieces[0] and not start else f"…{found[start:].lstrip()}"

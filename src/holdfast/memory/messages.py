@@ -1,0 +1,175 @@
+"""Messages as memory sees them: who says what and when; and where they are found.
+
+A store provides the sources of long threads; ``WordIndex`` and ``MessageList`` are those in memory.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from holdfast.text.similarity import Lexical
+
+from .times import moment
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """One message as memory sees it; ``remembered`` makes it of a message's text.
+
+    ``position`` is its place in the log. ``speaker`` is the name that it gives itself, empty where
+    there is none. ``said`` is when, in seconds since 1970 UTC, or None where nobody knows.
+    ``header`` is how many characters at the head of the text only say when and by whom.
+    """
+
+    position: int
+    role: str
+    text: str
+    speaker: str = ""
+    said: float | None = None
+    header: int = 0
+
+    @property
+    def body(self) -> str:
+        """What is said, without the header."""
+        return self.text[self.header :]
+
+    @property
+    def told(self) -> str:
+        """What is said, and by whom."""
+        return f"{self.speaker}: {self.body}" if self.speaker else self.body
+
+
+_DATED = re.compile(
+    r"[ \t]{0,4}(?:[(\[](?P<when>[^()\[\]\n]{6,60})[)\]]|(?P<iso>\d{4}-\d\d-\d\d(?:[T ][\d:.,Z+-]{5,20})?))"
+    r"[ \t:,|-]{1,4}"
+)
+_SPEAKER = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): {1,4}")
+
+
+def remembered(position: int, role: str, text: str, *, name: str = "", said: float | None = None) -> Remembered:
+    """The message as memory sees it: ``name`` and ``said`` where known, else what its head says.
+
+    A head is a date in brackets or in ISO 8601, and a capitalised name with a colon behind it. What
+    a tool gave has none, and a date at the head of each line is that of a log.
+    """
+    if role == "tool":
+        return Remembered(position, role, text, name, said)
+    header = 0
+    dated = _DATED.match(text)
+    if dated is not None and not _DATED.match(text, text.find("\n") + 1 or len(text)):
+        stated = moment(dated["when"] or dated["iso"])
+        if stated is not None:
+            said, header = stated, dated.end()
+    spoken = _SPEAKER.match(text, header)
+    if spoken is not None and all(word[0].isupper() for word in spoken["name"].split()):
+        name, header = spoken["name"], spoken.end()
+    return Remembered(position, role, text, name, said, header)
+
+
+class LexicalSource(Protocol):
+    """Messages by the words that they hold."""
+
+    def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
+        """BM25 scores, above 0, of the best messages that hold any of the lower-case words.
+
+        By position. Of a term of several words, such as ``pool size``, all must stand there, side
+        by side if it can tell. The source stems the words in its own way; it indexes what is
+        ``told``, without a date at the head.
+        """
+        ...
+
+
+class VectorSource(Protocol):
+    """Messages by what they mean."""
+
+    def nearest(self, text: str, limit: int) -> Mapping[int, float]:
+        """Cosine similarities of the messages that are nearest to the text, by position."""
+        ...
+
+
+class GrowingVectors(VectorSource, Protocol):
+    """Vectors in memory, to which messages are added."""
+
+    def add(self, *messages: Remembered) -> None:
+        """Take in more messages."""
+        ...
+
+
+class MessageSource(Protocol):
+    """The messages themselves."""
+
+    def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
+        """Those of the positions that there are."""
+        ...
+
+    def between(self, first: float, last: float, limit: int) -> Sequence[int]:
+        """The positions of at most ``limit`` messages said from ``first`` to ``last``, in seconds."""
+        ...
+
+    def newest(self, limit: int) -> Sequence[int]:
+        """The positions of at most ``limit`` messages, the newest first."""
+        ...
+
+    def speakers(self) -> Sequence[str]:
+        """The names of those who speak, each once."""
+        ...
+
+
+class WordIndex:
+    """A LexicalSource in memory: BM25 whose statistics grow with each message."""
+
+    def __init__(self) -> None:
+        self._lexical = Lexical()
+        self._positions: list[int] = []
+
+    def add(self, message: Remembered) -> None:
+        """Take in one more message."""
+        self._lexical.add(message.told)
+        self._positions.append(message.position)
+
+    def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
+        """BM25 scores of the best messages that hold any of the words."""
+        best = self._lexical.best_of(terms, limit)
+        return {self._positions[place]: score for place, score in best if score > 0}
+
+
+class MessageList:
+    """A MessageSource in memory."""
+
+    def __init__(self) -> None:
+        self._messages: dict[int, Remembered] = {}
+        self._moments: list[tuple[float, int]] = []
+        self._speakers: Counter[str] = Counter()
+
+    def add(self, message: Remembered) -> None:
+        """Take in one more message."""
+        self._messages[message.position] = message
+        if message.said is not None:
+            insort(self._moments, (message.said, message.position))
+        if message.speaker:
+            self._speakers[message.speaker] += 1
+
+    def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
+        """Those of the positions that there are."""
+        held = self._messages
+        return {position: held[position] for position in positions if position in held}
+
+    def between(self, first: float, last: float, limit: int) -> Sequence[int]:
+        """The positions of the messages that were said in this span, the earliest first."""
+        start = bisect_left(self._moments, (first,))
+        end = bisect_right(self._moments, last, key=lambda entry: entry[0])
+        return [position for _, position in self._moments[start : min(end, start + limit)]]
+
+    def newest(self, limit: int) -> Sequence[int]:
+        """The positions of the newest messages, the newest first."""
+        return heapq.nlargest(limit, self._messages)
+
+    def speakers(self) -> Sequence[str]:
+        """The names of those who speak."""
+        return list(self._speakers)

@@ -1,0 +1,213 @@
+"""What a question asks for: words, names that are exact, speakers, a time."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from holdfast.text.question import IDENTIFIER, PHRASE, Question
+from holdfast.text.words import STOP_WORDS, words
+
+from .messages import Remembered
+from .times import ORDER, Period, dates, direction
+
+_WHO = re.compile(
+    r"\bdid (?P<asked>i|you)\b"
+    r"|\b(?P<told>i|you) (?:said|told|mentioned|asked|wrote|gave|suggested|proposed|recommended|wanted|decided)\b",
+    re.IGNORECASE,
+)
+_ROLES = {"i": "user", "you": "assistant"}
+_LETTERS = re.compile(r"[^\W\d_]+")
+_POSSESSIVE = re.compile(r"['’]s$")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_LONGEST = 20_000  # characters of a question that are read, from each end
+_MOST_TERMS = 64  # a question of more words is a document: its rarest would all match
+_MOST_BESIDE = 32  # with those of its context, each of which costs a search as much
+_BRIEF = 16  # words of a question: a longer one names much on the way, and asks for none of it
+_MOST_NAMED = 8  # things that one question names: each costs a search as much as a word does
+_LEAST_DIGITS = 4  # of a number that is a name: a shorter one is a count, a day or an hour
+_SHORT_NAME = 3  # letters from which on the beginning of a name is taken for the name
+_NEAR = 0.01  # of a message said then: what is further away has nothing to do with that time
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """One thing named exactly: ``needle`` in lower case, and its words, which say little alone."""
+
+    needle: str
+    words: tuple[str, ...]
+    quoted: bool = False
+    """It is a phrase of plain words, each of which counts by itself too."""
+
+    @property
+    def phrase(self) -> str:
+        """The words side by side, as a source looks for them."""
+        return " ".join(self.words)
+
+    def is_held_by(self, low: str) -> bool:
+        """Whether the text, in lower case, holds it, and not as a part of something longer."""
+        return self.needle in low and _bounded(self.needle).search(low) is not None
+
+
+@lru_cache(maxsize=256)
+def _bounded(needle: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, read."""
+
+    terms: tuple[str, ...]
+    """The distinct lower-case words that mean something; names of speakers are not among them."""
+
+    speakers: frozenset[str]
+    """Whom it asks about, of those who speak; empty where that is all of them or none."""
+
+    role: str
+    """The role of who spoke, where it says "did I" or "you said"; else an empty string."""
+
+    period: Period | None
+    direction: int
+    """-1: the first of several; 1: the latest; 0: any."""
+
+    order_alone: bool
+    """Whether it asks for the first or the latest of all that was said, and for nothing else."""
+
+    things: tuple[Exact, ...] = ()
+    """What it names exactly."""
+
+    plain: str = ""
+    """It, without the days that it names."""
+
+    @classmethod
+    def of(cls, question: str, speakers: Sequence[str], period: Period | None, context: str = "") -> Asked:
+        """The question of someone who means this period, and talks with those who speak.
+
+        The words of its ``context`` count too.
+        """
+        text = question
+        if len(text) > 2 * _LONGEST:
+            text = f"{text[:_LONGEST]} {text[-_LONGEST:]}"
+        plain, days = dates(text)
+        names = _names(text, speakers)
+        about = frozenset(name for matching in names.values() for name in matching)
+        who = _WHO.search(text)
+        terms = _telling(words(plain), names)
+        beside = _telling([*terms, *words(context[:_LONGEST])], names)
+        ordered = direction(text)
+        return cls(
+            terms=beside[: max(len(terms), _MOST_BESIDE)],
+            speakers=about if len(about) < len(speakers) else frozenset(),
+            role=_ROLES[(who["asked"] or who["told"]).lower()] if who and not about else "",
+            period=period,
+            direction=ordered,
+            order_alone=bool(ordered) and period is None and not _telling(words(ORDER.sub(" ", plain)), names),
+            things=_exact(plain, days) if len(terms) <= _BRIEF else (),
+            plain=plain,
+        )
+
+    def sought(self, held: Sequence[Exact]) -> tuple[str, ...]:
+        """The words to look for where these things are held: then these count as names alone."""
+        rest = self.plain.lower()
+        for thing in held:
+            rest = rest if thing.quoted else rest.replace(thing.needle, " ")
+        parts = {part for thing in held for part in thing.words}.difference(words(rest))
+        left = [term for term in self.terms if term not in parts]
+        return tuple(dict.fromkeys([*left, *(thing.phrase for thing in held)]))
+
+    def speaking(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
+        """1.0 at the messages that are by one whom the question asks about."""
+        return {
+            position: 1.0
+            for position, message in messages.items()
+            if message.speaker in self.speakers or message.role == self.role
+        }
+
+    def suiting(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
+        """How well the time of each message suits.
+
+        Nothing where none was said near the time that is asked for. Of the first or the latest, how
+        near that end it stands.
+        """
+        if self.period is not None:
+            near = {
+                at: self.period.nearness(message.said)
+                for at, message in messages.items()
+                if message.said is not None
+            }
+            return {at: share for at, share in near.items() if share >= _NEAR}
+        if not self.direction or len(messages) < 2:
+            return {}
+        end, other = min(messages), max(messages)
+        if self.direction > 0:
+            end, other = other, end
+        return {at: ((at - other) / (end - other)) ** 2 for at in messages}
+
+
+def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:
+    """The first of the distinct words that mean something and name no speaker."""
+    distinct = dict.fromkeys(spoken)
+    return tuple([w for w in distinct if w not in STOP_WORDS and w not in names][:_MOST_TERMS])
+
+
+def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
+    """The words of the text that name speakers, and whom.
+
+    One of their names, or with a capital its beginning.
+    """
+    names: dict[str, set[str]] = {}
+    for word in _LETTERS.findall(text) if speakers else ():
+        low = word.lower()
+        begins = len(word) >= _SHORT_NAME and word[0].isupper() and low not in STOP_WORDS
+        for name in speakers:
+            if any(part == low or (begins and part.startswith(low)) for part in words(name)):
+                names.setdefault(low, set()).add(name)
+    return names
+
+
+def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
+    """The quoted phrases, identifiers and days of a question, at most a few, by their weight."""
+    found: dict[str, Exact] = {}
+    for term in Question.of(plain).terms:
+        if not term.plain and term.weight >= IDENTIFIER:
+            needle, quoted = _POSSESSIVE.sub("", term.needle), term.weight >= PHRASE
+            if quoted or _is_name(needle):
+                found[needle] = Exact(needle, tuple(words(needle)), quoted=quoted)
+    dated = [Exact(day.lower(), tuple(words(day)), quoted=True) for day in days]
+    return tuple([*found.values(), *dated][:_MOST_NAMED])
+
+
+def _is_name(needle: str) -> bool:
+    """Whether it names one thing: no mere word, number or year, and more than single letters."""
+    if needle.isalpha():
+        return False
+    if needle.isdigit():
+        return len(needle) >= _LEAST_DIGITS and not _YEAR.fullmatch(needle)
+    parts = words(needle)
+    return any(part not in STOP_WORDS and (len(part) > 1 or part.isdigit()) for part in parts)
+
+
+def holders(things: Sequence[Exact], messages: Mapping[int, Remembered]) -> dict[int, frozenset[str]]:
+    """Which of the things each message holds, of those that hold any."""
+    held: dict[int, frozenset[str]] = {}
+    for place, message in messages.items():
+        low = message.told.lower()
+        needles = frozenset(thing.needle for thing in things if thing.is_held_by(low))
+        if needles:
+            held[place] = needles
+    return held
+
+
+def shares(held: Mapping[int, frozenset[str]]) -> dict[int, float]:
+    """From 0 to 1 how much each message holds of all that any of them holds, the rare more."""
+    times: dict[str, int] = {}
+    for needles in held.values():
+        for needle in needles:
+            times[needle] = times.get(needle, 0) + 1
+    rarity = {needle: math.log1p(len(held) / count) for needle, count in times.items()}
+    whole = sum(rarity.values()) or 1.0
+    return {place: sum(map(rarity.__getitem__, needles)) / whole for place, needles in held.items()}
