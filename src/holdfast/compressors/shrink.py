@@ -451,12 +451,10 @@ def question_for(text: str, tokens: int, question: str) -> str:
 
 def _asked_of(key: tuple[str, str, bool]) -> str:
     text, question, is_small = key
-    telling = [term for term in Question.of(question).terms if not (is_small and term.plain)]
-    low = text.lower() if telling else ""
-    held = (term.needle for term in telling if term.needle in low and term.found_in(text, low))
+    held = [term.needle for term in Question.of(question).held_by(text) if not (is_small and term.plain)]
     if is_small:
         return " ".join(f'"{needle}"' for needle in sorted(held))
-    return question if any(True for _ in held) else ""
+    return question if held else ""
 
 
 compacted = Memo(_compacted, lambda text, short: len(text) + len(short or ""), _CHARACTERS)

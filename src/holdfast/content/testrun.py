@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.selection.pieces import Reading
-
-from .frames import report
-from .lossy import Lossy, Read
+from .lossy import MOST, Read
 
 _SAMPLE = 64_000  # characters by which a text is recognised, half of them from its end
 _FEWEST = 3  # telling lines
@@ -16,7 +13,7 @@ _LONGEST = 300  # characters of a line by which it is told
 
 _NODE = r"(?=\S\S*?::)\S++"  # a file and a test in it, as pytest names them
 
-_SUMMARY = re.compile(
+OUTCOME = re.compile(
     r"=*+ ?(?:\d+ (?:passed|failed|errors?|skipped|deselected|x\w+)\b.{0,120} in \d|no tests ran)"  # pytest
     r"|[^\d\n]{0,40}\b\d+ (?:passed|failed), \d+ (?:passed|failed)"
     r"|Ran \d+ tests? in |FAILED \((?:failures|errors)|OK(?: \(.{0,80}\))?$"  # unittest
@@ -66,8 +63,8 @@ _DIAGNOSTIC = re.compile(
 )
 
 
-class TestRun(Lossy, Read):
-    """Test runs, builds, type checks and lints; what passed is told last."""
+class TestRun(Read):
+    """Test runs, builds, type checks and lints."""
 
     __test__ = False  # pytest collects what is called so
     name = "testrun"
@@ -77,7 +74,7 @@ class TestRun(Lossy, Read):
         half = _SAMPLE // 2
         looked_at = text if len(text) <= _SAMPLE else f"{text[:half]}\n{text[-half:]}"
         lines = [line[:_LONGEST] for line in looked_at.replace("\r\n", "\n").split("\n") if line.strip()]
-        outcomes = sum(_SUMMARY.match(line) is not None for line in lines)
+        outcomes = sum(OUTCOME.match(line) is not None for line in lines)
         diagnosed = sum(_DIAGNOSTIC.match(line) is not None for line in lines)
         failed = sum(_FAILED.match(line) is not None for line in lines)
         passed = sum(_PASSED.match(line) is not None for line in lines)
@@ -88,13 +85,5 @@ class TestRun(Lossy, Read):
         if telling < _FEWEST:
             return 0.0
         if outcomes and telling > outcomes:
-            return 0.5 + share / 2 if share >= _TOLD else share
+            return MOST + share / 2 if share >= _TOLD else share
         return share if diagnosed >= _FEWEST and share >= _COVERED else 0.0
-
-    def recognises(self, text: str) -> bool:
-        """Whether an outcome is told along with lines that lead to it, or diagnostics make up much of the text."""
-        return self.fit(text) >= 0.5
-
-    def read(self, text: str) -> Reading:
-        """Its lines; what passed is one kind of thing."""
-        return report(text, passed=_PASSED)
