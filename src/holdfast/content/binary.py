@@ -16,7 +16,10 @@ _STRANGE = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ud800-\udfff
 _STRANGE_SHARE = 0.08  # of the characters: most of a binary file is in no text
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")  # bytes as Python and C write them
 _ESCAPED_SHARE = 0.3  # of the characters
-_DATA_URL = re.compile(r"\s{0,8}data:[\w.+-]{1,60}/[\w.+-]{1,80}[;,]\S*\s*\Z|\[[\w.+-]+/[\w.+-]+, [^\]]*\]\Z")
+_DATA_URL = re.compile(r"\s{0,8}data:[\w.+-]{1,60}/[\w.+-]{1,80}[;,]\S*\s*\Z")
+_NAMED = re.compile(
+    r"\s*\[([\w.+-]+(?:/[\w.+-]+)?, [\d,]+ (?:bytes|characters) [a-z0-9 ]+)\]\s*\Z"
+)  # in its place
 _READABLE = re.compile(r"[A-Za-z0-9][ -~]{7,160}")  # letters beyond ASCII are as often bytes taken for letters
 _WORD = re.compile(r"(?<![^\W\d_])(?=[a-zA-Z]{0,40}[aeiouAEIOU])(?:[A-Z]?[a-z]{4,40}|[A-Z]{5,40})(?![^\W\d_])")
 _WORDY_SHARE = 0.35  # of the characters of what is readable stand in words
@@ -42,14 +45,14 @@ class Binary(Read):
         """``[binary: image/png, 48,213 bytes]``, and below it the parts that have words in them."""
         notice = Piece(f"[binary: {_described(text)}]", 0)
         found = (part.group().strip() for part in islice(_READABLE.finditer(text), _MOST_READABLE))
-        parts = dict.fromkeys(part for part in found if not _DATA_URL.match(text) and _says_something(part))
+        parts = dict.fromkeys(part for part in found if not _NAMED.match(text) and _says_something(part))
         heading = [Piece("readable parts:", 0, under=0)] if parts else []
         return Reading([notice, *heading, *(Piece(part, 0, under=1) for part in parts)], 0, "")
 
 
 def _described(text: str) -> str:
-    if _DATA_URL.match(text):
-        return text.strip(" \n[]")
+    if named := _NAMED.match(text):
+        return named[1]
     escapes = len(_ESCAPED.findall(text))
     if escapes * 4 > _ESCAPED_SHARE * len(text):
         head = _ESCAPED.sub(lambda byte: chr(int(byte[1], 16)), text[:_SAMPLE].lstrip(" b\"'"))
