@@ -1,4 +1,7 @@
-"""Binary content that arrived as text: data URLs, bytes decoded with replacement characters, escaped bytes."""
+"""Binary content that arrived as text.
+
+Data URLs, bytes decoded with replacement characters, escaped bytes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from .lossy import MOST, Read
 from .shares import sampled
 
 _SAMPLE = 8_000  # characters from the beginning that tell what escaped bytes are
-_STRANGE = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")  # colour codes start with \x1b
+# colour codes start with \x1b
+_STRANGE = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 _STRANGE_SHARE = 0.08  # of the characters: most of a binary file is in no text
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")  # bytes as Python and C write them
 _ESCAPED_SHARE = 0.3  # of the characters
@@ -20,19 +24,23 @@ _DATA_URL = re.compile(r"\s{0,8}data:[\w.+-]{1,60}/[\w.+-]{1,80}[;,]\S*\s*\Z")
 _NAMED = re.compile(
     r"\s*\[([\w.+-]+(?:/[\w.+-]+)?, [\d,]+ (?:bytes|characters) [a-z0-9 ]+)\]\s*\Z"
 )  # in its place
-_READABLE = re.compile(r"[A-Za-z0-9][ -~]{7,160}")  # letters beyond ASCII are as often bytes taken for letters
+# letters beyond ASCII are as often bytes taken for letters
+_READABLE = re.compile(r"[A-Za-z0-9][ -~]{7,160}")
 _WORD = re.compile(r"(?<![^\W\d_])(?=[a-zA-Z]{0,40}[aeiouAEIOU])(?:[A-Z]?[a-z]{4,40}|[A-Z]{5,40})(?![^\W\d_])")
 _WORDY_SHARE = 0.35  # of the characters of what is readable stand in words
 _MOST_READABLE = 5_000  # readable parts that are looked at
 
 
 class Binary(Read):
-    """Bytes, whatever they are: only their type, their size and the words in them say anything to a reader."""
+    """Bytes: only their type, their size and the words in them say anything to a reader."""
 
     name = "binary"
 
     def fit(self, text: str) -> float:
-        """All of one data URL; else by the control and replacement characters that run all through it."""
+        """All of one data URL.
+
+        Else by the control and replacement characters that run all through it.
+        """
         if len(text) >= LEAST and _DATA_URL.match(text):
             return 1.0
         sample = sampled(text)

@@ -1,4 +1,7 @@
-"""Source code in any language, told as its lines: parsers and indents kept no more of what matters in it."""
+"""Source code in any language, told as its lines.
+
+Parsers and indents kept no more of what matters in it.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,19 @@ _CODE = re.compile(  # a shape that no sentence, record or log line has
     r"|const|var|public|private|protected|static|struct|enum|interface|namespace|module|require|function|export"
     r"|yield|await|lambda|begin|rescue|unless|if|for|while|with|switch|match|case|when|elsif|do|fi|done|esac|then"
     r"|echo|local)\b.*\S$"
-    r"|[\w.$\[\]\"'@&*]++(?:, ?[\w.$@*]++)*+(?:: ?[\w.\[\], |]++)? ?(?:[-+*/|&%]|<<|\|\||:)?= ?\S"  # an assignment
+    # an assignment
+    r"|[\w.$\[\]\"'@&*]++(?:, ?[\w.$@*]++)*+(?:: ?[\w.\[\], |]++)? ?(?:[-+*/|&%]|<<|\|\||:)?= ?\S"
     r"|[\w.$:]++[!?]?\()"  # a call
 )
-_SENTENCE = re.compile(r"\s*+(?:[A-Za-z][a-z'’]*,? ){4,}.*[a-z][.:,;]?\s*$")  # as no statement reads
+# as no statement reads
+_SENTENCE = re.compile(r"\s*+(?:[A-Za-z][a-z'’]*,? ){4,}.*[a-z][.:,;]?\s*$")
 _COMMENTS = ("#", "//", "/*", "*", "--", '"""', "'''")
 _FENCE = "```"  # a page about code
 _FEWEST = 3  # lines
 _LONGEST_LINE = 300  # characters of a line by which it is told
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})( ?[:|│]|[\t→-]|  |$)")
-_NUMBERED = 0.6  # of the lines have a number, one more than the line above, and the same sign behind it
+# of the lines have a number, one more than the line above, and the same sign behind it
+_NUMBERED = 0.6
 
 
 class Code(Read):

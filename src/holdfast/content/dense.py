@@ -1,4 +1,4 @@
-"""Dense text: minified scripts and styles, base64, hex dumps, any lines that hardly have white space."""
+"""Dense text: minified scripts and styles, base64, hex dumps, lines with hardly any space."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from .shares import sampled
 _SAMPLE = 200_000  # characters from the beginning that tell the language
 _LONG_LINE = 400  # characters
 _SPACES = (
-    0.09  # share of white space in a line: minified code has 3 to 6 %, English 17 %, ordinary code 20 % and more
+    # share of white space in a line: minified code has 3 to 6 %, English 17 %, ordinary code 20 %
+    # and more
+    0.09
 )
 _BLOCK = re.compile(r"[A-Za-z0-9+/=_-]{32,}")  # one line of wrapped base64 or hexadecimal
-_DUMPED = re.compile(r"[0-9a-fA-F]{6,16}[:*]?\s{1,4}((?:[0-9a-fA-F]{2,8}\s{1,3}){4,16})")  # of xxd, hexdump, od -x
+# of xxd, hexdump, od -x
+_DUMPED = re.compile(r"[0-9a-fA-F]{6,16}[:*]?\s{1,4}((?:[0-9a-fA-F]{2,8}\s{1,3}){4,16})")
 _DUMP_ROWS = 20  # that tell, all but two
 _SCRIPT = re.compile(r"function\b|=>|\b(?:var|let|const|return)\b")
 _STYLE = re.compile(r"[.#\w\]-]\{[a-z-]{2,30}:[^{}]{1,200}\}")
@@ -27,12 +30,15 @@ _FEW = 3  # signs of a language
 
 
 class Dense(Read):
-    """Text that was not made for reading; its ends and what the question names are enough to know it by."""
+    """Text that was not made for reading.
+
+    Its ends and what the question names are enough to know it by.
+    """
 
     name = "dense"
 
     def fit(self, text: str) -> float:
-        """The share of the characters in long lines with hardly any white space, or in a dump of bytes."""
+        """The share in long lines with hardly any white space, or in a dump of bytes."""
         if not text or _is_dump(text):
             return float(bool(text))
         sample = sampled(text)
@@ -44,7 +50,10 @@ class Dense(Read):
         return min(1.0, max(dense, blocks) / len(sample))
 
     def read(self, text: str) -> Reading:
-        """What it is and how long, then its rows, or cells of one length; the ends are things of their own."""
+        """What it is and how long, then its rows, or cells of one length.
+
+        The ends are things of their own.
+        """
         if _is_dump(text):
             found = _DUMPED.match(text)
             first = bytes.fromhex("".join(found[1].split())) if found else b""

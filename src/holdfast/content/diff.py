@@ -1,4 +1,7 @@
-"""Unified diffs, as git, diff, svn and hg write them: each file with its numbers, below it its hunks."""
+"""Unified diffs, as git, diff, svn and hg write them.
+
+Each file with its numbers, below it its hunks.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ class _File:
     removed: int = 0
 
     def takes(self, line: str) -> bool:
-        """Whether a line is of a file's head; it tells its path, or that it is new, renamed, binary."""
+        """Whether a line is of a file's head.
+
+        It tells the path, or that the file is new, renamed, binary.
+        """
         found = _HEAD.match(line)
         if found is None:
             return False
@@ -66,7 +72,7 @@ class Diff(Read):
     name = "diff"
 
     def fit(self, text: str) -> float:
-        """The share of the lines that belong to files and hunks, what stands before the first file apart."""
+        """The share of the lines from the first file on that belong to files and hunks."""
         parts = [part for part, _ in _rows(sampled(text))]
         if _Part.HUNK not in parts and "\ndiff --git" not in f"\n{text}":
             return 0.0
@@ -74,11 +80,15 @@ class Diff(Read):
         return 1 - parts.count(_Part.TEXT) / len(parts)
 
     def read(self, text: str) -> Reading:
-        """A piece a file and a hunk; below them changes together, and with them the lines around."""
+        """A piece a file and a hunk.
+
+        Below them changes together, and with them the lines around.
+        """
         rows = _rows(text)
         pieces: list[Piece] = []
         above = dict.fromkeys(_Part, -1)  # the newest piece of each part
-        waiting: list[int] = []  # what stands before the first change of a hunk, and is told with it
+        # what stands before the first change of a hunk, and is told with it
+        waiting: list[int] = []
         for (part, _), members in groupby(
             enumerate(rows), lambda row: (row[1][0], row[0] if row[1][0] in {_Part.FILE, _Part.HUNK} else -1)
         ):
@@ -95,7 +105,10 @@ class Diff(Read):
 
 
 def _rows(text: str) -> Sequence[tuple[_Part, str]]:
-    """The lines by what they are, each file in one; what stands before the first and between commits is text."""
+    """The lines by what they are, each file in one.
+
+    What stands before the first and between commits is text.
+    """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     rows: list[tuple[_Part, str]] = []
     files: dict[int, _File] = {}

@@ -1,4 +1,7 @@
-"""Listings, as ls, find, tree, du, tar and dir print them: folders with their counts, and what is in them."""
+"""Listings, as ls, find, tree, du, tar and dir print them.
+
+Folders with their counts, and what is in them.
+"""
 
 from __future__ import annotations
 
@@ -56,12 +59,15 @@ class Entry(NamedTuple):
 
 
 class Listing(Read):
-    """Lists of files; each name stands under its folder, which says how many there are of which extensions."""
+    """Lists of files.
+
+    Each name stands under its folder, which says how many there are of which extensions.
+    """
 
     name = "listing"
 
     def fit(self, text: str) -> float:
-        """The share of the lines that are an entry of a listing, totals and the names of folders apart."""
+        """The share of the lines that are an entry, totals and the names of folders apart."""
         lines = _lines(sampled(text))
         form = form_of(lines)
         asked = [line for line in lines if not _FOLDER.match(line)]
@@ -115,7 +121,7 @@ def _told(entry: Entry) -> str:
 
 
 def form_of(lines: Sequence[str]) -> str:
-    """``long``, ``windows``, ``tree``, ``used``, ``paths`` or ``names``; nothing for other texts."""
+    """One of the forms; nothing for other texts."""
     headings = "".join(line for line in lines if _FOLDER.match(line))
     asked = [line for line in lines if not _FOLDER.match(line)] if headings else lines
     least = max(_FEWEST, _SHARE * len(asked))

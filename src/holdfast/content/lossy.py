@@ -1,4 +1,7 @@
-"""What the kinds share: readings that one engine makes fit, and no lossless form unless a kind has one."""
+"""What the kinds share: readings that one engine makes fit.
+
+There is no lossless form unless a kind has one.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,10 @@ MOST = 0.5
 """The share of a text from which on it is of a kind."""
 
 _SHORT = LONGEST // 2
-"""Characters of lines that are told together: in one text on its own shorter pieces kept more than in a
-conversation."""
+"""Characters of lines that are told together.
+
+In one text on its own shorter pieces kept more than in a conversation.
+"""
 
 
 class Read:
@@ -27,8 +32,8 @@ class Read:
     takes_apart = False
     """Whether a line of it does not speak for itself.
 
-    In a conversation only such kinds are told in pieces of their own, and others as any text: in recorded
-    runs that kept more of the names that were used later.
+    In a conversation only such kinds are told in pieces of their own, and others as any text: in
+    recorded runs that kept more of the names that were used later.
     """
 
     def fit(self, text: str) -> float:  # noqa: ARG002 - the kinds read it

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_BELOW, _OTHER = "> ", "= "  # before what lines begin with, and before a line that stands for itself
+# before what lines begin with, and before a line that stands for itself
+_BELOW, _OTHER = "> ", "= "
 _WORTH = 0.95  # of the text: a longer form is not worth its marks
 
 
 class Once(NamedTuple):
-    """A form with this heading; ``joint`` is left out where a digit follows what lines begin with."""
+    """A form with this heading.
+
+    ``joint`` is left out where a digit follows what lines begin with.
+    """
 
     heading: str
     joint: str = ""
 
     def compacted(self, text: str, parted: Iterable[tuple[str, str]]) -> str | None:
-        """The text, of whose lines this is what they begin with and the rest; None where little is saved."""
+        """The text, of whose lines this is what they begin with and the rest.
+
+        None where little is saved.
+        """
         lines = [self.heading]
         above = ""
         for beginning, rest in parted:

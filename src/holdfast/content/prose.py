@@ -1,4 +1,7 @@
-"""Prose: sentences, or lines of what is no prose; and the kind of any text that is of no other kind."""
+"""Prose: sentences, or lines of what is no prose.
+
+And the kind of any text that is of no other kind.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ class Prose(Read):
         return sum(map(len, _PLAIN.findall(sample))) / len(sample) if sample.strip() else 0.0
 
     def read(self, text: str) -> Reading:
-        """Short neighbouring sentences together, long ones clause by clause; lines where it is made of lines."""
+        """Short neighbouring sentences together, long ones clause by clause.
+
+        Lines where it is made of lines.
+        """
         if not text.strip():
             return Reading([Piece(f"[{len(text):,} characters of white space]", 0)], 1)
         if is_of_lines(text):

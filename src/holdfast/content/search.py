@@ -1,4 +1,7 @@
-"""Hits of a search, as grep, ripgrep, git grep and ack print them: each file once, its hits below it."""
+"""Hits of a search, as grep, ripgrep, git grep and ack print them.
+
+Each file stands once, its hits below it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ _NUMBER = re.compile(r":?((?:-?\d+[:-](?:\d+:)?)?)(.*)", re.DOTALL)
 _SEPARATOR = "--"
 _ONCE = Once("[search hits, each path once: N:text is a hit, -N-text a line near one]", ":")
 _Hit = tuple[str, str]
-"""The path and all that follows it, the sign between them included; a line that is no hit has no path."""
+"""The path and all that follows it, the sign between them included.
+
+A line that is no hit has no path.
+"""
 
 
 class Search(Read):
@@ -40,7 +46,8 @@ class Search(Read):
         lines = _lines(sampled(text))
         form = _form(lines)
         found = list(_hits(lines, form)) if form else []
-        beside = {_SEPARATOR, *(path for path, _ in found)}  # what stands between the hits, and headings
+        # what stands between the hits, and headings
+        beside = {_SEPARATOR, *(path for path, _ in found)}
         asked = [path for path, rest in found if rest.strip() and rest not in beside]
         return sum(map(bool, asked)) / len(asked) if asked else 0.0
 
@@ -71,7 +78,10 @@ def _lines(text: str) -> list[str]:
 
 
 def _form(lines: Sequence[str]) -> str:
-    """``numbered``, ``plain``, ``headed`` or ``bare``, as nearly all lines are; nothing for other texts."""
+    """``numbered``, ``plain``, ``headed`` or ``bare``, as nearly all lines are.
+
+    Nothing for other texts.
+    """
     asked = [line[:_HEAD] for line in lines if line.strip() and line != _SEPARATOR]
     least = max(_FEWEST, _SHARE * len(asked))
     signs = {match[2] for line in enough(asked, _path_and_number, least) if (match := _path_and_number(line))}

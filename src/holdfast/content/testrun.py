@@ -14,7 +14,8 @@ _LONGEST = 300  # characters of a line by which it is told
 _NODE = r"(?=\S\S*?::)\S++"  # a file and a test in it, as pytest names them
 
 OUTCOME = re.compile(
-    r"=*+ ?(?:\d+ (?:passed|failed|errors?|skipped|deselected|x\w+)\b.{0,120} in \d|no tests ran)"  # pytest
+    # pytest
+    r"=*+ ?(?:\d+ (?:passed|failed|errors?|skipped|deselected|x\w+)\b.{0,120} in \d|no tests ran)"
     r"|[^\d\n]{0,40}\b\d+ (?:passed|failed), \d+ (?:passed|failed)"
     r"|Ran \d+ tests? in |FAILED \((?:failures|errors)|OK(?: \(.{0,80}\))?$"  # unittest
     r"|(?:Tests|Test Suites): +\d| *+(?:Tests|Test Files) +\d"  # jest, vitest
@@ -22,13 +23,15 @@ OUTCOME = re.compile(
     r"|(?:ℹ|#) (?:tests|pass|fail) \d"  # node
     r"|test result: |error: (?:could not compile|aborting due|test failed)"  # cargo
     r"|FAIL$|FAIL\t\S"  # go
-    r"|(?:\[\w+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$|(?:\[\w+\] )?BUILD [A-Z]"  # maven
+    # maven
+    r"|(?:\[\w+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$|(?:\[\w+\] )?BUILD [A-Z]"
     r"|\d+ tests completed|\d+% tests passed"  # gradle, ctest
     r"|Found \d+ errors?|All checks passed|Success: no issues|\d+ (?:errors?|warnings?)\b.{0,40}$|✖ \d+ problems?"
     r"|make(?:\[\d+\])?: \*\*\*|collect2: error|ninja: build stopped|npm ERR! code"
 )
 _FAILED = re.compile(
-    rf"(?:FAILED|ERROR) \S|_{{3,}}+ .{{1,200}} _{{3,}}+$|{_NODE} .{{0,80}}?\b(?:FAILED|ERROR)\b"  # pytest
+    # pytest
+    rf"(?:FAILED|ERROR) \S|_{{3,}}+ .{{1,200}} _{{3,}}+$|{_NODE} .{{0,80}}?\b(?:FAILED|ERROR)\b"
     r"|(?:FAIL|ERROR): |.{1,200} \.\.\. (?:FAIL|ERROR)$"  # unittest
     r"|\s*+(?:● |[✕✖✗×] |not ok \d|--- FAIL: )|FAIL +\S|\s++\d+\) \S"  # jest, node, TAP, go, mocha
     r"|test .{1,200} \.\.\. FAILED|---- .{1,200} stdout ----"  # cargo

@@ -27,7 +27,8 @@ _FRAME = re.compile(
     r"|\[Previous line repeated"
 )
 _CAUSE = re.compile(
-    r"(?:Exception Group )?Traceback \(most recent|During handling of|The above exception was"  # Python
+    # Python
+    r"(?:Exception Group )?Traceback \(most recent|During handling of|The above exception was"
     r"|Exception in thread|Caused by:|Suppressed:"  # the JVM
     r"|Uncaught |\[cause\]:"  # JavaScript
     r"|panic: |fatal error: |\[signal |goroutine \d+ \["  # Go
@@ -64,7 +65,8 @@ class Traceback(Read):
         timed = sum(_TIMED.match(line) is not None for line in lines)
         if not causes or timed > _TIMED_LINES * len(lines) or any(map(OUTCOME.match, lines)):
             return 0.0
-        return min(1.0, (2 * frames + causes) / len(lines))  # a frame has its source line, or a place
+        # a frame has its source line, or a place
+        return min(1.0, (2 * frames + causes) / len(lines))
 
     def read(self, text: str) -> Reading:
         """Its lines; what lies in a library or in the language's own runtime is one thing."""
