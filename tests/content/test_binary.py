@@ -57,6 +57,7 @@ def test_words_in_it_are_shown_and_those_that_are_asked_for_first():
         "emoji 😀😀😀 " * 20,
         r"a pattern such as \x41 or \x42 in a text about patterns",
         "data: see below\nand here",
+        "[src/a, " + "and other folders of the same project, " * 9 + "src/b]",
     ],
 )
 def test_text_with_strange_characters_is_not_binary(text):

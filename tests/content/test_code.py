@@ -6,8 +6,7 @@ import pytest
 
 from holdfast.content import recognise
 from holdfast.content.code import Code, numbered
-from holdfast.kernel.ports import Room
-from tests.contracts.content_contract import ContentContract, count, real_texts
+from tests.contracts.content_contract import ContentContract, real_texts
 
 SERVICE = '''\
 import json
@@ -51,28 +50,11 @@ class TestCode(ContentContract):
     kind = Code()
 
 
-def test_lines_of_a_body_stand_under_the_line_that_declares_it():
-    reading = Code().read(SERVICE)
-    body = next(piece for piece in reading.pieces if "audit(" in piece.text)
-    assert reading.pieces[body.under].text.startswith("def forget(")
-
-
-def test_what_is_told_of_a_body_is_told_with_its_declaration():
-    short = Code().shrink(SERVICE, Room(100, count, "when is audit called, and for what reason?")).text
-    assert "audit(" in short
-    assert "def forget(" in short
-
-
 @pytest.mark.parametrize("prefix", ["{:6}\t", "{:>5}→", "{}: ", "{}:", "{:4}| ", "{:3}  "])
 def test_line_numbers_in_front_are_no_code(prefix):
     lines = [prefix.format(number) + line for number, line in enumerate(SERVICE.split("\n"), start=40)]
-    reading = Code().read("\n".join(lines))
-    plain = Code().read(SERVICE)
     assert numbered(lines)
     assert Code().fit("\n".join(lines)) == Code().fit(SERVICE) == 1
-    assert {reading.pieces[piece.under].at for piece in reading.pieces if piece.under >= 0} == {
-        plain.pieces[piece.under].at for piece in plain.pieces if piece.under >= 0
-    }
 
 
 @pytest.mark.parametrize("text", ["1. one\n2. two", "3 x\n1 y", "a\tb\n1\tc", "", "12"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.content.listing import Listing, entries, form_of
+from holdfast.content.files import Listing, entries, form_of
 from holdfast.kernel.ports import Room
 from tests.contracts.content_contract import ContentContract, count, real_texts
 
@@ -78,8 +78,8 @@ def test_folders_of_a_recursive_listing_are_their_headings():
         "-rw-r--r-- 1 dev dev 9 Mar  1 10:00 b.py",
     ]
     assert [(entry.folder, entry.name, entry.size) for entry in entries(lines, "long")] == [
-        ("src/a", "a.py", 120),
-        ("src/b", "b.py", 9),
+        ("src/a", "a.py", "120"),
+        ("src/b", "b.py", "9"),
     ]
 
 

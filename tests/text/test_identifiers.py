@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.identifiers import distinct, find
+from holdfast.text.identifiers import find
 from tests.text.adversarial import LARGE
 
 
@@ -54,15 +54,12 @@ def test_plain_words_are_not_exact(text):
 
 
 def test_of_an_assignment_the_value_is_exact():
-    assert distinct("retry=3 user:ann_k") == {"3": "number", "ann_k": "name"}
+    assert [(one.text, one.kind) for one in find("retry=3 user:ann_k")] == [("3", "number"), ("ann_k", "name")]
 
 
 def test_a_quoted_phrase_is_one_thing():
-    assert distinct('it said "pool of 12 is empty" twice') == {"pool of 12 is empty": "quoted"}
-
-
-def test_repeats_are_listed_once_in_the_order_of_first_mention():
-    assert list(distinct("b_2 a_1 b_2")) == ["b_2", "a_1"]
+    found = find('it said "pool of 12 is empty" twice')
+    assert [(one.text, one.kind) for one in found] == [("pool of 12 is empty", "quoted")]
 
 
 @settings(deadline=None)

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from holdfast.text.sentences import is_of_lines, lines
+from holdfast.text.sentences import is_of_lines
 
 STATUS = "On branch main\nChanges:\n\tmodified:   src/a.py\n\tmodified:   src/longer/name.py\n\nUntracked files:\n\tb/\n"
 COLUMNS = "\n".join(
@@ -33,8 +33,3 @@ def test_what_programs_print_is_made_of_lines(text):
 )
 def test_written_language_is_not(text):
     assert not is_of_lines(text)
-
-
-def test_lines_keep_their_words_and_lose_their_padding():
-    assert lines("a     b\n\n  c\nd") == ["a  b\n\n", "  c\n", "d"]
-    assert "".join(lines(STATUS)).split() == STATUS.split()

@@ -11,6 +11,11 @@ ASKED = Question.of(
 )
 
 
+def score(asked: Question, text: str) -> float:
+    """The weights of the terms that the text holds; 0.0 is nothing in common."""
+    return sum(term.weight for term in asked.held_by(text))
+
+
 def test_a_question_is_made_once():
     assert Question.of("why?") is Question.of("why?")
 
@@ -18,7 +23,7 @@ def test_a_question_is_made_once():
 @pytest.mark.parametrize("text", ["", "   ", "the of and", "?!", "why is it so"])
 def test_a_question_without_a_usable_term_is_false_and_finds_nothing(text):
     assert not Question.of(text)
-    assert Question.of(text).score("the of and why it is so") == 0.0
+    assert score(Question.of(text), "the of and why it is so") == 0.0
 
 
 @pytest.mark.parametrize(
@@ -35,38 +40,36 @@ def test_a_question_without_a_usable_term_is_false_and_finds_nothing(text):
     ],
 )
 def test_words_are_found_in_their_other_forms_and_within_names(line):
-    assert ASKED.matches(line)
-    assert ASKED.score(line) > 0
+    assert score(ASKED, line) > 0
 
 
 @pytest.mark.parametrize("line", ["terrors", "the employ", "14045", "failsafeguard", "poolside", "in and with"])
 def test_parts_of_other_words_are_not_found(line):
-    assert not ASKED.matches(line)
-    assert ASKED.score(line) == 0.0
+    assert score(ASKED, line) == 0.0
 
 
 def test_what_is_exact_weighs_more_than_words():
     exact = ["pool is empty", "RetryPolicy", "src/http/client.py", "404"]
-    assert min(map(ASKED.score, exact)) > ASKED.score("deploy failed")
+    assert min(score(ASKED, one) for one in exact) > score(ASKED, "deploy failed")
 
 
 def test_a_term_counts_once_however_often_it_stands_there():
-    assert ASKED.score("error error errors error") == ASKED.score("error")
+    assert score(ASKED, "error error errors error") == score(ASKED, "error")
 
 
 def test_more_of_the_question_scores_higher():
-    assert ASKED.score("the deploy failed with an error") > ASKED.score("the deploy ended with an error")
+    assert score(ASKED, "the deploy failed with an error") > score(ASKED, "the deploy ended with an error")
 
 
 def test_numbers_are_found_whole_only():
     asked = Question.of("what happened at 12?")
-    assert asked.matches("12 o'clock")
-    assert not asked.matches("120 and 212")
+    assert score(asked, "12 o'clock")
+    assert not score(asked, "120 and 212")
 
 
 def test_scripts_without_spaces_are_found():
-    assert Question.of("为什么部署失败").matches("昨天的部署没有问题")
-    assert not Question.of("为什么部署失败").matches("天气很好")
+    assert score(Question.of("为什么部署失败"), "昨天的部署没有问题")
+    assert not score(Question.of("为什么部署失败"), "天气很好")
 
 
 def test_among_many_texts_a_rare_term_counts_more():
@@ -84,13 +87,13 @@ def test_a_term_that_all_texts_hold_hardly_counts():
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_question_can_be_asked_of_any_text(question, text):
     asked = Question.of(question)
-    assert asked.matches(text) == (asked.score(text) > 0)
+    assert asked.held_by(text) == [term for term in asked.terms if term in asked.answers([text, ""])[0]]
 
 
 def test_a_long_paste_keeps_few_terms_and_the_exact_ones():
     pasted = Question.of(" ".join(f"word{letter}" for letter in "abcdefgh") * 500 + " ERR_POOL_7")
     assert len(pasted.terms) < 100
-    assert pasted.matches("then ERR_POOL_7 came")
+    assert score(pasted, "then ERR_POOL_7 came")
 
 
 @pytest.mark.parametrize(
@@ -110,20 +113,20 @@ def test_a_long_paste_keeps_few_terms_and_the_exact_ones():
     ],
 )
 def test_a_short_number_is_not_found_within_a_time_a_date_or_a_longer_number(text):
-    assert not Question.of("which were the 20 slowest?").score(text)
+    assert not score(Question.of("which were the 20 slowest?"), text)
 
 
 @pytest.mark.parametrize(
     "text", ["row 20 failed", "count=20", "19,20,21", "(20)", "it was 20.", "worker-20", "20: x"]
 )
 def test_a_short_number_is_found_where_it_stands_alone(text):
-    assert Question.of("what of number 20?").matches(text)
+    assert score(Question.of("what of number 20?"), text)
 
 
 @pytest.mark.parametrize("question", ["What happened on 20 August?", "on Aug 20th", "since the 20th of August"])
 def test_a_day_beside_the_name_of_its_month_is_a_date_and_no_number(question):
     asked = Question.of(question)
-    assert asked.score("it came on 20 Aug") > 0
-    assert asked.score("2026-08-20T11:29:05Z came") > 0
-    assert asked.score("gate 20 is shut") == 0
-    assert asked.score("2026-03-03T11:29:20Z WARN") == 0
+    assert score(asked, "it came on 20 Aug") > 0
+    assert score(asked, "2026-08-20T11:29:05Z came") > 0
+    assert score(asked, "gate 20 is shut") == 0
+    assert score(asked, "2026-03-03T11:29:20Z WARN") == 0

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeGuard
 
 from holdfast.content import shrink
-from holdfast.content.excerpt import counted
 from holdfast.formats.payloads import named
 from holdfast.formats.values import compact, is_list, is_object
 from holdfast.kernel.errors import ConfigError, HoldfastError
@@ -19,6 +18,7 @@ from holdfast.session import Session
 from holdfast.session.recall import Recalled
 from holdfast.text.concealed import concealing
 from holdfast.text.opaque import media_type
+from holdfast.text.visible import amount
 
 # wires whose results are blocks of one message of the user
 _BLOCKS = frozenset({"anthropic", "bedrock"})
@@ -135,7 +135,7 @@ def _as_text(value: object) -> str:
     strange = sum(one == _REPLACED or not (one.isprintable() or one.isspace()) for one in text)
     if strange * 2 <= len(text) - bool(strange) and not media_type(data):
         return text
-    return f"[{counted(len(data), 'byte')} of {media_type(data) or 'data that is no text'}]"
+    return f"[{amount(len(data), 'byte')} of {media_type(data) or 'data that is no text'}]"
 
 
 def results(wire: str, calls: Sequence[ToolCall], outputs: Sequence[str]) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.registry import Registry
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.identifiers import facts
+from holdfast.text.identifiers import named
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Vector, unit
@@ -277,10 +277,10 @@ def with_sentences(text: str, more: Sequence[str]) -> str:
 def lacking(text: str, other: str) -> list[str]:
     """The sentences of the text that name exact things which the other lacks, a line each."""
     own, added = body(text)
-    known = frozenset(thing for sentence in sentences(other) for thing in facts(sentence).things)
+    known = frozenset(thing for sentence in sentences(other) for thing in named(sentence))
     lost: list[str] = []
     for sentence in (*sentences(own), *added):
-        things = facts(sentence).things
+        things = named(sentence)
         if not known.issuperset(things) and not all(stands(thing, other) for thing in things):
             lost.append(" ".join(sentence.split()))
     return lost

@@ -22,7 +22,7 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Role, Text, ToolResult
 from holdfast.kernel.ports import Ask
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.identifiers import facts
+from holdfast.text.identifiers import named
 from holdfast.text.importance import PRESETS, Weights, has_importance_marker
 from holdfast.text.sentences import sentences
 from holdfast.text.words import terms
@@ -216,9 +216,7 @@ class _Known:
 
     @cached_property
     def things(self) -> list[frozenset[str]]:
-        return [
-            frozenset(t for sentence in sentences(text) for t in facts(sentence).things) for text in self.texts
-        ]
+        return [frozenset[str]().union(*map(named, sentences(text))) for text in self.texts]
 
     @cached_property
     def context(self) -> frozenset[str]:

@@ -226,7 +226,7 @@ class Work:
         key = yield from self._originals.save(candidate.text, kind)
         question = question_for(candidate.text, candidate.tokens, self._question)
         room = Room(tokens, self._allowance.meter.text, question)
-        shrunk = read(TextInRoom(text, room, key, self._allowance.recall_tool if key else ""))
+        shrunk = read((text, room, key, self._allowance.recall_tool if key else ""))
         if shrunk is None:
             self._keep(candidate, self._note(candidate, kind, key), f"{kind}: shortened", key)
         else:
@@ -250,7 +250,7 @@ class Work:
     def _clamp(self, candidate: Shrinkable, tokens: int) -> Asking:
         key = yield from self._originals.save(candidate.text, "json")
         reference = self._note(candidate, "arguments", key) if key else ""
-        text = clamped(Arguments(candidate.text, tokens, self._allowance.meter.text, reference))
+        text = clamped((candidate.text, tokens, self._allowance.meter.text, reference))
         if text is not None:
             self._keep(candidate, text, "long arguments of an old call: their middle is left out", key)
 
@@ -409,31 +409,13 @@ _SMALL = 1_000  # tokens: of a shorter text a question without names or numbers 
 _CHARACTERS = 32_000_000  # that each memo holds
 
 
-class TextInRoom(NamedTuple):
-    """A text in a room, the key of its original, and the tool that gives it back, if any."""
-
-    text: str
-    room: Room
-    key: str = ""
-    tool: str = ""
-
-
-def _read(reading: TextInRoom) -> Shrunk | None:
+def _read(reading: tuple[str, Room, str, str]) -> Shrunk | None:
     text, room, key, tool = reading
     kind = recognise(text)
     return referenced(kind, text, room, key, tool) if key else kind.shrink(text, room)
 
 
-class Arguments(NamedTuple):
-    """Arguments of a call in so many tokens (``tokens_of``), and the reference to their original."""
-
-    text: str
-    tokens: int
-    tokens_of: Callable[[str], int]
-    reference: str = ""
-
-
-def _clamped(arguments: Arguments) -> str | None:
+def _clamped(arguments: tuple[str, int, Callable[[str], int], str]) -> str | None:
     return shortened(*arguments)
 
 
@@ -451,21 +433,20 @@ def question_for(text: str, tokens: int, question: str) -> str:
 
 def _asked_of(key: tuple[str, str, bool]) -> str:
     text, question, is_small = key
-    telling = [term for term in Question.of(question).terms if not (is_small and term.plain)]
-    low = text.lower() if telling else ""
-    held = (term.needle for term in telling if term.needle in low and term.found_in(text, low))
+    held = [term.needle for term in Question.of(question).held_by(text) if not (is_small and term.plain)]
     if is_small:
         return " ".join(f'"{needle}"' for needle in sorted(held))
-    return question if any(True for _ in held) else ""
+    return question if held else ""
 
 
 compacted = Memo(_compacted, lambda text, short: len(text) + len(short or ""), _CHARACTERS)
 """The shorter form of the same value, or None."""
 
-read = Memo(_read, lambda reading, shrunk: len(reading.text) + len(shrunk.text if shrunk else ""), _CHARACTERS)
-"""The text as it fits the room; None where there is no room for its reference."""
+read = Memo(_read, lambda reading, shrunk: len(reading[0]) + len(shrunk.text if shrunk else ""), _CHARACTERS)
+"""The text as it fits the room with the key of its original, which the tool gives back; None where there is no
+room for that."""
 
-clamped = Memo(_clamped, lambda arguments, short: len(arguments.text) + len(short or ""), _CHARACTERS)
-"""The arguments, still JSON, with their long texts clamped; None where there are none."""
+clamped = Memo(_clamped, lambda arguments, short: len(arguments[0]) + len(short or ""), _CHARACTERS)
+"""The arguments, still JSON, with their long texts clamped to so many tokens; None where there are none."""
 
 _asked = Memo(_asked_of, lambda key, _: len(key[0]) + len(key[1]), _CHARACTERS)

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast.compressors.verification import Count, Detail, bullets, listed, missing
+from holdfast.content.order import order
 from holdfast.text.fit import choose, clip, fits
 from holdfast.text.importance import signals
-from holdfast.text.question import Question
-from holdfast.text.salience import order
 from holdfast.text.sentences import sentences
 
 _AGEING = 0.8  # what is left of a sentence's worth with each text that was written after it
@@ -49,7 +48,7 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
     if fits(whole, room, count):
         return whole
     pieces = _pieces(texts)
-    ranked = order([piece.text for piece in pieces], Question.of(""), weights=[_AGEING**p.age for p in pieces])
+    ranked = order([piece.text for piece in pieces], weights=[_AGEING**p.age for p in pieces])
     sizes = [len(piece.text) + len(piece.heading) // 2 for piece in pieces]
     choice = choose(ranked, sizes, lambda chosen: _under_headings(pieces, chosen), room, count)
     return choice.text if choice else clip(pieces[ranked[0]].text if ranked else whole, room, count, mark="…")

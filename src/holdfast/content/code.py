@@ -1,19 +1,18 @@
-"""Source code in any language, read by its indentation: every part stands under the line that opens its block.
+"""Source code in any language, told as its lines.
 
-Parsers were measured against this, and kept no more of the names that were used later.
+Parsers and indents kept no more of what matters in it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
-from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses
+from holdfast.selection.pieces import Reading, passages
 
-from .lossy import Lossy, Read
+from .lossy import Read
 from .shares import sampled
 
 _CODE = re.compile(  # a shape that no sentence, record or log line has
@@ -23,102 +22,44 @@ _CODE = re.compile(  # a shape that no sentence, record or log line has
     r"|const|var|public|private|protected|static|struct|enum|interface|namespace|module|require|function|export"
     r"|yield|await|lambda|begin|rescue|unless|if|for|while|with|switch|match|case|when|elsif|do|fi|done|esac|then"
     r"|echo|local)\b.*\S$"
-    r"|[\w.$\[\]\"'@&*]++(?:, ?[\w.$@*]++)*+(?:: ?[\w.\[\], |]++)? ?(?:[-+*/|&%]|<<|\|\||:)?= ?\S"  # an assignment
+    # an assignment
+    r"|[\w.$\[\]\"'@&*]++(?:, ?[\w.$@*]++)*+(?:: ?[\w.\[\], |]++)? ?(?:[-+*/|&%]|<<|\|\||:)?= ?\S"
     r"|[\w.$:]++[!?]?\()"  # a call
 )
-_SENTENCE = re.compile(r"\s*+(?:[A-Za-z][a-z'’]*,? ){4,}.*[a-z][.:,;]?\s*$")  # as no statement reads
+# as no statement reads
+_SENTENCE = re.compile(r"\s*+(?:[A-Za-z][a-z'’]*,? ){4,}.*[a-z][.:,;]?\s*$")
 _COMMENTS = ("#", "//", "/*", "*", "--", '"""', "'''")
 _FENCE = "```"  # a page about code
 _FEWEST = 3  # lines
 _LONGEST_LINE = 300  # characters of a line by which it is told
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})( ?[:|│]|[\t→-]|  |$)")
-_NUMBERED = 0.6  # of the lines have a number, one more than the line above, and the same sign behind it
-_TAB = 4
-_LEVELS = 1  # blocks whose first lines are told with what is in them: two kept fewer names in recorded runs
-_CLOSING = (")", "]", "}", "end")
+# of the lines have a number, one more than the line above, and the same sign behind it
+_NUMBERED = 0.6
 
 
-class Line(NamedTuple):
-    """A line as it is shown, its code without the number in front, and how deep that is indented."""
-
-    shown: str
-    code: str
-    depth: int
-
-
-class Code(Lossy, Read):
+class Code(Read):
     """A source file or a part of one, with or without line numbers in front."""
 
     name = "code"
 
     def fit(self, text: str) -> float:
         """The share of the lines, comments apart, that have the shape of a statement."""
-        lines = [line.code for line in _lines(sampled(text))]
-        said = [line[:_LONGEST_LINE] for line in lines if line and not line.startswith(_COMMENTS)]
+        lines = sampled(text).split("\n")
+        sign = numbered(lines)
+        bare = [_without_number(line, sign).strip()[:_LONGEST_LINE] for line in lines]
+        said = [line for line in bare if line and not line.startswith(_COMMENTS)]
         if len(said) < _FEWEST or any(line.startswith(_FENCE) for line in said[1:]):
             return 0.0
         return sum(_CODE.match(line) is not None and not _SENTENCE.match(line) for line in said) / len(said)
 
     def read(self, text: str) -> Reading:
-        """Neighbouring lines together, under the line at the margin that opens their block."""
-        lines = _lines(text)
-        return Reading(tuple(_pieces(lines)), len(lines))
+        """As in a conversation: longer pieces kept more of what it declares."""
+        return passages(text)
 
 
-def _pieces(lines: Sequence[Line]) -> Iterator[Piece]:
-    heads = _heads(lines)
-    around: list[tuple[int, int]] = []  # the depth of each open block, and the piece with the line that opens it
-    pieces = start = size = 0
-    under = -1  # what the open piece is under
-    held: list[str] = []
-    for number, line in enumerate(lines):
-        if not line.code:
-            continue
-        while around and around[-1][0] >= line.depth:
-            around.pop()
-        block = around[-1][1] if around else -1
-        opens = number in heads and len(around) < _LEVELS
-        long = len(" ".join(line.shown.split()))
-        if held and (opens or size + long > LONGEST or block not in {under, pieces}):
-            yield Piece("\n".join(held), start, number - start, under=under)
-            pieces += 1
-            held, size = [], 0
-        if not held:
-            start, under = number, block
-        if opens:
-            around.append((line.depth, pieces))
-        if long > LONGEST:
-            parts = clauses(line.shown)
-            yield from (Piece(part, number, under=under) for part in parts)
-            pieces += len(parts)
-            continue
-        held.append(line.shown)
-        size += long
-    if held:
-        yield Piece("\n".join(held), start, len(lines) - start, under=under)
-
-
-def _heads(lines: Sequence[Line]) -> set[int]:
-    """The lines behind which the code goes deeper; a bracket on a line of its own opens nothing by itself."""
-    worded = [(number, line.depth) for number, line in enumerate(lines) if any(map(str.isalnum, line.code))]
-    return {number for (number, depth), (_, following) in pairwise(worded) if following > depth}
-
-
-def _lines(text: str) -> list[Line]:
-    shown = text.split("\n")
-    sign = numbered(shown)
-    return [_line(line.rstrip(), sign) for line in shown]
-
-
-def _line(shown: str, sign: str) -> Line:
-    number = _NUMBER.match(shown) if sign else None
-    if number is None or number[2] not in {sign, ""}:
-        code = shown
-    else:
-        code, shown = shown[number.end() :], shown.lstrip()
-    bare = code.lstrip()
-    depth = len(code[: len(code) - len(bare)].expandtabs(_TAB))
-    return Line(shown, bare, depth + bare.startswith(_CLOSING))  # what closes a block belongs to it
+def _without_number(line: str, sign: str) -> str:
+    number = _NUMBER.match(line) if sign else None
+    return line[number.end() :] if number and number[2] in {sign, ""} else line
 
 
 def numbered(lines: Sequence[str]) -> str:

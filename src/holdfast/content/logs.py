@@ -20,8 +20,8 @@ from holdfast.text.importance import TROUBLE, alarm
 
 from .lossy import Read
 from .repeats import compacted, expanded
+from .shares import sampled
 
-_SAMPLE = 64_000  # characters by which a text is recognised
 _ROWS = 200  # lines by which the columns are read
 _COLUMNS = 12
 _SHARE = 0.9  # of the lines must agree on a column
@@ -158,7 +158,7 @@ def _grows(fields: Sequence[str]) -> bool:
     return sum(one <= other for one, other in pairwise(fields)) >= _SHARE * (len(fields) - 1)
 
 
-class Kind:
+class Sort:
     """Lines that report the same kind of event: their words, masked, and where they stand."""
 
     __slots__ = ("level", "rows", "tags", "words")
@@ -170,21 +170,21 @@ class Kind:
         self.tags = Counter[str]()
 
 
-def _kinds(lines: Sequence[str], layout: Layout) -> list[Kind]:
+def _kinds(lines: Sequence[str], layout: Layout) -> list[Sort]:
     rows_of: dict[str, list[int]] = {}
     for row, shape in enumerate(_masked("\n".join(lines)).split("\n")):
         rows_of.setdefault(shape[:_LONGEST], []).append(row)
-    kinds: dict[tuple[object, ...], Kind] = {}
+    kinds: dict[tuple[object, ...], Sort] = {}
     for shape, rows in rows_of.items():
         head = layout.head(shape)
         words = tuple(_without_runs(_words(shape, head.fields)))
         if not any(map(str.isalnum, shape)):
             continue
         level = _level(head.level)
-        kind = kinds.setdefault((words, level), Kind(words, level))
+        kind = kinds.setdefault((words, level), Sort(words, level))
         kind.rows += [(row, head.fields) for row in rows]
         kind.tags[head.tag] += len(rows)
-    families: dict[tuple[object, ...], list[Kind]] = {}
+    families: dict[tuple[object, ...], list[Sort]] = {}
     for kind in kinds.values():
         key = (len(kind.words), kind.level, alarm(" ".join(kind.words)) >= TROUBLE)
         families.setdefault(key, []).append(kind)
@@ -217,7 +217,7 @@ def _without_runs(words: Sequence[str]) -> Iterator[str]:
         last, before = bare, last
 
 
-def _merged(kinds: list[Kind], fixed: frozenset[int] = frozenset()) -> Iterator[Kind]:
+def _merged(kinds: list[Sort], fixed: frozenset[int] = frozenset()) -> Iterator[Sort]:
     """Messages of one length, merged where they differ in values.
 
     Those that share their most usual word stand together, and are parted by each further word that a good part of
@@ -228,7 +228,7 @@ def _merged(kinds: list[Kind], fixed: frozenset[int] = frozenset()) -> Iterator[
         return
     usual = [Counter(column) for column in zip(*[kind.words for kind in kinds], strict=True)]
     if not fixed:
-        together: dict[tuple[int, str], list[Kind]] = {}
+        together: dict[tuple[int, str], list[Sort]] = {}
         for kind in kinds:
             told = [(usual[at][word], -at, word) for at, word in enumerate(kind.words) if _tells(word)]
             _, at, word = max(told, default=(0, 0, ""))
@@ -253,7 +253,7 @@ def _merged(kinds: list[Kind], fixed: frozenset[int] = frozenset()) -> Iterator[
     if not same or (len(kinds) <= _FEW and 2 * same < sum(map(_tells, kinds[0].words))):
         yield from kinds
         return
-    joined = Kind(kinds[0].words, kinds[0].level)
+    joined = Sort(kinds[0].words, kinds[0].level)
     for kind in kinds:
         joined.rows += kind.rows
         joined.tags += kind.tags
@@ -266,7 +266,7 @@ def _tells(word: str) -> bool:
     return len(word) > 1 and sum(map(str.isalpha, word)) > 1
 
 
-class Event(NamedTuple):
+class Report(NamedTuple):
     """A kind of event as it is told."""
 
     text: str
@@ -276,7 +276,7 @@ class Event(NamedTuple):
     """The most words that are told at one place: each makes a kind of its own."""
 
 
-def _events(kind: Kind, lines: Sequence[str], usual_level: str) -> Iterator[Event]:
+def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Report]:
     """The events of a kind: failures that only a number tells are told apart from successes."""
     at = [row for row, _ in kind.rows]
     said = [_as_words(_words(lines[row], fields), len(kind.words)) for row, fields in kind.rows]
@@ -301,7 +301,7 @@ def _events(kind: Kind, lines: Sequence[str], usual_level: str) -> Iterator[Even
             )
             count = f"×{len(numbers)}" if len(numbers) > 1 else ""
             text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, " ".join(filter(None, (count, level, *told))))
-            yield Event(text, tag, [at[n] for n in numbers], max(0, words) + 1)
+            yield Report(text, tag, [at[n] for n in numbers], max(0, words) + 1)
 
 
 def _as_words(words: list[str], number: int) -> list[str]:
@@ -362,10 +362,11 @@ class Log(Read):
 
     name = "log"
     takes_apart = True
+    least = _BOUND
 
     def fit(self, text: str) -> float:
         """The share of the lines that begin as a log's do, or that continue such a line."""
-        lines = [line for line in lines_of(_sampled(text)) if line.strip()]
+        lines = [line for line in lines_of(sampled(text)) if line.strip()]
         layout = Layout(lines)
         if len(lines) < _FEWEST or not {"time", "level"} & set(layout.columns[:5]):
             return 0.0
@@ -376,10 +377,6 @@ class Log(Read):
         own = sum(not line[0].isspace() for line in lines)  # what is indented continues a record
         least = 0.6 if "time" in layout.columns else 0.8
         return begun / len(lines) if begun > least * own else 0.0
-
-    def recognises(self, text: str) -> bool:
-        """Whether most lines begin as a log's do."""
-        return self.fit(text) >= _BOUND
 
     def compact(self, text: str) -> str | None:
         """The lines with what they share with the line above said once, or None where that saves little."""
@@ -402,7 +399,7 @@ class Log(Read):
         return Reading(tuple(_pieces(lines, events)), len(lines), "")
 
 
-def _pieces(lines: Sequence[str], events: Sequence[Event]) -> Iterator[Piece]:
+def _pieces(lines: Sequence[str], events: Sequence[Report]) -> Iterator[Piece]:
     marks = f"×n n such lines, {_MORE} differs, a|b either; then lines as they are"
     yield Piece(f"[log, {len(lines):,} lines, {len(events)} kinds of line: {marks}]", 0, 0)
     by_tag: dict[str, list[int]] = {}
@@ -423,16 +420,6 @@ def _pieces(lines: Sequence[str], events: Sequence[Event]) -> Iterator[Piece]:
     for row, line in enumerate(lines):
         for part in clauses(line, 300) if line.strip() else ():
             yield Piece(part, row, 0, (f"event {event_of[row]}",) if row in event_of else ())
-
-
-def _sampled(text: str) -> str:
-    if len(text) <= _SAMPLE:
-        return text
-    size, step = _SAMPLE // 8, len(text) // 8
-    return "\n".join(
-        text[start : start + size].partition("\n")[2].rpartition("\n")[0]
-        for start in range(0, len(text) - size, step)
-    )
 
 
 def lines_of(text: str) -> list[str]:

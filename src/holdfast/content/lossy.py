@@ -1,27 +1,39 @@
-"""What the kinds share: texts that have no lossless form, and readings that one engine makes fit."""
+"""What the kinds share: readings that one engine makes fit.
+
+There is no lossless form unless a kind has one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection.excerpt import excerpt
-from holdfast.selection.pieces import Reading, passages
+from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, in_lines
 from holdfast.text import fit
+from holdfast.text.opaque import elide
 
 MOST = 0.5
 """The share of a text from which on it is of a kind."""
+
+_SHORT = LONGEST // 2
+"""Characters of lines that are told together.
+
+In one text on its own shorter pieces kept more than in a conversation.
+"""
 
 
 class Read:
     """A kind that proposes pieces; what of them fits is chosen by the one order of value."""
 
     name = ""
+    least = MOST
+    """The fit from which on a text is of this kind."""
     takes_apart = False
     """Whether a line of it does not speak for itself.
 
-    In a conversation only such kinds are told in pieces of their own, and others as any text: in recorded
-    runs that kept more of the names that were used later.
+    In a conversation only such kinds are told in pieces of their own, and others as any text: in
+    recorded runs that kept more of the names that were used later.
     """
 
     def fit(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
@@ -29,23 +41,69 @@ class Read:
         return 0.0
 
     def recognises(self, text: str) -> bool:
-        """Whether most of the text reads as one of this kind."""
-        return self.fit(text) >= MOST
+        """Whether enough of the text reads as one of this kind."""
+        return self.fit(text) >= self.least
+
+    def compact(self, text: str) -> str | None:  # noqa: ARG002 - the protocol passes the text
+        """None: no shorter form is certain to say the same."""
+        return None
+
+    def expand(self, compacted: str) -> str:
+        """The text itself."""
+        return compacted
 
     def read(self, text: str) -> Reading:
-        """The pieces of the text."""
-        return passages(text)
+        """The pieces of the text: short neighbouring lines of a paragraph together."""
+        return by_lines(text)
 
     def shrink(self, text: str, room: Room) -> Shrunk:
-        """The pieces that tell most in the room."""
+        """The pieces that tell most in the room; encoded data is named first."""
         if fit.fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, lossless=True)
-        reading = self.read(text)
+        reading = self.read(elide(text))
         choice = excerpt(reading, room)
         if choice is None:
-            cut = fit.clip(text, room.tokens, room.count, mark="…")
+            start = reading.pieces[0].text if reading.pieces else text
+            cut = fit.clip(start, room.tokens, room.count, mark="…")
             return Shrunk(cut, self.name, "all but its beginning")
         return Shrunk(choice.text, self.name, _omitted(reading, choice.pieces))
+
+
+def by_lines(text: str) -> Reading:
+    """The short neighbouring lines of a paragraph together, long ones clause by clause."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return in_lines(_pieces(lines), lines)
+
+
+def _pieces(lines: Sequence[str]) -> Iterator[Piece]:
+    """A line that stands less deep than the one above it begins a piece."""
+    held, start, deep = list[str](), 0, 0
+    for row, line in enumerate([*map(str.rstrip, lines), ""]):
+        above, deep = deep, len(line) - len(line.lstrip())
+        most = LONGEST if deep > above else _SHORT
+        if held and (not line or deep < above or sum(map(len, held)) + len(line) > most):
+            yield Piece("\n".join(held), start, len(held))
+            held = []
+        if len(line) > LONGEST:
+            yield from (Piece(part, row) for part in clauses(line))
+        elif line:
+            start = start if held else row
+            held.append(line)
+
+
+def under(heads: Sequence[tuple[str, Sequence[str]]], unit: str) -> Reading:
+    """Heads that are told with what stands under them, which is what the units count."""
+    pieces: list[Piece] = []
+    at = 0
+    for head, lines in heads:
+        above = len(pieces)
+        pieces.append(Piece(head, at, 0))
+        for line in lines:
+            *first, last = clauses(line) or [""]
+            pieces += [Piece(part, at, 0, under=above) for part in first]
+            pieces.append(Piece(last, at, under=above))
+            at += 1
+    return Reading(pieces, at, unit)
 
 
 def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
@@ -57,16 +115,5 @@ def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
         reached = max(reached, end)
     if told < reading.total and reading.unit:
         return f"{reading.total - told:,} of {reading.total:,} {reading.unit}s"
-    return f"{len(reading.pieces) - len(chosen):,} of {len(reading.pieces):,} parts"
-
-
-class Lossy:
-    """A kind of whose texts no shorter form is certain to say the same."""
-
-    def compact(self, text: str) -> str | None:  # noqa: ARG002 - the protocol passes the text
-        """None, always."""
-        return None
-
-    def expand(self, compacted: str) -> str:
-        """The text itself."""
-        return compacted
+    gone = len(reading.pieces) - len(chosen)
+    return f"{gone:,} of {len(reading.pieces):,} parts" if gone else "what says nothing to a reader"

@@ -11,11 +11,10 @@ from typing import Literal
 from urllib.parse import unquote
 
 from holdfast.selection.pieces import Reading, passages
-from holdfast.text.opaque import elide
 
 from .lossy import Read
 from .shares import sampled
-from .structured.reading import Pieces
+from .structured.records import Pieces
 from .structured.values import Value
 
 _SPARSEST = 300  # characters a tag; a text with fewer tags only mentions some
@@ -49,6 +48,7 @@ class Markup(Read):
     """An HTML page or an XML document, or a part of one."""
 
     name = "markup"
+    least = _MOST
 
     def fit(self, text: str) -> float:
         """The share of the text that has tags as markup has them; none where no tag begins or closes it."""
@@ -58,10 +58,6 @@ class Markup(Read):
         tags = _TAG.findall(sample)
         closes = any(closing or empty for closing, empty in tags)
         return min(1.0, len(tags) * _SPARSEST / len(sample)) if closes and len(tags) >= _FEWEST else 0.0
-
-    def recognises(self, text: str) -> bool:
-        """Whether it begins with a tag and has tags all through."""
-        return self.fit(text) >= _MOST
 
     def compact(self, text: str) -> str | None:
         """XML without the indentation between its tags, unless white space is content there."""
@@ -77,7 +73,7 @@ class Markup(Read):
     def read(self, text: str) -> Reading:
         """The text of a page, or the elements of a document with their attributes as records."""
         if _is_page(text):
-            return passages("\n".join(_Page().read(elide(text))))
+            return passages("\n".join(_Page().read(text)))
         pieces = Pieces()
         pieces.add([_document(text)])
         return pieces.reading()
@@ -153,10 +149,10 @@ class _Element:
 
     def value(self) -> Value:
         """Its text where it has any, else its attributes and elements as a record."""
-        text = " ".join(elide("".join(self.texts)).split()) if self.says else ""
+        text = " ".join("".join(self.texts).split()) if self.says else ""
         if not self.attributes and (text or not self.children):
             return text
-        told: list[tuple[str, Value]] = [(key, elide(value)) for key, value in self.attributes.items()]
+        told: list[tuple[str, Value]] = list(self.attributes.items())
         return _record([*told, ("text", text)] if text else [*told, *_grouped(self.children)])
 
 

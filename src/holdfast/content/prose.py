@@ -1,22 +1,22 @@
-"""Prose: sentences, or lines of what is no prose; and the kind of any text that is of no other kind."""
+"""Prose: sentences, or lines of what is no prose.
+
+And the kind of any text that is of no other kind.
+"""
 
 from __future__ import annotations
 
 import re
 
-from holdfast.kernel.ports import Room, Shrunk
-from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, passages
-from holdfast.text.fit import clip, fits
-from holdfast.text.opaque import elide
+from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses
 from holdfast.text.sentences import is_of_lines, sentences
 
-from .lossy import Lossy, Read
+from .lossy import Read, by_lines
 from .shares import sampled
 
 _PLAIN = re.compile(r"[^\W\d_]+|\s+")
 
 
-class Prose(Lossy, Read):
+class Prose(Read):
     """Written language, and the kind of any text that is of no other kind."""
 
     name = "prose"
@@ -27,9 +27,14 @@ class Prose(Lossy, Read):
         return sum(map(len, _PLAIN.findall(sample))) / len(sample) if sample.strip() else 0.0
 
     def read(self, text: str) -> Reading:
-        """Short neighbouring sentences together, long ones clause by clause; lines where it is made of lines."""
+        """Short neighbouring sentences together, long ones clause by clause.
+
+        Lines where it is made of lines.
+        """
+        if not text.strip():
+            return Reading([Piece(f"[{len(text):,} characters of white space]", 0)], 1)
         if is_of_lines(text):
-            return passages(text)
+            return by_lines(text)
         found = [sentence.strip() for sentence in sentences(text)]
         pieces: list[Piece] = []
         for at, sentence in enumerate(found):
@@ -41,17 +46,6 @@ class Prose(Lossy, Read):
             pieces += [Piece(part, at, 0) for part in first]
             pieces.append(Piece(end, at))
         return Reading(pieces, len(found), "sentence")
-
-    def shrink(self, text: str, room: Room) -> Shrunk:
-        """The pieces that tell most; encoded data is named first."""
-        if fits(text, room.tokens, room.count):
-            return Shrunk(text, self.name, lossless=True)
-        if not text.strip():
-            blank = clip(f"[{len(text):,} characters of white space]", room.tokens, room.count, mark="…")
-            return Shrunk(blank, self.name, "white space")
-        readable = elide(text)
-        shrunk = super().shrink(readable, room)
-        return Shrunk(shrunk.text, self.name, shrunk.omitted or "the content of encoded data")
 
 
 def _bytes(text: str) -> int:

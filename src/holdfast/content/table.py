@@ -16,7 +16,7 @@ from holdfast.selection.pieces import Piece, Reading, clauses, passages
 
 from .lossy import Read
 from .shares import enough
-from .structured.reading import facts
+from .structured.records import facts
 
 T = TypeVar("T")
 Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]
@@ -49,15 +49,12 @@ class Table(Read):
 
     name = "table"
     takes_apart = True
+    least = _MOSTLY
 
     def fit(self, text: str) -> float:
         """The share of the rows, if there are any, with as many cells as a header that can name columns."""
         found = grid(text)
         return sum(len(row) == len(found.header) for row in found.rows) / len(found.rows) if found else 0.0
-
-    def recognises(self, text: str) -> bool:
-        """Whether the text is one table."""
-        return self.fit(text) >= _MOSTLY
 
     def compact(self, text: str) -> str | None:
         """The table without what only aligns its columns; None where that saves no tokens."""

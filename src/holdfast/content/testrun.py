@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.selection.pieces import Reading
-
-from .frames import report
-from .lossy import Lossy, Read
+from .lossy import MOST, Read
 
 _SAMPLE = 64_000  # characters by which a text is recognised, half of them from its end
 _FEWEST = 3  # telling lines
@@ -16,8 +13,9 @@ _LONGEST = 300  # characters of a line by which it is told
 
 _NODE = r"(?=\S\S*?::)\S++"  # a file and a test in it, as pytest names them
 
-_SUMMARY = re.compile(
-    r"=*+ ?(?:\d+ (?:passed|failed|errors?|skipped|deselected|x\w+)\b.{0,120} in \d|no tests ran)"  # pytest
+OUTCOME = re.compile(
+    # pytest
+    r"=*+ ?(?:\d+ (?:passed|failed|errors?|skipped|deselected|x\w+)\b.{0,120} in \d|no tests ran)"
     r"|[^\d\n]{0,40}\b\d+ (?:passed|failed), \d+ (?:passed|failed)"
     r"|Ran \d+ tests? in |FAILED \((?:failures|errors)|OK(?: \(.{0,80}\))?$"  # unittest
     r"|(?:Tests|Test Suites): +\d| *+(?:Tests|Test Files) +\d"  # jest, vitest
@@ -25,13 +23,15 @@ _SUMMARY = re.compile(
     r"|(?:ℹ|#) (?:tests|pass|fail) \d"  # node
     r"|test result: |error: (?:could not compile|aborting due|test failed)"  # cargo
     r"|FAIL$|FAIL\t\S"  # go
-    r"|(?:\[\w+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$|(?:\[\w+\] )?BUILD [A-Z]"  # maven
+    # maven
+    r"|(?:\[\w+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$|(?:\[\w+\] )?BUILD [A-Z]"
     r"|\d+ tests completed|\d+% tests passed"  # gradle, ctest
     r"|Found \d+ errors?|All checks passed|Success: no issues|\d+ (?:errors?|warnings?)\b.{0,40}$|✖ \d+ problems?"
     r"|make(?:\[\d+\])?: \*\*\*|collect2: error|ninja: build stopped|npm ERR! code"
 )
 _FAILED = re.compile(
-    rf"(?:FAILED|ERROR) \S|_{{3,}}+ .{{1,200}} _{{3,}}+$|{_NODE} .{{0,80}}?\b(?:FAILED|ERROR)\b"  # pytest
+    # pytest
+    rf"(?:FAILED|ERROR) \S|_{{3,}}+ .{{1,200}} _{{3,}}+$|{_NODE} .{{0,80}}?\b(?:FAILED|ERROR)\b"
     r"|(?:FAIL|ERROR): |.{1,200} \.\.\. (?:FAIL|ERROR)$"  # unittest
     r"|\s*+(?:● |[✕✖✗×] |not ok \d|--- FAIL: )|FAIL +\S|\s++\d+\) \S"  # jest, node, TAP, go, mocha
     r"|test .{1,200} \.\.\. FAILED|---- .{1,200} stdout ----"  # cargo
@@ -66,8 +66,8 @@ _DIAGNOSTIC = re.compile(
 )
 
 
-class TestRun(Lossy, Read):
-    """Test runs, builds, type checks and lints; what passed is told last."""
+class TestRun(Read):
+    """Test runs, builds, type checks and lints."""
 
     __test__ = False  # pytest collects what is called so
     name = "testrun"
@@ -77,7 +77,7 @@ class TestRun(Lossy, Read):
         half = _SAMPLE // 2
         looked_at = text if len(text) <= _SAMPLE else f"{text[:half]}\n{text[-half:]}"
         lines = [line[:_LONGEST] for line in looked_at.replace("\r\n", "\n").split("\n") if line.strip()]
-        outcomes = sum(_SUMMARY.match(line) is not None for line in lines)
+        outcomes = sum(OUTCOME.match(line) is not None for line in lines)
         diagnosed = sum(_DIAGNOSTIC.match(line) is not None for line in lines)
         failed = sum(_FAILED.match(line) is not None for line in lines)
         passed = sum(_PASSED.match(line) is not None for line in lines)
@@ -88,13 +88,5 @@ class TestRun(Lossy, Read):
         if telling < _FEWEST:
             return 0.0
         if outcomes and telling > outcomes:
-            return 0.5 + share / 2 if share >= _TOLD else share
+            return MOST + share / 2 if share >= _TOLD else share
         return share if diagnosed >= _FEWEST and share >= _COVERED else 0.0
-
-    def recognises(self, text: str) -> bool:
-        """Whether an outcome is told along with lines that lead to it, or diagnostics make up much of the text."""
-        return self.fit(text) >= 0.5
-
-    def read(self, text: str) -> Reading:
-        """Its lines; what passed is one kind of thing."""
-        return report(text, passed=_PASSED)

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from holdfast.selection.pieces import Reading
 
-from .frames import bare, is_frame, report
-from .lossy import Lossy, Read
+from .lossy import Read, by_lines
+from .testrun import OUTCOME
 
 _SAMPLE = 64_000  # characters by which a text is recognised
+_LONGEST = 400  # characters of a line by which it is told
 _FEWEST = 2  # frames
 _FRAMES = 0.2  # of the lines: with fewer frames the text is of another kind that holds a trace
 _TIMED_LINES = 0.2  # of the lines: with more times in front it is a log
 
-_BEGINNING = re.compile(
-    r"(?:Exception Group )?Traceback \(most recent|During handling of|The above exception was"  # Python
+_LEAD = " \t|+>-"  # exception groups are drawn with bars, C# draws arrows
+_FRAME = re.compile(
+    r'File "[^"]+", line \d'  # Python
+    r"|at \S.*[):\d\]]$|at [\w.$]+$"  # Java, Kotlin, JavaScript, C#
+    r"|\.\.\. \d+ (?:more|common frames omitted|elided)"  # the JVM
+    r"|\d+: +(?:0x[0-9a-f]+ - )?[\w<_]"  # Rust
+    r"|from \S+:\d+:in "  # Ruby
+    r"|#\d+ +\S"  # PHP, gdb, sanitizers
+    r"|created by \S|\S+\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?$"  # Go
+    r"|\[Previous line repeated"
+)
+_CAUSE = re.compile(
+    # Python
+    r"(?:Exception Group )?Traceback \(most recent|During handling of|The above exception was"
     r"|Exception in thread|Caused by:|Suppressed:"  # the JVM
     r"|Uncaught |\[cause\]:"  # JavaScript
     r"|panic: |fatal error: |\[signal |goroutine \d+ \["  # Go
@@ -24,46 +36,43 @@ _BEGINNING = re.compile(
     r"|Unhandled |End of (?:inner exception )?stack trace"  # C#
     r"|PHP (?:Fatal|Warning|Notice)|Fatal error: |Next [\w\\]+"  # PHP
     r"|Program received signal|=+\d+=+ ?ERROR"  # debuggers, sanitizers
+    r"|\S+:\d+:in .+ \([\w:]+\)$"  # Ruby
+    r"|(?:[\w.$/\\:-]*[\w$])?(?:Error|Exception|Warning|Interrupt|Exit|Fault|Panic|Group)\b(?= ?[:(\[]|$)"
 )
-_ERROR = re.compile(
-    r"(?:[\w.$/\\:-]*[\w$])?(?:Error|Exception|Warning|Interrupt|Exit|Fault|Panic|Group)\b(?= ?[:(\[]|$)"
+_LIBRARY = re.compile(
+    r"site-packages|dist-packages|node_modules|/lib/(?:python|ruby)|/gems/|/vendor/|node:|internal/|<frozen "
+    r"|/rustc/|\.cargo/registry|/usr/local/go/|/go/pkg/mod/|/usr/(?:lib|include)/|\bruntime[./]|__libc|libc\.so"
+    r"|\b(?:std|core|alloc|tokio)::|at (?:java\.base/|(?:java|javax|jdk|sun|kotlin|kotlinx|scala|akka|System)\."
+    r"|Microsoft\.|org\.(?:junit|apache|springframework|hibernate|gradle|eclipse)\.)"
 )
-_RUBY = re.compile(r"\S+:\d+:in .+ \([\w:]+\)$")
 _TIMED = re.compile(r"\W?\d{2,4}[-/.]\d\d?[-/.]\d\d|\W?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:")
-_TEST_RUN = re.compile(
-    r"(?m)^(?:Ran \d+ tests? in |test result: |Tests?: +\d|={3,}+[^=\n]{1,200} in [\d.]+s"
-    r"|(?:FAIL|ok)[ \t]+\S{1,200}[ \t]+[\d.]+s|[ \t]{1,20}\d+ (?:passing|failing)|not ok \d"
-    r"|.{0,20}Tests run: |# (?:fail|pass) \d)"
-)
 
 
-class Traceback(Lossy, Read):
-    """One or more stack traces; what is left is every error, and the frames, own code first."""
+class Traceback(Read):
+    """One or more stack traces, with every error."""
 
     name = "traceback"
+    least = _FRAMES
 
     def fit(self, text: str) -> float:
         """The share of the lines that are frames or errors; of a test run or a log, none."""
         lines = [line for line in text[:_SAMPLE].replace("\r\n", "\n").split("\n") if line.strip()]
-        frames = sum(is_frame(line, following) for line, following in pairwise((*lines, "")))
+        bare = [line.lstrip(_LEAD)[:_LONGEST].rstrip() for line in lines]
+        frames = sum(_FRAME.match(line) is not None for line in bare)
         if frames < max(_FEWEST, _FRAMES * len(lines)):
             return 0.0
-        causes = sum(_is_cause(line) for line in lines)
+        causes = sum(_CAUSE.match(line) is not None for line in bare)
         timed = sum(_TIMED.match(line) is not None for line in lines)
-        if not causes or timed > _TIMED_LINES * len(lines) or _TEST_RUN.search(text):
+        if not causes or timed > _TIMED_LINES * len(lines) or any(map(OUTCOME.match, lines)):
             return 0.0
-        return min(1.0, (2 * frames + causes) / len(lines))  # a frame has its source line, or a place
-
-    def recognises(self, text: str) -> bool:
-        """Whether errors and frames make up much of the text."""
-        return self.fit(text) > _FRAMES
+        # a frame has its source line, or a place
+        return min(1.0, (2 * frames + causes) / len(lines))
 
     def read(self, text: str) -> Reading:
-        """Its lines, those of libraries as one thing."""
-        return report(text)
-
-
-def _is_cause(line: str) -> bool:
-    """Whether the line names an error, or opens or joins traces."""
-    told = bare(line)
-    return any(form.match(told) for form in (_BEGINNING, _ERROR, _RUBY))
+        """Its lines; what lies in a library or in the language's own runtime is one thing."""
+        reading = by_lines(text)
+        told = [
+            piece._replace(things=("a library" if _LIBRARY.search(piece.text) else piece.text,))
+            for piece in reading.pieces
+        ]
+        return reading._replace(pieces=told)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from holdfast.selection.pieces import Reading
 
-from .lossy import Lossy, Read
+from .lossy import Read
 from .shares import sampled
-from .structured.reading import Pieces
+from .structured.records import Pieces
 from .structured.values import Value
 
 _FEWEST = 3  # lines
@@ -24,10 +24,11 @@ _BREAK = re.compile(r"---(?: |$)|\.\.\.$|%YAML")
 _BLOCK = re.compile(r"[:-] +(?:[&!][\w./!-]{1,80} +){0,2}[|>][+-]?\d?(?: +#.*)?$")
 
 
-class Yaml(Lossy, Read):
+class Yaml(Read):
     """YAML, one document or several."""
 
     name = "yaml"
+    least = _MOSTLY
 
     def fit(self, text: str) -> float:
         """The share of the lines that are keys with their values, or entries of lists."""
@@ -50,10 +51,6 @@ class Yaml(Lossy, Read):
                     keys[entry["key"]] += 1
         twice = keys.total() - len(keys)
         return shaped / seen if seen >= _FEWEST and keyed > 1 and twice <= _TWICE * keyed else 0.0
-
-    def recognises(self, text: str) -> bool:
-        """Whether nearly all lines have the shape of YAML."""
-        return self.fit(text) >= _MOSTLY
 
     def read(self, text: str) -> Reading:
         """The records of the documents and their parts, as those of JSON; comments are left out."""

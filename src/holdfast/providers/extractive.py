@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from holdfast.text.question import Question
-from holdfast.text.salience import order
+from holdfast.content.order import order
 from holdfast.text.sentences import sentences
 
 # in front of each line of material; what is asked of a model stands in the other lines
@@ -35,7 +34,7 @@ class Extractive:
         pieces = _pieces(prompt)
         room = max_tokens * _CHARACTERS_A_TOKEN
         chosen: list[int] = []
-        for place in order(pieces, Question.of(""), room // _SHORTEST):
+        for place in order(pieces):
             size = len(pieces[place]) + 1
             if size <= room:
                 chosen.append(place)

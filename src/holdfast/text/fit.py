@@ -109,12 +109,6 @@ def water_level(lengths: Iterable[int], room: int) -> int:
     return ordered[-1] if ordered else 0
 
 
-def fill(order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count) -> str | None:
-    """The text of what ``choose`` chooses, or None."""
-    choice = choose(order, sizes, render, tokens, count)
-    return None if choice is None else choice.text
-
-
 def choose(order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count) -> Choice | None:
     """As many pieces as fit when they are rendered together, or None if not even one does.
 

@@ -1,4 +1,4 @@
-"""The exact things of a text, which a reader cannot make up again, and what they are worth.
+"""The exact things of a text, which a reader cannot make up again.
 
 Names made by machines, numbers with their units, dates, paths, addresses, versions, quoted phrases.
 The text is cut once into chunks, and a pattern matches all of a chunk or nothing: linear on any
@@ -11,9 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple, cast
-
-from holdfast.text.importance import TROUBLE, signals
+from typing import Literal, cast
 
 Kind = Literal[
     "url",
@@ -115,14 +113,6 @@ def find(text: str) -> list[Identifier]:
     return found
 
 
-def distinct(text: str) -> dict[str, Kind]:
-    """Every exact thing once, in the order of first mention, and what it is."""
-    kinds: dict[str, Kind] = {}
-    for one in find(text):
-        kinds.setdefault(one.text, one.kind)
-    return kinds
-
-
 def _spread(text: str) -> Iterator[Identifier]:
     for match in _SPREAD.finditer(text):
         kind = cast("Kind", match.lastgroup)
@@ -183,117 +173,12 @@ def _is_path(chunk: str) -> bool:
     return len(parts) > 1 and (parts[0] in {"", "~", ".", ".."} or len(parts) > 2 or parts[0].endswith(":"))
 
 
-NAME = 4.0
-"""Worth of an identifier, an address or a path: what nobody can make up again. A plain word has
-about 1."""
-
-_WORTH: dict[Kind, float] = {
-    "url": 8.0,
-    "date": 3.0,
-    "version": 2.0,
-    "quantity": 1.5,
-    "quoted": 1.0,
-    "number": 0.7,
-    "time": 0.4,
-}
-_PROPER = 0.4  # worth of a word that is written as a name
-_DECISION, _CONSTRAINT, _TROUBLE, _PREFERENCE, _PROGRESS = 3.0, 2.0, 3.0, 2.0, 1.0
 _MARKS = ".,:;!?()[]{}<>\"'`*“”‘’«»…"
-_CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?(?!\d|:\w)")
-_LONGEST_TOKEN = 200  # characters of a token that are looked at
-_WISHES = frozenset(
-    """
-    prefer prefers preferred rather favourite favorite allergic allergy vegetarian vegan dislike hate instead want
-    wants wish i'd i’d i'm i’m looking need needs todo next
-    """.split()
-)
-"""Words of one who wants something, or says who they are."""
-
-_WHO = re.compile(r"\b(?:[Mm]y (?:[\w'’-]{1,20} ){1,3}(?:is|are)|[Cc]all me|I (?:am|live|work|own|study|speak)) ")
-_PROGRESSES = re.compile(
-    r"\b(?:[Dd]one|[Ff]inished|[Cc]ompleted|[Ff]ixed|[Mm]erged|[Dd]eployed|[Pp]ending|[Oo]utstanding|[Uu]nfinished"
-    r"|[Ss]till open|[Ss]till to do|[Rr]emaining)\b"
-)
-"""What is done, and what is left to do."""
-
-_OPENS = re.compile(
-    r"\b(?:(?:[Mm]y|[Cc]all|I)$|[Dd]one|[Ff]i(?:nish|x)ed|[Cc]ompleted|[Mm]erged|[Dd]eployed|[Pp]ending|[Oo]utstanding"
-    r"|[Uu]nfinished|[Ss]till|[Rr]emaining)"
-)
-"""A token of what ``_WHO`` and ``_PROGRESSES`` find."""
-
-
-class Facts(NamedTuple):
-    """What a sentence states.
-
-    Its exact things and names in order of mention, and what they are worth together.
-
-    ``told`` is the worth of what it decides, demands, prefers, or reports as broken, done or open.
-    """
-
-    things: tuple[str, ...]
-    exact: float
-    told: float
-
-    @property
-    def worth(self) -> float:
-        """All of it."""
-        return self.exact + self.told
 
 
 @lru_cache(maxsize=1 << 13)
-def facts(sentence: str) -> Facts:
-    """The facts of one sentence."""
-    things: list[str] = []
-    exact = 0.0
-    wishes = opens = False
-    for place, token in enumerate(sentence.split()):
-        thing, value, wish, opened = _judged_token(token[:_LONGEST_TOKEN])
-        wishes = wishes or wish
-        opens = opens or opened
-        if thing and (place or value != _PROPER):  # any word may open a sentence with a capital
-            things.append(thing)
-            exact += value
-    told = signals(sentence)
-    worth = _DECISION * told.decides + _CONSTRAINT * told.constrains + _TROUBLE * (told.alarm >= TROUBLE)
-    worth += _PREFERENCE * (wishes or (opens and _WHO.search(sentence) is not None))
-    worth += _PROGRESS * (opens and _PROGRESSES.search(sentence) is not None)
-    return Facts(tuple(dict.fromkeys(things)), exact, worth)
-
-
-def exactness(text: str) -> float:
-    """What the exact things and names of a text are worth together."""
-    return sum(_judged_token(token[:_LONGEST_TOKEN])[1] for token in text.split())
-
-
-class _Token(NamedTuple):
-    """The thing that a token is without its marks, its worth, and whether it tells a wish.
-
-    ``opens`` says that a sentence with it may tell who somebody is, or what is done.
-    """
-
-    thing: str
-    worth: float
-    wish: bool
-    opens: bool
-
-
-@lru_cache(maxsize=1 << 16)
-def _judged_token(token: str) -> _Token:
-    bare = token.strip(_MARKS)
-    wish = bare.lower() in _WISHES
-    opens = len(token) >= _LONGEST_TOKEN or _OPENS.search(token) is not None
-    return _Token(*_thing(bare, wish), wish, opens)
-
-
-def _thing(bare: str, wish: bool) -> tuple[str, float]:
-    if bare.isalpha():
-        named = len(bare) > 1 and (bare[0].isupper() or bare[1].isupper())
-        return (bare, _PROPER) if named else ("", 0.0)
-    if _CLOCK.match(bare):
-        return bare, _WORTH["time"]
-    found = {} if wish else distinct(bare)
-    if not found:
-        return "", 0.0
-    only = next(iter(found)) if len(found) == 1 else bare
-    return only, sum(_WORTH.get(kind, NAME) for kind in found.values())
+def named(sentence: str) -> frozenset[str]:
+    """The exact things of a sentence, and its names: words with a capital, but for the first."""
+    later = [token.strip(_MARKS) for token in sentence.split()[1:]]
+    names = [word for word in later if word.isalpha() and any(map(str.isupper, word[:2])) and len(word) > 1]
+    return frozenset([*names, *(one.text for one in find(sentence))])

@@ -73,13 +73,9 @@ _DECODED = [
 ]
 
 
-def media_type(head: bytes) -> str:
-    """The type by the first bytes of a file, or an empty string."""
-    return next((name for offset, mark, name in _MAGIC if head.startswith(mark, offset)), "")
-
-
-def media_type_of(text: str) -> str:
-    """The type of a file that was decoded as text, in whatever way what is no text was decoded."""
+def media_type(head: bytes | str) -> str:
+    """The type by the first bytes of a file, or an empty string; of a text, however it was decoded."""
+    text = head if isinstance(head, str) else head.decode("latin-1")
     return next((name for offset, mark, name in _DECODED if text.startswith(mark, offset)), "")
 
 

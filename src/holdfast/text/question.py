@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
 
-from holdfast.text.words import STOP_WORDS, is_unspaced, stem, words
+from holdfast.text.words import STOP_WORDS, has_unspaced, stem, words
 
 _MOST_TERMS = 48  # of a long question the heaviest: a line costs about 40 ns a term
 _READ = 10_000  # characters from each end; who pastes more says what matters first or last
@@ -67,7 +66,7 @@ class Term:
         end = at + len(self.needle)
         if end - at <= _SHORT_NUMBER and self.needle.isdecimal():
             return _stands_alone(low, at, end)
-        if is_unspaced(self.needle[0]):
+        if has_unspaced(self.needle[0]):
             return True
         camel = len(text) == len(low)  # a few capitals grow in lower case, and places then differ
         before = low[at - 1 : at] if at else ""
@@ -100,18 +99,14 @@ class Question:
     def __bool__(self) -> bool:
         return bool(self.terms)
 
-    def score(self, text: str) -> float:
-        """The summed weights of the distinct terms that the text holds: 0.0 is nothing in common.
+    def held_by(self, text: str) -> list[Term]:
+        """The terms that the text holds.
 
         Case does not count, whole words do: ``error`` finds ``errors`` and ``lastError``, not
         ``terror``.
         """
-        low = text.lower()
-        total = 0.0
-        for term in self.terms:
-            if term.needle in low and term.found_in(text, low):
-                total += term.weight
-        return total
+        low = text.lower() if self.terms else ""
+        return [term for term in self.terms if term.needle in low and term.found_in(text, low)]
 
     def answers(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[dict[Term, float]]:
         """For each text the terms that it holds, weighed.
@@ -122,36 +117,22 @@ class Question:
         too.
         """
         found: list[dict[Term, float]] = [{} for _ in texts]
-        for term, holders in self.holders(texts, len(texts)):
-            held = dict.fromkeys(holders)
-            for place, above in enumerate(under):
+        lows = [text.lower() for text in texts] if self.terms else []
+        together = "\n".join(lows)  # most terms stand nowhere, which one look tells; no needle spans a line
+        for term in self.terms if texts else ():
+            near = enumerate(lows) if term.needle in together else ()
+            held = {at: None for at, low in near if term.needle in low and term.found_in(texts[at], low)}
+            for place, above in enumerate(under if held else ()):
                 if above in held:
                     held[place] = None
-            rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
             for place in held:
+                rarity = math.log((len(texts) + 1) / len(held)) / math.log(len(texts) + 1)
                 found[place][term] = term.weight * rarity
         return found
-
-    def holders(self, texts: Sequence[str], most: int) -> Iterator[tuple[Term, list[int]]]:
-        """The terms that some texts, at most ``most``, hold, with the numbers of these texts."""
-        lows = [text.lower() for text in texts] if self.terms else []
-        # most terms stand nowhere, which one look tells; no needle spans a line
-        together = "\n".join(lows)
-        for term in self.terms:
-            if term.needle in together:
-                near = (place for place, low in enumerate(lows) if term.needle in low)
-                holders = list(islice((at for at in near if term.found_in(texts[at], lows[at])), most + 1))
-                if 0 < len(holders) <= most:
-                    yield term, holders
 
     def scores(self, texts: Sequence[str]) -> list[float]:
         """The score of each text among all of them: the summed weights of ``answers``."""
         return [sum(terms.values()) for terms in self.answers(texts)]
-
-    def matches(self, text: str) -> bool:
-        """Whether the text holds any term."""
-        low = text.lower()
-        return any(term.needle in low and term.found_in(text, low) for term in self.terms)
 
 
 _Said = tuple[str, float, bool]
@@ -206,11 +187,11 @@ def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[_Said]:
         weight = NAME if token[0].isupper() and not opens_sentence else WORD
         spoken = words(token)
     for word in spoken:
-        if word in STOP_WORDS or (len(word) == 1 and not is_unspaced(word) and weight == PIECE):
+        if word in STOP_WORDS or (len(word) == 1 and not has_unspaced(word) and weight == PIECE):
             continue
         if word.isdigit():
             yield word, weight, False
-        elif len(word) > 1 or is_unspaced(word):
+        elif len(word) > 1 or has_unspaced(word):
             yield stem(word), weight, True
 
 

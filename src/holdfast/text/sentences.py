@@ -120,8 +120,6 @@ _FEWEST_WORDS = 4  # of a line of prose, on average
 _NEXT_WORD = 12  # characters that a next word has at most
 _GUTTER = re.compile(r"\S(?: {2,}|\t)\S")  # what sets columns apart
 _COLUMNS = 0.5  # of the lines have one where they are columns
-_PADDING = re.compile(r"(?<=\S) {3,}(?=\S)")
-_LINES = re.compile(r"[^\n]*\n(?:[ \t\r]*\n)*|[^\n]+\Z")
 
 
 def is_of_lines(text: str) -> bool:
@@ -145,14 +143,6 @@ def _is_wrapped(lines: list[str]) -> bool:
     pairs = [(one, other) for one, other in pairwise(lines) if one and other]
     full = sum(len(one) + 1 + min(len(other.split(None, 1)[0]), _NEXT_WORD) > width for one, other in pairs)
     return bool(pairs) and full >= _WRAPPED_SHARE * len(pairs)
-
-
-def lines(text: str) -> list[str]:
-    """The lines, each with its end and the blank lines behind it.
-
-    Columns stand two blanks apart.
-    """
-    return _LINES.findall(_PADDING.sub("  ", text))
 
 
 _SPOKEN = re.compile(r"[^\W\d_]{2,}(?:['’][a-z]+)?[,.!?;:]?$")

@@ -75,7 +75,7 @@ def words(text: str) -> list[str]:
 
 
 def _pairs(piece: str) -> Iterable[str]:
-    return map("".join, pairwise(piece)) if len(piece) > 1 and is_unspaced(piece[0]) else (piece,)
+    return map("".join, pairwise(piece)) if len(piece) > 1 and has_unspaced(piece[0]) else (piece,)
 
 
 def terms(text: str) -> list[str]:
@@ -86,18 +86,6 @@ def terms(text: str) -> list[str]:
 def has_unspaced(text: str) -> bool:
     """Whether a part of the text is in a script that writes no spaces between words."""
     return _UNSPACED.search(text) is not None
-
-
-def is_unspaced(character: str) -> bool:
-    """Whether the character belongs to a script that writes no spaces between words."""
-    return (
-        "\u4e00" <= character <= "\u9fff"
-        or "\u3040" <= character <= "\u30ff"
-        or "\u3400" <= character <= "\u4dbf"
-        or "\u0e00" <= character <= "\u0eff"
-        or "\u1780" <= character <= "\u17ff"
-        or "\uf900" <= character <= "\ufaff"
-    )
 
 
 @lru_cache(maxsize=1 << 15)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from .shapes import Fixed, Many, Record, Shape, is_of, shape_of
+from .shapes import Many, Record, Same, Shape, is_of, shape_of
 from .values import MISSING, Cell, Literal, Value, dump, parse, quote
 
 _HEADS = ("keys once, and a row for each record:\n", "JSON lines, keys once, and a row for each record:\n")
@@ -88,13 +88,13 @@ def _dashes(records: list[Value]) -> Iterator[str]:
             yield here
 
 
-def _row(value: Cell, kind: Shape | Many | Fixed | None, absent: str) -> str:
+def _row(value: Cell, kind: Shape | Many | Same | None, absent: str) -> str:
     if isinstance(value, str):
         return value if type(value) is Literal else quote(value)
     if value is MISSING:
         return absent
     if type(kind) is dict and type(value) is dict and is_of(value, kind):
-        found = [_row(value.get(key, MISSING), one, absent) for key, one in kind.items() if type(one) is not Fixed]
+        found = [_row(value.get(key, MISSING), one, absent) for key, one in kind.items() if type(one) is not Same]
         return f"[{','.join(found)}]"
     if type(kind) is Many and type(value) is list:
         return f"[{','.join([_row(item, kind.shape, absent) for item in value])}]"
@@ -106,8 +106,8 @@ def _spec(shape: Shape) -> Value:
     return [key if kind is None else {key: _under(kind)} for key, kind in shape.items()]
 
 
-def _under(kind: Shape | Many | Fixed) -> Value:
-    if isinstance(kind, Fixed):
+def _under(kind: Shape | Many | Same) -> Value:
+    if isinstance(kind, Same):
         return kind.value
     return [_spec(kind.shape)] if isinstance(kind, Many) else _spec(kind)
 
@@ -120,7 +120,7 @@ def _shape(spec: Value) -> Shape:
             continue
         ((key, under),) = entry.items()
         if not isinstance(under, list):
-            shape[key] = Fixed(under)
+            shape[key] = Same(under)
         elif under and isinstance(under[0], list):
             shape[key] = Many(_shape(under[0]))
         else:
@@ -146,7 +146,7 @@ def _with_keys(value: Value, depth: int) -> Value:
     return [_record(row, shape, absent) for row in cast("list[Value]", rows)]
 
 
-def _record(value: Value, kind: Shape | Many | Fixed | None, absent: Value) -> Value:
+def _record(value: Value, kind: Shape | Many | Same | None, absent: Value) -> Value:
     if not isinstance(value, list) or kind is None:
         return value
     if isinstance(kind, Many):
@@ -154,7 +154,7 @@ def _record(value: Value, kind: Shape | Many | Fixed | None, absent: Value) -> V
     cells = iter(value)
     record: Record = {}
     for key, one in cast("Shape", kind).items():
-        cell = one.value if isinstance(one, Fixed) else _record(next(cells), one, absent)
-        if isinstance(one, Fixed) or cell != absent:
+        cell = one.value if isinstance(one, Same) else _record(next(cells), one, absent)
+        if isinstance(one, Same) or cell != absent:
             record[key] = cell
     return record

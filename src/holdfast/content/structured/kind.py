@@ -6,7 +6,7 @@ from holdfast.content.lossy import Read
 from holdfast.selection.pieces import Reading
 
 from .keys_once import expanded, written
-from .reading import Pieces
+from .records import Pieces
 from .values import CHECKER, Value, dump, minified, parse, values_in
 
 _WORTH = 0.95  # of the minified text's length: a form that is not shorter than that is not worth its header
@@ -18,14 +18,11 @@ class Json(Read):
 
     name = "json"
     takes_apart = True
+    least = _LEAST
 
     def fit(self, text: str) -> float:
         """The share of the text that is JSON and more than a scalar."""
         return sum(len(part) for part, values in values_in(text, CHECKER) if values) / max(1, len(text.strip()))
-
-    def recognises(self, text: str) -> bool:
-        """Whether the text is JSON for the most part."""
-        return self.fit(text) >= _LEAST
 
     def compact(self, text: str) -> str | None:
         """Records with their keys once, everything else minified; None where nothing is gained."""

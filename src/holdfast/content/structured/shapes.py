@@ -10,7 +10,7 @@ from typing import TypeAlias
 from .values import MISSING, Cell, Value
 
 Record: TypeAlias = dict[str, Value]
-Shape: TypeAlias = "dict[str, Shape | Many | Fixed | None]"
+Shape: TypeAlias = "dict[str, Shape | Many | Same | None]"
 """The keys of a record in their order, and what stands under each: a record, a list of them, always the same
 text (which then stands in no row), or anything else."""
 
@@ -28,7 +28,7 @@ class Many:
         self.shape = shape
 
 
-class Fixed:
+class Same:
     """The same value in every record."""
 
     def __init__(self, value: Value) -> None:
@@ -53,7 +53,7 @@ def is_of(record: Record, keys: Iterable[str]) -> bool:
     return all(key in order for key in record)
 
 
-def _column(values: Sequence[Cell], depth: int) -> Shape | Many | Fixed | None:
+def _column(values: Sequence[Cell], depth: int) -> Shape | Many | Same | None:
     kinds = set(map(type, values))
     if list not in kinds and dict in kinds:
         return shape_of(values, depth) or None
@@ -66,7 +66,7 @@ def _column(values: Sequence[Cell], depth: int) -> Shape | Many | Fixed | None:
     if len(values) < _FEWEST or len(kinds) > 1 or kinds & {dict, list} or first is MISSING:
         return None
     stays = isinstance(first, str) and 0 < len(first) <= _SHORT_STAYS
-    return None if stays or values.count(first) < len(values) else Fixed(first)
+    return None if stays or values.count(first) < len(values) else Same(first)
 
 
 def _keys(records: Sequence[Record]) -> list[str]:

@@ -14,7 +14,7 @@ from holdfast.selection.pieces import Piece, Reading, clauses, passages
 from holdfast.selection.things import shape as shape_of_name
 from holdfast.text.opaque import elide
 
-from .shapes import Fixed, Many, Record, Shape, is_of, shape_of
+from .shapes import Many, Record, Same, Shape, is_of, shape_of
 from .values import MISSING, Cell, Literal, Missing, Value, dump
 
 _LONG = 160  # characters of a piece: some forty tokens
@@ -203,7 +203,7 @@ def _columns(shape: Shape) -> str:
     """The keys of a row, with those under them in brackets."""
     found: list[str] = []
     for key, kind in shape.items():
-        if isinstance(kind, Fixed):
+        if isinstance(kind, Same):
             found.append(f"{key} always {_scalar(kind.value)}")
         elif isinstance(kind, Many):
             found.append(f"{key} [{_columns(kind.shape)}; …]")
@@ -215,7 +215,7 @@ def _columns(shape: Shape) -> str:
 def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
     """The cells of a row, an item of a list each, and whether a list begins with it."""
     for key, kind in shape.items():
-        if isinstance(kind, Fixed):
+        if isinstance(kind, Same):
             continue
         value = record.get(key, MISSING)
         if isinstance(kind, Many) and type(value) is list and value:
@@ -228,7 +228,7 @@ def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
             yield _bare(value, kind), False
 
 
-def _bare(value: Cell, kind: Shape | Many | Fixed | None) -> str:
+def _bare(value: Cell, kind: Shape | Many | Same | None) -> str:
     """What stands in a cell: of records whose keys differ the values alone, for the columns name all keys."""
     if type(value) is dict:
         if type(kind) is dict and is_of(value, kind):

@@ -1,0 +1,163 @@
+"""Listings, as ls, find, tree, du, tar and dir print them.
+
+Folders with their counts, and what is in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from holdfast.selection.pieces import Reading
+
+from .lossy import Read, by_lines, under
+from .once import Once
+from .shares import enough, sampled
+
+_SHARE = 0.8  # of the lines must be entries
+_NAMED = 0.5  # of bare names must have an extension
+_FEWEST = 4
+_LONGEST = 1_000  # characters of a line that are read
+
+_SIZE = r"(?P<size>\d[\d.,]*[kKMGTP]?i?B?)"
+_FORMS = {
+    "long": re.compile(
+        r"\s*(?:\d+ +\d+ +)?(?P<mode>[-dlbcps][-rwxsStT]{9})[.+@]? +(?:\d+ +)?\S+(?: +\S+)?? +"
+        rf"(?:\d+, +)?{_SIZE} +(?:[A-Z][a-z]{{2}} [ \d]\d (?: \d{{4}}|\d\d:\d\d)"
+        r"|\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?: [+-]\d{4})?) (?P<name>.+?)(?: -> .*)?$"
+    ),
+    "windows": re.compile(
+        rf"\d\d[./-]\d\d[./-]\d{{4}} +\d\d:\d\d(?: [AP]M)? +(?:(?P<mode><DIR>)|{_SIZE}) +(?P<name>\S.*)"
+    ),
+    "tree": re.compile(
+        r"(?P<lead>(?:[│\u00a0 ]|\|(?!--))*+)(?:├──|└──|\|--|`--|\+--|\\--)[ \u00a0]"
+        rf"(?:\[(?P<mode>[-dlrwx]{{10}} +)?(?:\S+ +)?{_SIZE}\] +)?(?P<name>\S.*)"
+    ),
+    "used": re.compile(rf"{_SIZE}\t(?P<name>\S.*)"),
+    "paths": re.compile(
+        r"(?P<name>(?=[^ ]*+(?: [^ ]*+){0,3}$)(?:\.{1,2}|~|[A-Za-z]:)?[^\s:*?\"<>|]*[/\\][^:*?\"<>|]*)$"
+    ),
+    "names": re.compile(r"(?P<name>\.?[\w@+~-][\w@+.~-]*(?: [\w@+.~-]*)?)$"),
+}
+_SURELY = re.compile(r"[./~]|[^/]*/[^/]*/|.*\\|.*\.\w{1,8}$")  # a path and nothing else
+_EXTENSION = re.compile(r".*\.\w{1,8}$")
+_FOLDER = re.compile(r"(\S[^:]*):$")
+_TOTAL = re.compile(r"total \d|\d+ director(?:y|ies), \d+ files?|Volume |Directory of |^\s+\d+ (?:File|Dir)\(s\)")
+_EXTENSIONS = 3  # that a folder's line counts by name
+_ONCE = Once("[paths, each folder once: names stand below theirs]")
+
+
+class Entry(NamedTuple):
+    """One file or folder: where it is, its name, and its size as the listing tells it."""
+
+    folder: str
+    name: str
+    is_folder: bool = False
+    size: str = ""
+
+
+class Listing(Read):
+    """Lists of files.
+
+    Each name stands under its folder, which says how many there are of which extensions.
+    """
+
+    name = "listing"
+
+    def fit(self, text: str) -> float:
+        """The share of the lines that are an entry, totals and the names of folders apart."""
+        lines = _lines(sampled(text))
+        form = form_of(lines)
+        asked = [line for line in lines if not _FOLDER.match(line)]
+        return min(1.0, len(entries(lines, form)) / len(asked)) if form else 0.0
+
+    def compact(self, text: str) -> str | None:
+        """Of paths each folder once, its names below it; None where that saves little."""
+        if form_of(_lines(text)) != "paths":
+            return None
+        parted = (line.rpartition("/") for line in text.split("\n"))
+        return _ONCE.compacted(text, ((above + sign, name) for above, sign, name in parted))
+
+    def expand(self, compacted: str) -> str:
+        """The paths as they were."""
+        return _ONCE.expanded(compacted)
+
+    def read(self, text: str) -> Reading:
+        """A piece a folder, and its entries under it."""
+        lines = _lines(text)
+        members: dict[str, list[Entry]] = {}
+        for entry in entries(lines, form_of(lines)):
+            members.setdefault(entry.folder, []).append(entry)
+        told = [(_counts(folder, inside), list(map(_told, inside))) for folder, inside in members.items()]
+        return under(told, "name") if told else by_lines(text)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines that say something, without totals."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    return [line[:_LONGEST] for line in lines if line.strip() and not _TOTAL.match(line)]
+
+
+def _counts(folder: str, inside: Sequence[Entry]) -> str:
+    """The folder in one line: how many entries of which extensions."""
+    kinds = Counter(_extension(entry) for entry in inside)
+    usual = kinds.most_common(_EXTENSIONS)
+    rest = len(inside) - sum(count for _, count in usual)
+    told = [f"{count:,} {kind}" for kind, count in [*usual, ("others", rest)] if count]
+    return f"{folder.removesuffix('/') or '.'}/ ({', '.join(told)})"
+
+
+def _extension(entry: Entry) -> str:
+    if entry.is_folder:
+        return "folders"
+    _, dot, extension = entry.name.lstrip(".").rpartition(".")
+    return f".{extension}" if dot and len(extension) <= 8 else "without extension"
+
+
+def _told(entry: Entry) -> str:
+    return f"{entry.name}/" if entry.is_folder else f"{entry.name} {entry.size}".strip()
+
+
+def form_of(lines: Sequence[str]) -> str:
+    """One of the forms; nothing for other texts."""
+    headings = "".join(line for line in lines if _FOLDER.match(line))
+    asked = [line for line in lines if not _FOLDER.match(line)] if headings else lines
+    least = max(_FEWEST, _SHARE * len(asked))
+    for form, pattern in _FORMS.items():
+        found = [] if form == "paths" and headings else enough(asked, pattern.match, least)
+        sure = {"paths": _SURELY, "names": _EXTENSION}.get(form)
+        if sure and not (form == "names" and "/" in headings):
+            named = sum(sure.match(line) is not None for line in found)
+            found = found if named >= _NAMED * len(asked) else []
+        if found:
+            return form
+    return ""
+
+
+def entries(lines: Sequence[str], form: str) -> list[Entry]:
+    """The entries in their order."""
+    return list(_entries(lines, form)) if form else []
+
+
+def _entries(lines: Sequence[str], form: str) -> Iterator[Entry]:
+    heading = ""
+    around: list[str] = []  # of a tree, the folders that are open
+    found = [_FORMS[form].match(line) for line in lines]
+    depths = [(len(entry["lead"]) + 3) // 4 if entry and form == "tree" else 0 for entry in found]
+    for line, entry, depth, deeper in zip(lines, found, depths, [*depths[1:], 0], strict=True):
+        if entry is None:
+            folder = _FOLDER.match(line)
+            heading = folder[1] if folder else line.strip() if form == "tree" else heading
+            continue
+        told = entry.groupdict()
+        name = entry["name"].rstrip("/\\")
+        is_folder = (told.get("mode") or "").startswith(("d", "<DIR>")) or name != entry["name"] or deeper > depth
+        above, sign, last = name.replace("\\", "/").rpartition("/")
+        if form == "tree":
+            above = "/".join(around[:depth])
+            around[depth:] = [name]
+            last = name
+        within = "/".join(filter(None, (heading, above))) or sign
+        yield Entry(within, last or entry["name"], is_folder, told.get("size") or "")
