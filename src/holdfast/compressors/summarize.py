@@ -98,14 +98,15 @@ class Summarize(Configured):
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of all that the summary covers, and the summary."""
         exact = self.keep_recent is not None or self.keep_at_least is not None
-        role = voice(transcript, self.role) if self.opening is None else self.role
-        history = History(transcript, allowance, exact, role == "system")
+        heard = self.opening is not None or voice(transcript, self.role) == self.role
+        form = self if heard else replace(self, role="user")
+        history = History(transcript, allowance, exact, form.role == "system")
         if history.total <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         memory = Memory(history, self._writer(allowance), self.keep_seconds)
-        return (yield from self._planned(SummaryTelling(replace(self, role=role), history, memory)))
+        return (yield from self._planned(SummaryTelling(form, history, memory)))
 
     def _planned(self, telling: SummaryTelling) -> Flow:
         history, memory = telling.history, telling.memory
