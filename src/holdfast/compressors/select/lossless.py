@@ -21,7 +21,7 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
     outputs = list(_outputs(transcript))
     if excess > _MOST_SAVED * sum(meter.text(part.text) for _, _, part in outputs):
         return ()
-    edits: list[Edit] = []
+    found: list[tuple[int, Edit]] = []
     for i, at, part in outputs:
         if excess <= 0:
             break
@@ -29,9 +29,17 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
         short = kind.compact(part.text)
         saved = 0 if short is None else meter.text(part.text) - meter.text(short)
         if short is not None and saved > 0:
-            edits.append(Replace(i, at, short, f"{kind.name}: the same value in a shorter form"))
+            found.append((saved, Replace(i, at, short, f"{kind.name}: the same value in a shorter form")))
             excess -= saved
-    return tuple(edits) if excess <= 0 else ()
+    if excess > 0:
+        return ()
+    edits: list[Edit] = []
+    for saved, edit in found:  # what the last form saved may make earlier ones needless
+        if excess + saved <= 0:
+            excess += saved
+        else:
+            edits.append(edit)
+    return tuple(edits)
 
 
 def _outputs(transcript: Transcript) -> Iterator[tuple[int, int, ToolResult]]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _IN_PLACE = 0.5  # share of the recent room above which one part is told in pieces
 _ASIDE = "…"  # an output of which nothing is told
 _LEAST_SHOWN = 16  # tokens of the newest output, however small the room: older messages give way
+_IDLE = 0.1  # share of the room: where more is left the task takes it
 _SHORT_ANSWER = 64  # tokens of a message that says little without what it answers
 _LEAST_TASK = 150  # tokens of the task that stay whatever else must
 _NEWEST = 0.7  # of that is told of each output of the newest exchange at least
@@ -177,6 +178,9 @@ class View:
         floors = [self._floor(event, some, room, tokens) for event, some in self._of_the_newest(order)]
         first = [number for turn in zip_longest(*floors) for number in turn if number is not None]
         chosen = fitted(order, costs, values, room, tokens, first)
+        spare = room - tokens(chosen)
+        if self._task is not None and self._texts and spare > self._room * _IDLE:
+            self._clamp_task(self._task, int(spare * (1 - _IDLE)))
         edits = tuple(self._edits(chosen, place, references))
         return Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
 
@@ -231,10 +235,11 @@ class View:
             whole += self._clamp_task(self._task)
         return whole + sum(meter.text(f"\n{line}") for _, line in self._keys.values())
 
-    def _clamp_task(self, task: int) -> int:
-        """Clamp the task where it takes too much; by how much that changes the tokens."""
-        message, most = self.transcript.messages[task], self._task_room
+    def _clamp_task(self, task: int, spare: int = 0) -> int:
+        """Clamp the task where it takes too much, ``spare`` tokens less; by how much that changes the tokens."""
+        message, most = self.transcript.messages[task], self._task_room + max(spare, 0)
         texts = [(n, part) for n, part in enumerate(message.parts) if isinstance(part, Text)]
+        self._texts.clear()
         if self._sizes[task] <= most or task in self.transcript.newest or not texts:
             return 0
         if any(self._events[number].message == task for number in self._told_in_part):
