@@ -313,15 +313,15 @@ def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
 def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
     """Beginning and end of the text.
 
-    The reference at its end stays whole or goes: half of one leads nowhere.
+    The reference at its end stays whole or goes: half of one leads nowhere, and one alone says nothing.
     """
     said, reference = parted(text, seal)
     if not reference:
         return _cut(text, level, count)
     room = level - count(f"\n{reference}")
-    body = _cut(said, room, count) if room > 0 else ""
-    whole = f"{body}\n{reference}".lstrip("\n")
-    return whole if count(whole) <= level else "…"
+    if room < level // 2:
+        return _cut(said, level, count)
+    return f"{_cut(said, room, count)}\n{reference}"
 
 
 def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:

@@ -14,7 +14,7 @@ from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.messages import Text, ToolResult
-from holdfast.kernel.transcript import Transcript, speaks
+from holdfast.kernel.transcript import Transcript
 from holdfast.selection.excerpt import gap
 from holdfast.selection.weights import table
 from holdfast.stream.events import Event, events_of
@@ -22,7 +22,7 @@ from holdfast.stream.tellings import Telling
 from holdfast.text.fit import head_tail
 
 from .candidates import Candidates, fitted, rates, runs
-from .notes import told_of, written
+from .notes import is_users, told_of, written
 
 if TYPE_CHECKING:
     from .strategy import Select
@@ -101,7 +101,8 @@ class View:
         """What the agent said just before the newest message, if that is a user's: a "yes" means nothing alone."""
         newest = self.transcript.newest
         before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
-        if not before or not newest or not speaks(self.transcript.messages[newest.start]):
+        speaks = any(is_users(event) for i in newest for event in self._by_message.get(i, ()))
+        if not before or not speaks:
             return range(0)
         unit = before[-1]
         is_agents = self.transcript.messages[unit.start].role == "assistant"
