@@ -145,7 +145,7 @@ def _of_bedrock(rng: Random, number: int) -> list[Any]:
 
 def _of_plain(rng: Random, number: int) -> list[Any]:
     del number
-    roles = rng.choices(("user", "assistant", "system", "narrator"), (8, 8, 1, 1), k=rng.randint(1, 4))
+    roles = rng.choices(("user", "assistant", "system", "tool", "narrator"), (8, 8, 1, 1, 1), k=rng.randint(1, 4))
     return [{"role": role, "content": rng.choice((text(rng), ""))} for role in roles]
 
 

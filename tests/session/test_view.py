@@ -11,12 +11,17 @@ from tests.session.talks import TOPICS, call, chatter
 BUDGET = 2_000
 
 
+def port(number: int) -> str:
+    """A port that no key of a reference holds by chance: these are of digits and of letters up to f."""
+    return f"tcp:{8000 + number}"
+
+
 def work(count: int, rows: int = 20):
     """A task and exchanges with a tool, each with something to know."""
     yield {"role": "user", "content": "Find the port of every service."}
     for number in range(count):
         lines = "\n".join(f"row {number}.{row}: nothing to see" for row in range(rows))
-        yield from call(number, f"The port of service svc-{number} is {8000 + number}.\n{lines}")
+        yield from call(number, f"The port of service svc-{number} is {port(number)}.\n{lines}")
 
 
 def shell(count: int):
@@ -24,7 +29,7 @@ def shell(count: int):
     yield {"role": "user", "content": "Find the port of every service."}
     for number in range(count):
         yield {"role": "assistant", "content": f"I look at it.\n\n```bash\ncat service-{number}.conf\n```"}
-        yield {"role": "user", "content": f"OUTPUT\nport = {8000 + number}\n" + "nothing else here\n" * 6}
+        yield {"role": "user", "content": f"OUTPUT\nport = {port(number)}\n" + "nothing else here\n" * 6}
 
 
 def told(messages) -> str:
@@ -39,8 +44,8 @@ def test_a_thread_that_is_fitted_once_keeps_what_compress_keeps_and_uses_its_roo
         view = session.fit()
     beside = holdfast.compress(messages, BUDGET, format="openai", store="memory://")
     kept = told(beside.messages)
-    ports = [str(8000 + number) for number in range(60)]
-    assert sum(port in told(view.messages) for port in ports) >= 0.9 * sum(port in kept for port in ports)
+    ports = [port(number) for number in range(60)]
+    assert sum(each in told(view.messages) for each in ports) >= 0.9 * sum(each in kept for each in ports)
     assert 0.9 * beside.usage.tokens <= view.tokens <= BUDGET
     assert not view.recalled
 

@@ -6,6 +6,8 @@ from random import Random
 import pytest
 
 import holdfast
+from tests.session.talks import call
+from tests.session.test_view import work
 
 
 def table(rng, rows):
@@ -31,3 +33,16 @@ def test_a_question_is_met_where_a_view_without_one_is(form, seed):
             assert view.budget_met
             assert holdfast.validate(view.messages, provider=form) == []
             assert view.messages[0]["role"] == "user"
+
+
+def test_what_the_user_said_last_gives_way_where_the_frame_of_the_newest_exchange_needs_the_room():
+    words = "Please also write down why the depot of Porto closes at 17:45, and keep ORD-7731 out of it."
+    many = [call(n, f"The port is {n}.\n" + "row\n" * 60) for n in range(20, 40)]
+    calls = [each for made, _ in many for each in made["tool_calls"]]
+    exchange = [{"role": "assistant", "content": None, "tool_calls": calls}, *(result for _, result in many)]
+    messages = [*work(6), {"role": "user", "content": words}, *list(work(12))[1:], *exchange]
+    smallest = next(b for b in range(400, 600, 10) if holdfast.compress(messages, b, format="openai").budget_met)
+    for budget in range(smallest, smallest + 40, 10):
+        with holdfast.Session("t", budget=budget, format="openai") as session:
+            session.append(*messages)
+            assert session.fit().budget_met

@@ -159,3 +159,11 @@ def test_a_talk_without_calls_may_change_its_wire(tmp_path):
         with Session("t", store=url, budget=400, format=wire) as session:
             session.append(*TALKS["plain"])
             assert session.fit().messages == TALKS["plain"] * session.appended
+
+
+def test_the_wire_that_was_named_is_that_of_views_too_whatever_the_messages_look_like():
+    with Session("t", budget=300, format="plain") as session:
+        session.append(TALKS["plain"][0], {"role": "tool", "content": "two are late\n" * 300}, *TALKS["plain"])
+        view = session.fit()
+    assert view.budget_met
+    assert view.reason == "compacted"

@@ -51,6 +51,13 @@ def test_head_and_tail_say_how_much_is_left_out():
     assert head.endswith("\n")
 
 
+@pytest.mark.parametrize("tokens", [2, 5, 8, 16])
+def test_a_beginning_without_room_for_its_end_says_that_something_is_cut(tokens):
+    cut = head_tail(LINES, tokens, count)
+    assert cut.endswith("…")
+    assert LINES.startswith(cut[:-1])
+
+
 def test_one_long_line_is_cut_within():
     assert "characters left out" in head_tail("word " * 5_000, 60, count)
 

@@ -5,7 +5,7 @@ Of a thread that is many times as long as the view, what is far stands there in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -357,27 +357,32 @@ class RecentTurns:
         return _Standing(None, message.original, self._frame.options.meter.message(message))
 
     def _compressed(self, messages: Sequence[_Standing], beside: int | None, made: Made) -> CompressionResult:
-        """The messages made to fit; pins stay, and what stands ``beside`` them counts as told."""
-        options, state = self._frame.options, self._thread.state
+        """The messages made to fit, of which pins stay, and what stands ``beside`` them counts as told.
+
+        What the user said last stays too where the target can be met with it.
+        """
+        options, pins = self._frame.options, {*self._thread.state.pins}
         brief = self._frame.room * _INPUT
-        stays = {
-            *state.pins,
-            *(each.place for each in messages if each.tokens <= brief and each.place == made.spoke),
-        }
+        spoken = {each.place for each in messages if each.tokens <= brief and each.place == made.spoke}
         asked = compression.Options(
             model=options.model,
-            format=self._thread.state.format or None,
+            format=self._thread.wire.name,
             profile=options.profile,
             query=self._frame.query,
             tools=self._frame.tools,
-            pin=[i for i, each in enumerate(messages) if i == beside or each.place in stays],
             store=self._thread.store,
             counter=options.counter,
             redact=options.redact,
             secret=self._thread.secret,
         )
         originals = [each.original for each in messages]
-        return run(fitted(originals, max(1, made.target), asked, logged=True), answers)
+
+        def keeping(stays: Container[int | None]) -> CompressionResult:
+            asked["pin"] = [i for i, each in enumerate(messages) if i == beside or each.place in stays]
+            return run(fitted(originals, max(1, made.target), asked, logged=True), answers)
+
+        result = keeping(pins | spoken)
+        return result if result.budget_met or spoken <= pins else keeping(pins)
 
 
 def _bare(kept: Kept) -> Message:

@@ -71,8 +71,8 @@ def clip_end(text: str, tokens: int, count: Count) -> str:
 def head_tail(text: str, tokens: int, count: Count, marker: Marker = gap, *, head: float = 0.6) -> str:
     """Beginning and end with the marker between them; ``head`` is the share of the beginning.
 
-    Cuts at the ends of lines where that is near. Where there is no room for a marker, the beginning
-    alone.
+    Cuts at the ends of lines where that is near. Where there is no room for the marker, the beginning
+    with an ellipsis.
     """
     beginning = clip(text, tokens, count)
     if len(beginning) == len(text):
@@ -84,7 +84,7 @@ def head_tail(text: str, tokens: int, count: Count, marker: Marker = gap, *, hea
         if over <= 0:
             return cut
         left -= over
-    return clip(beginning, tokens, count, mark="…")
+    return clip(text, tokens, count, mark="…")
 
 
 @dataclass(frozen=True, slots=True)
