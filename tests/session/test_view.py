@@ -86,3 +86,13 @@ def test_what_the_user_said_last_stands_whole_however_much_was_done_since():
     with Session("t", budget=BUDGET, format="openai") as session:
         session.append(*work(20), {"role": "user", "content": words}, *list(work(60))[1:])
         assert words in told(session.fit().messages)
+
+
+def test_no_room_is_left_to_grow_where_the_next_exchange_is_larger_than_it():
+    with Session("t", budget=BUDGET, format="openai") as session:
+        sizes: list[int] = []
+        for message in work(12, rows=80):
+            session.append(message)
+            if message["role"] == "tool":
+                sizes.append(session.fit().tokens)
+    assert min(sizes[3:]) >= 0.9 * BUDGET

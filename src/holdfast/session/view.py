@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 from holdfast.formats.values import is_list, is_object
@@ -69,6 +69,7 @@ _ASKED_RECENT = 0.1  # share of the budget for recent turns where a question abo
 _PAST = 0.2  # share that the past is left where recent turns are made smaller for it
 _LEAST_PAST = 0.15  # share that it is left where they stay as they are
 _GROWTH = 0.2  # share that is left free where a view is made anew, so that it can grow at its end
+_NEWEST_MESSAGES = 8  # that tell how much comes in an exchange: a call and its output
 _ROOMIER = 1.25  # times the budget that a view was made for: from there on it is made anew
 _RECALL = {True: 0.5, False: 0.15}  # share that the past has at most where nobody asked: of a talk, of work
 _NEWEST = 0.15  # share of the newest messages, which stand in the view anyway
@@ -164,7 +165,7 @@ class Fit:
         if not is_idle(self.thread):
             far = self._far(start, is_talk=is_talk)
             past = self._looked_up(asked, int(self.room * _RECALL[is_talk]), far)
-        target = self.limit - (int(self.room * _GROWTH) if self.desk.grows else 0)
+        target = self.limit - (self._growth() if self.desk.grows else 0)
         part, made = self.recent.made(start, target, self._told(past.text), is_talk=is_talk)
         if part.tokens + self._cost(past.text) > self.limit and past.text:
             past = Recollection()
@@ -174,6 +175,12 @@ class Fit:
             self.thread.record_if_current("compaction", why, facts)
         self.recent.keep(part, made)
         return self._remembered(asked, past, self._composed(part, past, reason))
+
+    def _growth(self) -> int:
+        """What is left free for what comes; nothing where it would not even hold the next exchange."""
+        free = int(self.room * _GROWTH)
+        sizes = [self.frame.size(kept) for kept in islice(self.thread.backwards(), _NEWEST_MESSAGES)]
+        return free if 2 * sum(sizes) <= free * len(sizes) else 0
 
     def _far(self, start: int, *, is_talk: bool) -> range:
         """The messages that may have to be brought back: of a talk all but the newest, else what is in notes."""
