@@ -182,3 +182,12 @@ def test_a_question_about_one_large_output_is_answered_from_it():
     shown = str(holdfast.compress(messages, 500).messages)
 
     assert all(said in shown for said in ("link eth143", "10.4.143.1", "speed 3575"))
+
+
+def test_the_results_of_calls_that_go_out_together_stand_each_under_its_own():
+    calls = [Event("act", "read", f'{{"part": {n}}}', 0, n) for n in (1, 2)]
+    results = [Event("outcome", "tool", f"total of part {n}: 77{n}", n, 0, n - 1) for n in (1, 2)]
+    candidates = Candidates([*calls, *results], range(4), lambda _: 0.3)
+    lines = notes(told_of(range(len(candidates.found)), candidates), "Notes:").splitlines()
+
+    assert lines[-4:] == ["- read part: 1", "> total of part 1: 771", "- read part: 2", "> total of part 2: 772"]

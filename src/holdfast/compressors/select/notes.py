@@ -11,7 +11,7 @@ from typing import NamedTuple
 from holdfast.selection.pieces import Piece
 from holdfast.stream.events import Event
 
-from .candidates import TOKENS_A_CHARACTER, Candidates, fitted, runs
+from .candidates import TOKENS_A_CHARACTER, Candidates, Run, fitted, runs
 
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
@@ -36,8 +36,16 @@ def told_of(chosen: Sequence[int], candidates: Candidates, in_place: Collection[
     events = candidates.events
     known = {events[run.number].act for run in found} | {events[number].act for number in in_place}
     failed = candidates.failed - known
+    numbers = {run.number for run in found}
+
+    def place(run: Run) -> tuple[int, int]:  # calls may go out together: each outcome stands under its own
+        act = events[run.number].act
+        return (act if act in numbers else run.number, run.number)
+
     return [
-        Told(events[n], candidates.tellings[n].pieces, some, n in failed) for n, some in found if n not in in_place
+        Told(events[n], candidates.tellings[n].pieces, some, n in failed)
+        for n, some in sorted(found, key=place)
+        if n not in in_place
     ]
 
 
