@@ -73,6 +73,17 @@ def test_a_long_text_of_known_lines_is_their_sum_and_only_the_new_ones_are_count
     assert counter.asked == ["a new one\n"]
 
 
+def test_lines_that_are_about_to_be_forgotten_are_known_still():
+    counter = Lines()
+    memo = count_memo(counter)
+    known = [f"line {number} of the notes, which goes on from call to call\n" for number in range(100)]
+    expected = sum(map(memo, known))
+    counter.asked.clear()
+    memo.age()
+    assert memo("".join(known)) == expected
+    assert not counter.asked
+
+
 def test_a_long_text_of_lines_that_nobody_has_counted_is_counted_in_one():
     counter = Lines()
     text = "".join(f"line {number} of an output that comes for the first time\n" for number in range(100))

@@ -118,9 +118,7 @@ def judged(row: Sequence[Seen]) -> Cliffs:
         unused=sum(not each.whole and each.tokens < FULL * each.budget for each in row),
         falls=sum(after.kept < before.kept - DROP for before, after in pairwise(row)),
         task=sum(not each.task and each.budget - each.tokens >= LEAST for each in row),
-        notes=sum(
-            not each.noted and not each.whole and each.budget - each.tokens >= LEAST for each in row[first:]
-        ),
+        notes=sum(not each.noted and not each.whole for each in row[first:]),
     )
 
 

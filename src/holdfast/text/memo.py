@@ -55,6 +55,10 @@ class Memo(dict[K, V]):
                 self._held += size
         return value
 
+    def knows(self, key: K) -> bool:
+        """Whether the value was worked out, and is held by one of the generations."""
+        return key in self or key in self._old
+
     def age(self) -> None:
         """Let go of the old; what is young is old from now on."""
         self._old, self._held = dict(self), 0
