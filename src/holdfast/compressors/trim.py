@@ -16,7 +16,7 @@ from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop, Edit, Replace
 from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
-from holdfast.text.fit import clip, head_tail, water_level
+from holdfast.text.fit import head_tail, water_level
 
 # a text longer than the target divided by this loses of its middle before anything goes for it
 _OVERSIZE = 2
@@ -365,10 +365,8 @@ def _answered(transcript: Transcript, i: int) -> set[str]:
 
 
 def _cut(text: str, tokens: int, count: Callable[[str], int]) -> str:
-    """Beginning and end of the text, or the beginning alone, with a mark."""
+    """Beginning and end of the text, or the beginning alone, with a mark; where none fits, the mark."""
     cut = head_tail(text, tokens, count) if tokens > 0 else ""
-    if "…" not in cut and cut != text:
-        cut = clip(text, tokens, count, mark="…")
     return cut.rstrip() if "…" in cut or cut == text else "…"
 
 

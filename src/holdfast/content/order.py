@@ -12,10 +12,12 @@ from holdfast.selection.weights import table, worth_in_one_text
 from holdfast.text.importance import signals
 
 
-def order(texts: Sequence[str], question: str = "", weights: Sequence[float] = ()) -> list[int]:
+def order(
+    texts: Sequence[str], question: str = "", weights: Sequence[float] = (), *, decisions: bool = True
+) -> list[int]:
     """The numbers of the texts, the most telling first; ``weights`` multiply what a text is worth.
 
-    What decides or constrains something is worth as much as what a kind of text would name.
+    With ``decisions`` what decides or constrains something is worth as much as what a kind of text would name.
     """
     pieces = [Piece(text, number) for number, text in enumerate(texts)]
     learned = table()
@@ -23,8 +25,8 @@ def order(texts: Sequence[str], question: str = "", weights: Sequence[float] = (
     names = [things(text) for text in texts]
     distinct = dict.fromkeys(name for mine in names for name in mine)
     marked = set[str]().union(*map(quoted, texts))
-    heard = map(signals, texts)
-    said = [learned.named * max(one.decides, one.constrains) for one in heard]
+    heard = map(signals, texts) if decisions else ()
+    said = [learned.named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
     return ordered(
         pieces,
         [[*mine, *more] for mine, more in zip(names, told.tells, strict=True)],

@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from holdfast.content import recognise
+from holdfast.content.order import order
 from holdfast.kernel.ports import Ask, Room
-from holdfast.selection.excerpt import valued
-from holdfast.selection.order import ordered
-from holdfast.selection.pieces import Piece, clauses
-from holdfast.selection.things import quoted, things
-from holdfast.selection.weights import table, worth_in_one_text
+from holdfast.selection.pieces import clauses
 from holdfast.text.fit import choose
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
@@ -136,24 +133,11 @@ _FORMS: Memo[tuple[str, int, Count], str] = Memo(_form, lambda key, form: len(ke
 
 
 def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
-    """The numbers of the pieces, those first that tell what nothing before them has told.
+    """The numbers of the pieces, those first that tell what nothing before them has told and read well.
 
     And what answers the question.
     """
-    pieces = [Piece(text, number) for number, text in enumerate(texts)]
-    learned = table()
-    told = valued(pieces, question, learned.asked)
-    named = [things(text) for text in texts]
-    distinct = dict.fromkeys(name for mine in named for name in mine)
-    marked = set[str]().union(*map(quoted, texts))
-    return ordered(
-        pieces,
-        [[*mine, *more] for mine, more in zip(named, told.tells, strict=True)],
-        [piece.cost / _readable(piece.text) for piece in pieces],
-        worth_in_one_text(distinct, marked, max(len(distinct), 1)) | told.worth,
-        again=learned.again,
-        bonus=told.bonus,
-    )
+    return order(texts, question, [_readable(text) for text in texts], decisions=False)
 
 
 def _told(text: str, factor: float, count: Count) -> list[Said]:

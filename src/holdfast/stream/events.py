@@ -34,6 +34,11 @@ class Event(NamedTuple):
     act: int = -1
     failed: bool = False
 
+    @property
+    def is_users_words(self) -> bool:
+        """Whether a user says it himself."""
+        return self.by == "user" and self.function == "words"
+
 
 def events_of(messages: Sequence[Message], positions: Sequence[int], notes: Mapping[int, str]) -> list[Event]:
     """The events of these messages in order; ``notes`` are the bodies of those that are earlier notes.

@@ -113,7 +113,7 @@ class Candidates:
     def _asks_of_one_text(self) -> bool:
         """Whether a user spoke last, and nearly all that may be told is one text: they ask about it."""
         newest = self.events[-1] if self.events else None
-        if newest is None or _role(newest) != "user words":
+        if newest is None or not newest.is_users_words:
             return False
         sizes: dict[int, float] = {}
         for candidate, cost in zip(self.found, self.costs, strict=True):

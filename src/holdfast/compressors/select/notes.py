@@ -65,19 +65,14 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
     """The notes; without a heading they are a bare list in order of time."""
     if not heading:
         return "\n".join([*(line for each in told for line in _lines(each, "- user: ")), *tail])
-    said = [line for each in told if is_users(each.event) for line in _lines(each, "- ")]
-    done = [line for each in told if not is_users(each.event) for line in _lines(each, "- ")]
+    said = [line for each in told if each.event.is_users_words for line in _lines(each, "- ")]
+    done = [line for each in told if not each.event.is_users_words for line in _lines(each, "- ")]
     lines = [heading]
     if said:
         lines += [SAID, *said]
     if done:
         lines += [DONE, *done]
     return "\n".join([*lines, *tail])
-
-
-def is_users(event: Event) -> bool:
-    """Whether these are a user's own words."""
-    return event.by == "user" and event.function == "words"
 
 
 def _lines(told: Told, users: str) -> Iterator[str]:
@@ -108,5 +103,5 @@ def _label(told: Told, users: str) -> str:
     if event.function == "outcome":
         return "> failed: " if event.failed else "> "
     if event.function == "words":
-        return users if is_users(event) else f"- {event.by}: "
+        return users if event.is_users_words else f"- {event.by}: "
     return "- failed: " if told.failed else "- "

@@ -22,7 +22,7 @@ from holdfast.stream.tellings import Telling
 from holdfast.text.fit import head_tail
 
 from .candidates import Candidates, fitted, rates, runs
-from .notes import is_users, told_of, written
+from .notes import told_of, written
 
 if TYPE_CHECKING:
     from .strategy import Select
@@ -101,7 +101,7 @@ class View:
         """What the agent said just before the newest message, if that is a user's: a "yes" means nothing alone."""
         newest = self.transcript.newest
         before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
-        speaks = any(is_users(event) for i in newest for event in self._by_message.get(i, ()))
+        speaks = any(event.is_users_words for i in newest for event in self._by_message.get(i, ()))
         if not before or not speaks:
             return range(0)
         unit = before[-1]
@@ -179,23 +179,30 @@ class View:
         floors = [self._floor(event, some, room, tokens) for event, some in self._of_the_newest(order)]
         first = [number for turn in zip_longest(*floors) for number in turn if number is not None]
         chosen = fitted(order, costs, values, room, tokens, first)
-        spare = room - tokens(chosen)
-        if self._task is not None and self._texts and spare > self._room * _IDLE:
-            self._clamp_task(self._task, int(spare * (1 - _IDLE)))
+        if self._task is not None and self._texts:
+            spare = room - tokens(chosen)
+            if spare > self._room * _IDLE:
+                self._clamp_task(self._task, int(spare * (1 - _IDLE)))
         edits = tuple(self._edits(chosen, place, references))
         return Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
 
     def _of_the_newest(self, order: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
         """Each output of the newest exchange, the newest first, and the candidates that tell a part of it."""
         found, costs = self._candidates.found, self._candidates.costs
-        for event in sorted(self._told_in_part, reverse=True):
-            if self._events[event].message not in self.transcript.newest:
-                continue
-            mine = [number for number, each in enumerate(found) if each.event == event]
+        newest = [
+            n
+            for n in sorted(self._told_in_part, reverse=True)
+            if self._events[n].message in self.transcript.newest
+        ]
+        best: dict[int, dict[int, None]] = {event: {} for event in newest}
+        for number in (*order, *range(len(found))) if newest else ():
+            if found[number].event in best:
+                best[found[number].event][number] = None
+        for event in newest:
             size = self._meter.text(self._events[event].text)
             left = max(self._cap * _NEWEST, min(size * _SHOWN, self._room * self.knobs.recent))
             floor: list[int] = []
-            for number in dict.fromkeys([*(n for n in order if found[n].event == event), *mine]):
+            for number in best[event]:
                 if left <= 0:
                     break
                 floor.append(number)
