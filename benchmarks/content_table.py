@@ -34,7 +34,9 @@ def rows() -> list[str]:
         name = path.name.removesuffix(".must.json")
         text = path.with_name(f"{name}.txt").read_bytes().decode("utf-8", "surrogateescape")
         tokens = count(text)
-        shrunk = kind(path.parent.name).shrink(text, Room(tokens // 10, count, must.get("query") or ""))
+        shrunk = kind(path.parent.name).shrink(
+            text, Room(tokens // 10, count, must.get("query") or "")
+        )
         kept = sum(piece in shrunk.text for piece in must["must"])
         cells = (
             path.parent.name,

@@ -1,8 +1,9 @@
 """What memory finds again: ``python -m benchmarks.retrieval DIR [parts]`` with the benchmark in ``DIR/bench``.
 
-Each dialogue is taken in once; each question then finds its messages and packs them into the budget, beside
-the system prompt and the newest message. The benchmark's own scorer judges. With ``parts`` each part is left out
-in turn. Vectors come from the extra ``local``; without it the words stand alone, and the output says so.
+Each dialogue is taken in once; each question then finds its messages and packs them into the
+budget, beside the system prompt and the newest message. The benchmark's own scorer judges. With
+``parts`` each part is left out in turn. Vectors come from the extra ``local``; without it the words
+stand alone, and the output says so.
 """
 
 import json
@@ -62,14 +63,25 @@ def variants(vectors: Vectors | None) -> Iterator[Variant]:
 
 
 def context(
-    index: Index, messages: dict[int, Remembered], case: dict[str, Any], question: str, *, packing: bool
+    index: Index,
+    messages: dict[int, Remembered],
+    case: dict[str, Any],
+    question: str,
+    *,
+    packing: bool,
 ) -> list[dict[str, str]]:
     """The system prompt, what is found, and the newest message, within the budget of the case."""
     system, newest = case["messages"][0], case["messages"][-1]
-    room = case["budget"] - sum(MESSAGE + COUNT(message["content"]) for message in (system, newest)) - MESSAGE
+    room = (
+        case["budget"]
+        - sum(MESSAGE + COUNT(message["content"]) for message in (system, newest))
+        - MESSAGE
+    )
     hits = index.search(question, HITS, max(message.said or 0.0 for message in messages.values()))
     if packing:
-        text = written(pack((hit.position for hit in hits), messages, room, COUNT, question=question))
+        text = written(
+            pack((hit.position for hit in hits), messages, room, COUNT, question=question)
+        )
         return [system, *([{"role": "user", "content": text}] if text else []), newest]
     found: list[int] = []
     for hit in hits:
@@ -108,12 +120,19 @@ def results(cases: Sequence[dict[str, Any]], variant: Variant) -> Iterator[dict[
 
 def scored(bench: Path, variant: Variant) -> None:
     """Run a variant, let the scorer judge it, and tell how long a fit took."""
-    cases = [json.loads(line) for line in (bench / "cases.locomo.jsonl").read_text("utf-8").splitlines()]
+    cases = [
+        json.loads(line) for line in (bench / "cases.locomo.jsonl").read_text("utf-8").splitlines()
+    ]
     with tempfile.TemporaryDirectory() as folder, patch.dict(REACH, clear=not variant.neighbours):
         out = Path(folder) / variant.name.replace(" ", "_")
         rows = list(results(cases, variant))
         out.write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
-        command = [sys.executable, str(bench / "score.py"), str(bench / "cases.locomo.jsonl"), str(out)]
+        command = [
+            sys.executable,
+            str(bench / "score.py"),
+            str(bench / "cases.locomo.jsonl"),
+            str(out),
+        ]
         told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     recall = {}
     for line in told.splitlines():

@@ -1,7 +1,8 @@
 """Real agent runs at several budgets: ``python -m benchmarks.runs FILE``, a JSON file of runs of chat messages.
 
-For each run and budget: within the budget, valid for OpenAI and, converted, for Anthropic; restored exactly by
-another process from the JSON of the result; compressed again, unchanged. Ends with 1 if one of these fails.
+For each run and budget: within the budget, valid for OpenAI and, converted, for Anthropic; restored
+exactly by another process from the JSON of the result; compressed again, unchanged. Ends with 1 if
+one of these fails.
 """
 
 import json
@@ -34,7 +35,9 @@ def budget_of(payload: Any, share: float, provider: str) -> int:
     return system + int((counted.total - system) * share)
 
 
-def checked(payload: Any, provider: str, share: float, profile: str, folder: Path, name: str) -> Counter[str]:
+def checked(
+    payload: Any, provider: str, share: float, profile: str, folder: Path, name: str
+) -> Counter[str]:
     """What holds for one run at one budget; the restoring is left to another process."""
     budget = budget_of(payload, share, provider)
     result = holdfast.compress(payload, budget, format=provider, profile=profile)
@@ -70,9 +73,13 @@ def main(arguments: list[str]) -> int:
                 label = f"{number:03}-{int(100 * share)}"
                 seen += checked(run, "openai", share, profile, folder, f"{label}-openai")
                 seen += checked(body, "anthropic", share, profile, folder, f"{label}-anthropic")
-        told = subprocess.run([sys.executable, "-c", _RESTORE, name], capture_output=True, text=True, check=True)
+        told = subprocess.run(
+            [sys.executable, "-c", _RESTORE, name], capture_output=True, text=True, check=True
+        )
     seen["restored exactly in another process"] = told.stdout.count(" True")
-    print(f"{len(runs)} runs ({renamed} use a call id twice), {seen['cases']} cases, profile {profile}")
+    print(
+        f"{len(runs)} runs ({renamed} use a call id twice), {seen['cases']} cases, profile {profile}"
+    )
     laws = [law for law in seen if law not in ("cases", "compressed")]
     for law in [*laws, "compressed"]:
         print(f"  {law}: {seen[law]} of {seen['cases']}")

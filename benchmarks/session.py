@@ -1,6 +1,7 @@
 """What a session costs as its thread grows: ``python -m benchmarks.session [--messages 100000] [--data FILE]``.
 
-Processor time, since machines are shared; each figure with its bound. The talk is made up: words by Zipf's law.
+Processor time, since machines are shared; each figure with its bound. The talk is made up: words by
+Zipf's law.
 """
 
 import argparse
@@ -31,7 +32,8 @@ def talk(count: int) -> Iterator[dict[str, str]]:
     chance = random.Random(7)
     letters = "bcdfghklmnprstvw"
     known = [
-        "".join(chance.choice(letters) + chance.choice("aeiou") for _ in range(2 + n % 3)) for n in range(_WORDS)
+        "".join(chance.choice(letters) + chance.choice("aeiou") for _ in range(2 + n % 3))
+        for n in range(_WORDS)
     ]
     weights = list(accumulate(1 / (rank + 3) for rank in range(_WORDS)))
     for number in range(count):
@@ -56,7 +58,9 @@ def growing(path: Path, count: int) -> Iterator[Row]:
         early = statistics.median(spent(lambda m=m: session.append(m)) for m in made[100:300])
         for start in range(300, count, 1_000):
             session.append(*made[start : min(start + 1_000, count)])
-        late = statistics.median(spent(lambda m=m: session.append(m)) for m in made[count : count + 200])
+        late = statistics.median(
+            spent(lambda m=m: session.append(m)) for m in made[count : count + 200]
+        )
         yield f"append at message {count:,} / at message 100", f"{late / early:.2f}", "at most 2"
         yield f"append at message {count:,}", f"{1000 * late:.2f} ms", ""
     opened: list[Session] = []
@@ -68,7 +72,9 @@ def growing(path: Path, count: int) -> Iterator[Row]:
     session.fit(query="loads what is loaded once")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     chance = random.Random(8)
-    questions = [" ".join(chance.sample(chance.choice(made)["content"].split()[1:], 4)) for _ in range(200)]
+    questions = [
+        " ".join(chance.sample(chance.choice(made)["content"].split()[1:], 4)) for _ in range(200)
+    ]
     times = sorted(spent(lambda q=q: session.fit(query=q)) for q in questions)
     yield f"fit at {count:,} messages, median", f"{1000 * times[100]:.1f} ms", "at most 50 ms"
     yield f"fit at {count:,} messages, 95 of 100", f"{1000 * times[190]:.1f} ms", "at most 100 ms"
@@ -88,19 +94,35 @@ def growing_loop(data: str | None) -> Iterator[Row]:
         warm.fit()
     with (
         tempfile.TemporaryDirectory() as folder,
-        Session("loop", store=f"sqlite:///{folder}/loop.db", budget=LOOP_BUDGET, format="openai") as session,
+        Session(
+            "loop", store=f"sqlite:///{folder}/loop.db", budget=LOOP_BUDGET, format="openai"
+        ) as session,
     ):
         done = 0
         everything = stops(len(found))
-        for first in range(0, len(everything), TURN):  # as in benchmarks.speed: each takes turns of twenty calls
+        for first in range(
+            0, len(everything), TURN
+        ):  # as in benchmarks.speed: each takes turns of twenty calls
             turn = everything[first : first + TURN]
-            plain += spent(lambda: [sum(len(encode(m["content"] or "")) for m in found[:stop]) for stop in turn])  # noqa: B023
+            plain += spent(
+                lambda turn=turn: [
+                    sum(len(encode(m["content"] or "")) for m in found[:stop]) for stop in turn
+                ]
+            )
             for stop in turn:
                 appending += spent(lambda: session.append(*found[done:stop]))  # noqa: B023
                 fitting += spent(session.fit)
                 done = stop
-    yield "growing loop through a session / plain recount", f"{(appending + fitting) / plain:.3f}", "at most 0.10"
-    yield "  of it appending: durable, found by its words, tiers tended", f"{appending / plain:.3f}", ""
+    yield (
+        "growing loop through a session / plain recount",
+        f"{(appending + fitting) / plain:.3f}",
+        "at most 0.10",
+    )
+    yield (
+        "  of it appending: durable, found by its words, tiers tended",
+        f"{appending / plain:.3f}",
+        "",
+    )
     yield "  of it fitting", f"{fitting / plain:.3f}", ""
 
 
@@ -108,10 +130,14 @@ def main() -> int:
     """Measure and print; nothing is judged here, since machines differ."""
     parser = argparse.ArgumentParser(prog="benchmarks.session", description=__doc__)
     parser.add_argument("--messages", type=int, default=100_000)
-    parser.add_argument("--data", help="a JSON file of runs, each a list of chat messages, for the growing loop")
+    parser.add_argument(
+        "--data", help="a JSON file of runs, each a list of chat messages, for the growing loop"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for row in chain(growing_loop(given.data), growing(Path(folder) / "bench.db", given.messages)):
+        for row in chain(
+            growing_loop(given.data), growing(Path(folder) / "bench.db", given.messages)
+        ):
             print("{:80} {:>24}   {}".format(*row), flush=True)
     return 0
 

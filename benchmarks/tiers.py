@@ -1,6 +1,7 @@
 """How small warm and cold forms are, and what they keep: ``python -m benchmarks.tiers DIR`` with ``DIR/bench``.
 
-Each scene of each dialogue is a segment. What is named is counted by a pattern of this file, not by the library.
+Each scene of each dialogue is a segment. What is named is counted by a pattern of this file, not by
+the library.
 """
 
 import json

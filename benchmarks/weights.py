@@ -2,11 +2,11 @@
 
 A run carries its own labels: what a later step used was worth keeping. The weights of
 ``holdfast.selection.weights`` are searched for by what the order keeps with them: of each cut, the
-share of the needed names that stand in the chosen pieces, over the recorded runs, the airline runs and
-the planted statements together. The search adapts the covariance of its steps (CMA-ES, Hansen 2016,
-arXiv:1604.00772, with its default settings) and starts at the table as it is. ``--leave-out KIND``
-writes the table that is learned without one kind of run, so that it can be measured on runs of which it
-knows nothing. All cases take hours; ``--every N`` takes every Nth, for a first look.
+share of the needed names that stand in the chosen pieces, over the recorded runs, the airline runs
+and the planted statements together. The search adapts the covariance of its steps (CMA-ES, Hansen
+2016, arXiv:1604.00772, with its default settings) and starts at the table as it is. ``--leave-out
+KIND`` writes the table that is learned without one kind of run, so that it can be measured on runs
+of which it knows nothing. All cases take hours; ``--every N`` takes every Nth, for a first look.
 """
 
 import argparse
@@ -32,7 +32,18 @@ from holdfast.selection.things import shape
 from holdfast.selection.weights import features
 from holdfast.stream.uses import uses_of
 
-SHAPES = ("path", "small_number", "number", "id", "word", "capitalised", "compound", "hyphened", "camel", "other")
+SHAPES = (
+    "path",
+    "small_number",
+    "number",
+    "id",
+    "word",
+    "capitalised",
+    "compound",
+    "hyphened",
+    "camel",
+    "other",
+)
 TABLE = Path(__file__).parents[1] / "src/holdfast/selection/weights.json"
 FEATURES = tuple(json.loads(TABLE.read_text("utf-8"))["features"])
 _POPULATION, _STEP, _PULL = (
@@ -85,9 +96,16 @@ def case_of(case: dict[str, Any]) -> Case:
     pieces = candidates._pieces  # noqa: SLF001
     extra = valued(pieces, transcript.question, 1.0, 1.0)
     text = "\n".join(events[number].text for number in staying)
-    wanted = [[need] for need in case["needs"]] if "needs" in case else [each["words"] for each in case["said"]]
+    wanted = (
+        [[need] for need in case["needs"]]
+        if "needs" in case
+        else [each["words"] for each in case["said"]]
+    )
     missing = [words for words in wanted if not all(word in text for word in words)]
-    own = [sum(uses[t].events == 1 for t in mine if t in uses) / max(len(mine), 1) for mine in candidates.tells]
+    own = [
+        sum(uses[t].events == 1 for t in mine if t in uses) / max(len(mine), 1)
+        for mine in candidates.tells
+    ]
     speakers = [_speaker(events[found.event]) for found in candidates.found]
     return Case(
         _group(case),
@@ -101,7 +119,10 @@ def case_of(case: dict[str, Any]) -> Case:
         np.array(speakers),
         np.array(own),
         float(budget - fixed),
-        [{n for n, piece in enumerate(pieces) if all(w in piece.text for w in words)} for words in missing],
+        [
+            {n for n, piece in enumerate(pieces) if all(w in piece.text for w in words)}
+            for words in missing
+        ],
         len(wanted) - len(missing),
     )
 
@@ -120,7 +141,9 @@ def _group(case: dict[str, Any]) -> str:
 def kept(case: Case, table: np.ndarray) -> float:
     """The share of what is needed that the order keeps with this table."""
     width = case.seen.shape[1]
-    user, assistant, again, implied, among = np.maximum(table[width:], 0) / np.array([20, 20, 4, 10, 50])
+    user, assistant, again, implied, among = np.maximum(table[width:], 0) / np.array(
+        [20, 20, 4, 10, 50]
+    )
     worth = dict(zip(case.names, 1 / (1 + np.exp(-case.seen @ table[:width])), strict=True))
     worth |= {t: value * (implied if " in " in t else among) for t, value in case.answers.items()}
     bonus = np.array([0.0, user, assistant])[case.said] * case.own
@@ -180,15 +203,21 @@ def searched(
         best = np.argsort(-fitness)[:half]
         move = share @ moves[best]
         mean = mean + sigma * move
-        length = (1 - steps) * length + np.sqrt(steps * (2 - steps) * few) * (axes / roots @ axes.T @ move)
+        length = (1 - steps) * length + np.sqrt(steps * (2 - steps) * few) * (
+            axes / roots @ axes.T @ move
+        )
         calm = (
-            np.linalg.norm(length) / np.sqrt(1 - (1 - steps) ** (2 * (generation + 1))) < (1.4 + 2 / size) * usual
+            np.linalg.norm(length) / np.sqrt(1 - (1 - steps) ** (2 * (generation + 1)))
+            < (1.4 + 2 / size) * usual
         )
         path = (1 - along) * path + calm * np.sqrt(along * (2 - along) * few) * move
         spread = (1 - one - many) * spread + one * np.outer(path, path)
         spread += many * (moves[best].T * share) @ moves[best]
         sigma *= float(np.exp(steps / damp * (np.linalg.norm(length) / usual - 1)))
-        print(f"round {generation + 1}: best {fitness.max():.4f}, mean {fitness.mean():.4f}", flush=True)
+        print(
+            f"round {generation + 1}: best {fitness.max():.4f}, mean {fitness.mean():.4f}",
+            flush=True,
+        )
     return mean
 
 
@@ -197,7 +226,9 @@ def as_row(table: dict[str, Any]) -> np.ndarray:
     said = table["said"]
     rest = [said["user words"] * 20, said["assistant words"] * 20, table["again"] * 4]
     rest += [table["implied"] * 10, table["among_others"] * 50]
-    return np.array([*(table["shapes"][name] for name in SHAPES), *table["features"].values(), *rest])
+    return np.array(
+        [*(table["shapes"][name] for name in SHAPES), *table["features"].values(), *rest]
+    )
 
 
 def with_row(table: dict[str, Any], row: np.ndarray) -> dict[str, Any]:
@@ -206,8 +237,11 @@ def with_row(table: dict[str, Any], row: np.ndarray) -> dict[str, Any]:
     user, assistant, again, implied, among = np.maximum(row[width + len(FEATURES) :], 0).tolist()
     found = {
         "shapes": {name: round(float(w), 3) for name, w in zip(SHAPES, row, strict=False)},
-        "features": {name: round(float(w), 3) for name, w in zip(FEATURES, row[width:], strict=False)},
-        "said": table["said"] | {"user words": round(user / 20, 4), "assistant words": round(assistant / 20, 4)},
+        "features": {
+            name: round(float(w), 3) for name, w in zip(FEATURES, row[width:], strict=False)
+        },
+        "said": table["said"]
+        | {"user words": round(user / 20, 4), "assistant words": round(assistant / 20, 4)},
         "again": round(min(again / 4, 1.0), 4),
         "implied": round(implied / 10, 4),
         "among_others": round(among / 50, 4),
@@ -233,7 +267,9 @@ def main(arguments: list[str]) -> int:
     with Pool() as pool:
         _CASES.extend(pool.imap(case_of, cases[:: options.every], chunksize=4))
     with Pool() as pool:  # its processes inherit the cases
-        found = searched(lambda tried: pool.map(worth_of_table, tried), as_row(table), options.rounds)
+        found = searched(
+            lambda tried: pool.map(worth_of_table, tried), as_row(table), options.rounds
+        )
     before, after = worth_of_table(as_row(table)), worth_of_table(found)
     print(f"kept of what is needed: {before:.3f} before, {after:.3f} after")
     if after <= before:

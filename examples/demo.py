@@ -25,7 +25,9 @@ def main() -> None:
     page.write_text(holdfast.report(result, format="html"), "utf-8")
     exact = holdfast.restore(holdfast.CompressionResult.from_json(result.to_json())) == messages
     print(f"\nThe same as a page: {page}")
-    print(f"Every original came back from the result's own JSON: {'yes, exactly' if exact else 'NO'}")
+    print(
+        f"Every original came back from the result's own JSON: {'yes, exactly' if exact else 'NO'}"
+    )
 
 
 if __name__ == "__main__":

@@ -101,7 +101,10 @@ FORMS = {"plain": plain, "openai": openai, "anthropic": anthropic}
 def _with_ids(turns: Iterable[Turn], prefix: str) -> Iterable[tuple[Turn, list[str]]]:
     """Give each call an id, made from its place in the conversation so that it is the same each time."""
     for place, turn in enumerate(turns):
-        yield turn, [f"{prefix}{_token(f'{place}.{number}')[:24]}" for number in range(len(turn.calls))]
+        yield (
+            turn,
+            [f"{prefix}{_token(f'{place}.{number}')[:24]}" for number in range(len(turn.calls))],
+        )
 
 
 def _thinking(turn: Turn) -> list[object]:
@@ -120,14 +123,18 @@ def _result(id_: str, call: Call) -> dict[str, object]:
 def _schema(name: str) -> dict[str, object]:
     """Describe the tool as the model is told of it: its docstring and its typed parameters."""
     tool = getattr(Workbench, name)
-    parameters = [item for item in inspect.signature(tool).parameters.values() if item.name != "self"]
+    parameters = [
+        item for item in inspect.signature(tool).parameters.values() if item.name != "self"
+    ]
     return {
         "name": name,
         "description": inspect.getdoc(tool),
         "input_schema": {
             "type": "object",
             "properties": {item.name: {"type": JSON_TYPES[item.annotation]} for item in parameters},
-            "required": [item.name for item in parameters if item.default is inspect.Parameter.empty],
+            "required": [
+                item.name for item in parameters if item.default is inspect.Parameter.empty
+            ],
         },
     }
 

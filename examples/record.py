@@ -1,8 +1,9 @@
 """Record the example conversations again: python examples/record.py [STORY ...].
 
-A story (stories/*.toml) says what the user and the assistant say and which tools are called. The commands are
-run in a fresh checkout of its sample project (projects/*.mbox, a git history as patches), and what they print
-is recorded. Needs Python 3.11 and git. The same story gives the same bytes each time.
+A story (stories/*.toml) says what the user and the assistant say and which tools are called. The
+commands are run in a fresh checkout of its sample project (projects/*.mbox, a git history as
+patches), and what they print is recorded. Needs Python 3.11 and git. The same story gives the same
+bytes each time.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def _call(arguments: dict[str, Any], bench: Workbench) -> Call:
     except ToolError as error:
         call = Call(tool, arguments, str(error), failed=True)
     if call.failed is not fails:
-        raise StoryError(f"{tool} {arguments}: {'failed' if call.failed else 'worked'}\n{call.output}")
+        raise StoryError(
+            f"{tool} {arguments}: {'failed' if call.failed else 'worked'}\n{call.output}"
+        )
     return call
 
 

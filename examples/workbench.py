@@ -1,7 +1,8 @@
 """A checkout of a sample project in a temporary directory, and the tools with which an agent works in it.
 
-Everything really runs. What would differ from one machine or one day to the next (paths, dates, the time
-that a test run takes) is fixed beforehand or replaced afterwards, so that a recording can be made again.
+Everything really runs. What would differ from one machine or one day to the next (paths, dates, the
+time that a test run takes) is fixed beforehand or replaced afterwards, so that a recording can be
+made again.
 """
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ class Workbench:
         """List everything below a directory with its size in bytes."""
         found = [item for item in sorted(self._place(path).rglob("*")) if item.is_file()]
         names = [(item.relative_to(self._root).as_posix(), item.stat().st_size) for item in found]
-        return "\n".join(f"{size:>8}  {name}" for name, size in names if not name.startswith(".git/"))
+        return "\n".join(
+            f"{size:>8}  {name}" for name, size in names if not name.startswith(".git/")
+        )
 
     def search(self, pattern: str, path: str = ".") -> str:
         """Search a file, or all files below a directory, for a regular expression."""
@@ -91,7 +94,9 @@ class Workbench:
         """Replace a text that stands exactly once in the file."""
         text = self._text(path)
         if text.count(old) != 1:
-            raise ToolError(f"{path}: the old text stands {text.count(old)} times in the file, not once")
+            raise ToolError(
+                f"{path}: the old text stands {text.count(old)} times in the file, not once"
+            )
         self._place(path).write_text(text.replace(old, new), encoding="utf-8", newline="\n")
         return f"{path}: 1 replacement"
 
@@ -116,7 +121,9 @@ class Workbench:
 
     def _portable(self, output: str) -> str:
         output = RUNPY_FRAME.sub("", output.replace(str(self._root), self._home))
-        return TEST_RUN.sub(lambda found: f"{found[0].rpartition(' ')[0]} {int(found[1]) / 2500:.3f}s", output)
+        return TEST_RUN.sub(
+            lambda found: f"{found[0].rpartition(' ')[0]} {int(found[1]) / 2500:.3f}s", output
+        )
 
 
 @contextmanager
@@ -127,7 +134,9 @@ def workbench(name: str, clock: str) -> Generator[Workbench]:
         bench = Workbench(root, name, clock)
         root.mkdir()
         bench.run("git init --quiet --initial-branch=main")
-        bench.run(f"git am --quiet --committer-date-is-author-date {shlex.quote(str(PROJECTS / name))}.mbox")
+        bench.run(
+            f"git am --quiet --committer-date-is-author-date {shlex.quote(str(PROJECTS / name))}.mbox"
+        )
         yield bench
 
 
@@ -141,7 +150,11 @@ def _environment(home: Path, clock: str) -> dict[str, str]:
         "LC_ALL": "C",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
-        **{f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in role.items()},
+        **{
+            f"GIT_{who}_{key}": value
+            for who in ("AUTHOR", "COMMITTER")
+            for key, value in role.items()
+        },
         "PYTHONUTF8": "1",
         "PYTHONHASHSEED": "0",
         "PYTHONUNBUFFERED": "1",

@@ -27,7 +27,9 @@ def system(text: str) -> dict[str, Any]:
     return {"role": "system", "content": text}
 
 
-def exchange(number: int, size: int = 100, name: str = "read", **fields: Any) -> list[dict[str, Any]]:
+def exchange(
+    number: int, size: int = 100, name: str = "read", **fields: Any
+) -> list[dict[str, Any]]:
     """A call and its result of so many words."""
     call = calling(f"call_{number}")
     call["tool_calls"][0]["function"]["name"] = name
@@ -45,7 +47,9 @@ def chat(turns: int = 10, size: int = 20) -> list[dict[str, Any]]:
     return [(user, assistant)[i % 2](words(size, f"w{i}")) for i in range(2 * turns)]
 
 
-def settled(messages: Any, budget: int | holdfast.Budget = 100, **settings: Any) -> tuple[Any, Allowance]:
+def settled(
+    messages: Any, budget: int | holdfast.Budget = 100, **settings: Any
+) -> tuple[Any, Allowance]:
     """What a strategy is handed: the transcript and the allowance, in words."""
     job = prepare(messages, budget, Options(**{"counter": "words", **settings}))
     job = job.unlocked(job.runtime.marks.secret)
@@ -59,7 +63,9 @@ def summaries_of(messages: Any, wire: str = "openai", secret: str = "") -> list[
     return [body_of(message) for message in transcript.messages]
 
 
-def planned(compressor: Any, messages: Any, budget: int | holdfast.Budget = 100, **settings: Any) -> Plan:
+def planned(
+    compressor: Any, messages: Any, budget: int | holdfast.Budget = 100, **settings: Any
+) -> Plan:
     """The plan of a strategy that asks nothing, made without the pipeline around it."""
     return compressor.plan(*settled(messages, budget, **settings))
 

@@ -19,7 +19,8 @@ BUDGET = 800
 
 def calling(*names: str, arguments: str = "{}"):
     calls = [
-        {"id": name, "type": "function", "function": {"name": "read", "arguments": arguments}} for name in names
+        {"id": name, "type": "function", "function": {"name": "read", "arguments": arguments}}
+        for name in names
     ]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
@@ -78,13 +79,17 @@ def test_it_runs_on_the_messages_api_too():
     def reply(messages, tools):
         if len(messages) > 2:
             return {"role": "assistant", "content": [{"type": "text", "text": "done"}]}
-        calls = [{"type": "tool_use", "id": name, "name": "read", "input": {}} for name in ("a", "b")]
+        calls = [
+            {"type": "tool_use", "id": name, "name": "read", "input": {}} for name in ("a", "b")
+        ]
         return {"role": "assistant", "content": calls}
 
     session = Session("t", budget=BUDGET, format="anthropic")
-    AgentLoop(reply, session, [FunctionTool({"name": "read", "input_schema": {}}, lambda arguments: "out")]).run(
-        "go"
-    )
+    AgentLoop(
+        reply,
+        session,
+        [FunctionTool({"name": "read", "input_schema": {}}, lambda arguments: "out")],
+    ).run("go")
     assert [len(message["content"]) for message in session.messages()[2:3]] == [2]
     assert holdfast.validate(session.messages(), provider="anthropic") == []
 
@@ -94,7 +99,9 @@ def test_it_runs_on_the_messages_api_too():
     [
         (ContextOverflowError("too long", limit=400, size=800), 0.5),
         (
-            ValueError("This model's maximum context length is 400 tokens; your messages resulted in 800 tokens"),
+            ValueError(
+                "This model's maximum context length is 400 tokens; your messages resulted in 800 tokens"
+            ),
             0.5,
         ),
         (RuntimeError("code: context_length_exceeded"), 0.7),
@@ -112,7 +119,9 @@ def test_a_refusal_for_length_is_answered_by_fitting_harder_once(session, fault,
 
 def test_a_second_refusal_is_a_typed_error_with_its_figures(session):
     session.append(*talk(200))
-    model = Model(*[ValueError("context_length_exceeded: maximum context length is 300 tokens")] * 2)
+    model = Model(
+        *[ValueError("context_length_exceeded: maximum context length is 300 tokens")] * 2
+    )
     with pytest.raises(ContextOverflowError) as refused:
         AgentLoop(model, session).run("go on")
     assert len(model.sent) == 2
@@ -171,7 +180,9 @@ def test_a_loop_that_was_broken_off_while_a_tool_ran_can_be_run_again(session, t
 
 
 @pytest.mark.parametrize("trigger", ["request", "call", "result", "overflow", "manual"])
-def test_a_model_that_once_says_nothing_is_called_again_with_what_a_provider_takes(session, trigger):
+def test_a_model_that_once_says_nothing_is_called_again_with_what_a_provider_takes(
+    session, trigger
+):
     model = Model({"role": "assistant", "content": None}, "done")
     loop = AgentLoop(model, session, trigger=trigger)
     loop.run("go")
@@ -194,7 +205,9 @@ def test_what_a_model_does_to_the_messages_it_is_sent_is_gone_at_the_next_call(t
         call = {"type": "tool_use", "id": f"t{len(marks)}", "name": "read", "input": {}}
         return {"role": "assistant", "content": [call]}
 
-    tool = FunctionTool({"name": "read", "input_schema": {"type": "object"}}, lambda arguments: "out")
+    tool = FunctionTool(
+        {"name": "read", "input_schema": {"type": "object"}}, lambda arguments: "out"
+    )
     with Session("t", budget=4_000, format="anthropic") as session:
         loop = AgentLoop(model, session, [tool], trigger=trigger)
         loop.fit()
@@ -212,7 +225,9 @@ def test_nothing_that_was_handed_out_is_sent_again_as_it_was_changed(trigger):
             message["content"] = "changed"
         tools.clear()
         if len(sent) == 1:
-            raise ValueError("maximum context length is 500 tokens, however you requested 900 tokens")
+            raise ValueError(
+                "maximum context length is 500 tokens, however you requested 900 tokens"
+            )
         return {"role": "assistant", "content": "fine"}
 
     loop = AgentLoop(model, Session("t", budget=8_000), [reading("out")], trigger=trigger)
@@ -268,10 +283,15 @@ def test_a_tool_that_fails_or_does_not_exist_is_told_to_the_model(session):
         raise OSError("no disk")
 
     other = {"id": "b", "type": "function", "function": {"name": "write", "arguments": "{}"}}
-    model = Model(calling("a"), {"role": "assistant", "content": None, "tool_calls": [other]}, "done")
+    model = Model(
+        calling("a"), {"role": "assistant", "content": None, "tool_calls": [other]}, "done"
+    )
     AgentLoop(model, session, [FunctionTool(SCHEMA, broken)]).run("go")
     outputs = [message["content"] for message in session.messages() if message["role"] == "tool"]
-    assert outputs == ["error: OSError: no disk", "error: there is no tool named 'write'; known are read"]
+    assert outputs == [
+        "error: OSError: no disk",
+        "error: there is no tool named 'write'; known are read",
+    ]
 
 
 def test_a_model_that_never_stops_calling_is_stopped(session):
@@ -281,7 +301,8 @@ def test_a_model_that_never_stops_calling_is_stopped(session):
 
 
 @pytest.mark.parametrize(
-    ("trigger", "fits"), [("request", 1), ("call", 3), ("result", 2), ("overflow", 0), ("manual", 0)]
+    ("trigger", "fits"),
+    [("request", 1), ("call", 3), ("result", 2), ("overflow", 0), ("manual", 0)],
 )
 def test_it_fits_when_it_is_told_to(session, trigger, fits, monkeypatch):
     fitted = []
@@ -308,12 +329,16 @@ def test_what_the_model_asks_to_remember_stands_in_every_view(session):
         "content": None,
         "tool_calls": [{"id": "r", "type": "function", "function": function}],
     }
-    AgentLoop(Model(call, "noted"), session, [remember_tool(session)]).run("Do not call before nine.")
+    AgentLoop(Model(call, "noted"), session, [remember_tool(session)]).run(
+        "Do not call before nine."
+    )
     noted = "- The customer may not be called before nine."
     assert noted in session.fit().messages[0]["content"]  # nothing was too long yet
     session.append(*talk(300)[1:])
     for query in (None, "parrots"):
-        assert noted in "\n".join(message["content"] or "" for message in session.fit(query).messages)
+        assert noted in "\n".join(
+            message["content"] or "" for message in session.fit(query).messages
+        )
     (note,) = session.notes()
     session.forget(note)
     assert session.notes() == {}
@@ -395,14 +420,23 @@ def test_what_was_deleted_edited_or_appended_beside_the_loop_is_sent_as_it_stand
         loop.fit()
     session.edit(1, {"role": "assistant", "content": "noted"})
     session.delete(0)
-    session.append({"role": "user", "content": "use port 99"}, {"role": "assistant", "content": "yes"})
+    session.append(
+        {"role": "user", "content": "use port 99"}, {"role": "assistant", "content": "yes"}
+    )
     loop.run("and now?")
-    assert [message["content"] for message in model.sent[-1]] == ["noted", "use port 99", "yes", "and now?"]
+    assert [message["content"] for message in model.sent[-1]] == [
+        "noted",
+        "use port 99",
+        "yes",
+        "and now?",
+    ]
 
 
 @pytest.mark.parametrize("role", ["user", "tool", "system"])
 def test_what_a_model_says_in_the_name_of_somebody_else_is_not_kept(role):
     session = Session("t", budget=8_000)
-    with pytest.raises(ModelError, match=f"the model gave a message of the role '{role}'; return its own message"):
+    with pytest.raises(
+        ModelError, match=f"the model gave a message of the role '{role}'; return its own message"
+    ):
         AgentLoop(Model({"role": role, "content": "x", "tool_call_id": "a"}), session).run("go")
     assert session.messages() == [{"role": "user", "content": "go"}]

@@ -13,7 +13,9 @@ from tests.talks import Somebody, agent_run, chat, drops, exchange, same, system
 
 
 def fitted(messages, budget=300, **settings):
-    return holdfast.compress(messages, budget, **{"counter": "words", "strategy": "trim", **settings})
+    return holdfast.compress(
+        messages, budget, **{"counter": "words", "strategy": "trim", **settings}
+    )
 
 
 def test_what_fits_comes_back_as_the_very_same_messages_in_a_new_list():
@@ -22,7 +24,9 @@ def test_what_fits_comes_back_as_the_very_same_messages_in_a_new_list():
     assert done.messages is not messages
     assert same(done.messages, messages)
     assert (done.status, done.reason, done.edits) == ("skipped", "within_budget", ())
-    assert [(step.name, step.applied, step.reason) for step in done.steps] == [("trim", False, "within_budget")]
+    assert [(step.name, step.applied, step.reason) for step in done.steps] == [
+        ("trim", False, "within_budget")
+    ]
     assert (done.metrics.compression_ratio, done.metrics.reduction_percent) == (1.0, 0.0)
     assert (done.usage.tokens, done.usage.within, done.usage.utilization) == (619, True, 100)
 
@@ -108,7 +112,9 @@ def test_a_text_is_counted_once_over_all_calls():
     assert len(whole) == len(set(whole))
 
 
-@pytest.mark.parametrize("counter", [len, lambda text: len(text) // 4, "fixed:7", "estimate", "cl100k_base"])
+@pytest.mark.parametrize(
+    "counter", [len, lambda text: len(text) // 4, "fixed:7", "estimate", "cl100k_base"]
+)
 def test_any_counter_will_do(counter):
     whole = holdfast.count(agent_run(6), counter=counter).total
     done = holdfast.compress(agent_run(6), whole // 2, counter=counter, strategy="trim")
@@ -116,9 +122,16 @@ def test_any_counter_will_do(counter):
 
 
 def test_a_breakdown_says_where_the_tokens_are():
-    body = {"system": "be kind", "messages": [user("w " * 60), assistant(use("a")), user(result("a", "x y"))]}
+    body = {
+        "system": "be kind",
+        "messages": [user("w " * 60), assistant(use("a")), user(result("a", "x y"))],
+    }
     counted = holdfast.count(body, counter="words")
-    assert [(row.role, row.tokens) for row in counted.messages] == [("user", 60), ("assistant", 2), ("user", 2)]
+    assert [(row.role, row.tokens) for row in counted.messages] == [
+        ("user", 60),
+        ("assistant", 2),
+        ("user", 2),
+    ]
     assert counted.total == 64 + counted.overhead
     assert counted.messages[0].preview == ("w " * 60)[:50]
     assert counted.messages[1].preview == "read({})"
@@ -138,7 +151,9 @@ def test_the_result_says_how_far_its_counts_can_be_trusted():
 
 
 @pytest.mark.parametrize(
-    "pin", [[3], (-17,), {3}, range(3, 4), iter([3]), lambda m: m["content"].startswith("w3 ")], ids=range(6)
+    "pin",
+    [[3], (-17,), {3}, range(3, 4), iter([3]), lambda m: m["content"].startswith("w3 ")],
+    ids=range(6),
 )
 def test_pins_are_positions_from_either_end_or_a_predicate(pin):
     messages = chat(10)
@@ -189,16 +204,26 @@ def test_a_soft_budget_that_cannot_be_met_says_so():
 
 def test_a_hard_budget_that_cannot_be_met_is_an_error_with_the_facts():
     with pytest.raises(BudgetError) as caught:
-        fitted([system(words(500)), user(words(100)), *agent_run(3)[2:]], Budget(limit=100, hard=True))
+        fitted(
+            [system(words(500)), user(words(100)), *agent_run(3)[2:]], Budget(limit=100, hard=True)
+        )
     fault = caught.value
     assert (fault.limit, fault.tokens) == (100, 500 + 100 + 308)
     assert f"the smallest budget that would do is {fault.smallest:,}" in str(fault)
 
 
-@pytest.mark.parametrize("settings", [{"profile": "fast"}, {"profile": "balanced"}, {"strategy": "trim"}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"profile": "fast"}, {"profile": "balanced"}, {"strategy": "trim"}], ids=str
+)
 @pytest.mark.parametrize("counter", ["words", "o200k_base", "ceil4_overhead", "estimate"])
 def test_the_smallest_budget_that_is_named_does(settings, counter):
-    messages = [system(words(150)), user(words(40)), *agent_run(9)[2:], user(words(70)), *exchange(99, 300)]
+    messages = [
+        system(words(150)),
+        user(words(40)),
+        *agent_run(9)[2:],
+        user(words(70)),
+        *exchange(99, 300),
+    ]
     for limit in (1, 20, 150):
         budget = Budget(limit=limit, hard=True)
         with pytest.raises(BudgetError) as caught:
@@ -232,7 +257,9 @@ def test_an_illegal_edit_raises_too_when_asked_to():
 
 
 def test_a_strategy_that_was_never_needed_does_not_fail():
-    assert fitted(agent_run(6), strategy=["trim", Somebody(RuntimeError())], on_failure="raise").budget_met
+    assert fitted(
+        agent_run(6), strategy=["trim", Somebody(RuntimeError())], on_failure="raise"
+    ).budget_met
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
@@ -277,7 +304,9 @@ def without_times(result):
 def test_the_asynchronous_door_raises_alike():
     with pytest.raises(BudgetError):
         asyncio.run(holdfast.acompress(agent_run(), Budget(limit=1, hard=True)))
-    failing = holdfast.acompress(agent_run(), 99, strategy=Somebody(ValueError()), on_failure="raise")
+    failing = holdfast.acompress(
+        agent_run(), 99, strategy=Somebody(ValueError()), on_failure="raise"
+    )
     with pytest.raises(StrategyError):
         asyncio.run(failing)
 

@@ -34,7 +34,11 @@ def talks(count=4):
 
 @both_doors
 def test_results_are_those_of_each_alone_in_order(door):
-    options = {"strategy": [Summarize(verify=False), "trim"], "counter": "words", "llm": Scripted(SUMMARY)}
+    options = {
+        "strategy": [Summarize(verify=False), "trim"],
+        "counter": "words",
+        "llm": Scripted(SUMMARY),
+    }
     results = door(talks(), 200, **options)
     assert results == [holdfast.compress(talk, 200, **options) for talk in talks()]
     assert [len(result.model_usage.calls) for result in results] == [1, 1, 1, 1]
@@ -47,13 +51,23 @@ def test_a_round_embeds_for_all_conversations_at_once(door):
 
     def embedding(transcript, allowance):
         vectors = yield from ask(Embed(tuple(message.plain for message in transcript.messages)))
-        nested = yield from ask(All((Embed(("more",)), Save("kept"), Embed((transcript.messages[0].plain,)))))
+        nested = yield from ask(
+            All((Embed(("more",)), Save("kept"), Embed((transcript.messages[0].plain,))))
+        )
         return Plan.skip("embedded", f"{len(vectors)} {len(nested)} {nested[2]}")
 
-    options = {"strategy": [Somebody(embedding), "trim"], "counter": "words", "store": "memory://batch"}
+    options = {
+        "strategy": [Somebody(embedding), "trim"],
+        "counter": "words",
+        "store": "memory://batch",
+    }
     results = door(talks(3), 200, embedder=embedder, **options)
     assert len(embedder.calls) == 2
-    assert [result.steps[0].detail for result in results] == ["17 3 [[13.0]]", "19 3 [[13.0]]", "21 3 [[13.0]]"]
+    assert [result.steps[0].detail for result in results] == [
+        "17 3 [[13.0]]",
+        "19 3 [[13.0]]",
+        "21 3 [[13.0]]",
+    ]
 
 
 @both_doors
@@ -70,14 +84,18 @@ def test_one_that_cannot_be_read_fails_only_itself(door):
 def test_one_that_cannot_be_made_to_fit_says_so_and_raises_nothing(door):
     budget = holdfast.Budget(limit=50, hard=True)
     large = [{"role": "user", "content": words(500)}]
-    results = door([large, chat(4, 20)], budget, strategy="trim", counter="words", on_failure="raise")
+    results = door(
+        [large, chat(4, 20)], budget, strategy="trim", counter="words", on_failure="raise"
+    )
     assert [result.budget_met for result in results] == [False, True]
 
 
 @both_doors
 def test_one_whose_model_fails_is_degraded_alone(door):
     model = Scripted(lambda prompt: ValueError("no") if "w17" in prompt else SUMMARY)
-    results = door(talks(), 200, strategy=[Summarize(verify=False), "trim"], counter="words", llm=model)
+    results = door(
+        talks(), 200, strategy=[Summarize(verify=False), "trim"], counter="words", llm=model
+    )
     assert [result.degraded for result in results] == [False, False, True, True]
     assert all(result.budget_met for result in results)
 
@@ -148,7 +166,12 @@ def test_calls_of_all_conversations_together_stay_within_the_concurrency():
 
     limits = CallLimits(concurrency=2)
     compress_many(
-        talks(6), 200, strategy=[Summarize(verify=False), "trim"], counter="words", llm=model, limits=limits
+        talks(6),
+        200,
+        strategy=[Summarize(verify=False), "trim"],
+        counter="words",
+        llm=model,
+        limits=limits,
     )
     assert most[0] == 2
 
@@ -170,5 +193,7 @@ def test_asks_of_every_kind_are_answered(door):
 
 @both_doors
 def test_the_messages_of_one_conversation_are_no_conversations(door):
-    with pytest.raises(holdfast.ConfigError, match="^conversations: these are the messages of one conversation"):
+    with pytest.raises(
+        holdfast.ConfigError, match="^conversations: these are the messages of one conversation"
+    ):
         door(talks(1)[0], 200)

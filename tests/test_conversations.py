@@ -16,7 +16,9 @@ OPTIONS = {"strategy": "trim", "counter": "words"}
 DOORS = {
     "compress": lambda talk: holdfast.compress(talk, 200, **OPTIONS),
     "acompress": lambda talk: asyncio.run(holdfast.acompress(talk, 200, **OPTIONS)),
-    "compressor": lambda talk: holdfast.ContextCompressor(**OPTIONS).compress_with_metrics(talk, 200),
+    "compressor": lambda talk: holdfast.ContextCompressor(**OPTIONS).compress_with_metrics(
+        talk, 200
+    ),
 }
 
 

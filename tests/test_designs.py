@@ -32,7 +32,9 @@ BEHAVIOURS = {"M": 44, "S": 24, "T": 24, "V": 24, "L": 32, "R": 24}
 
 _BEHAVIOUR = re.compile(r"([MSTVLR])\.(\d+)")
 _COLUMN = re.compile(r"(?<!\\)\|")
-_PLACE = re.compile(r"(?P<module>holdfast(?:\.\w+)*)?:(?P<what>.*?)(?: = (?P<value>.+))?", re.DOTALL)
+_PLACE = re.compile(
+    r"(?P<module>holdfast(?:\.\w+)*)?:(?P<what>.*?)(?: = (?P<value>.+))?", re.DOTALL
+)
 _CHOICE = re.compile(r'(?P<option>\w+)="(?P<name>[^"]+)"')
 _CHOICES = {
     "strategy": COMPRESSORS.load,
@@ -49,7 +51,9 @@ def rows():
     """Label, what the design names, and what it is here, of each row of each table."""
     for line, below in pairwise([*PAGE.read_text("utf-8").splitlines(), ""]):
         if line.startswith("| ") and not {line[:5], below[:5]} & {"| ---"}:
-            label, named, here = (cell.strip().replace("\\|", "|") for cell in _COLUMN.split(line[1:-1]))
+            label, named, here = (
+                cell.strip().replace("\\|", "|") for cell in _COLUMN.split(line[1:-1])
+            )
             yield label, named, here
 
 
@@ -96,7 +100,11 @@ def part(owner, name):
     if inspect.isclass(owner) and is_dataclass(owner):
         for field in fields(owner):
             if field.name == name:
-                return field.default_factory() if field.default_factory is not MISSING else field.default
+                return (
+                    field.default_factory()
+                    if field.default_factory is not MISSING
+                    else field.default
+                )
     if hasattr(owner, name):
         return getattr(owner, name)
     parameters = inspect.signature(owner).parameters
@@ -109,20 +117,26 @@ def check_command(words):
     command = app
     for word in words:
         if word.startswith("-"):
-            assert any(word in option.opts for option in command.params), f"there is no option {word}"
+            assert any(word in option.opts for option in command.params), (
+                f"there is no option {word}"
+            )
         else:
             command = command.get_command(click.Context(command), word)
             assert command is not None, f"there is no command {word}"
 
 
-@pytest.mark.parametrize("here", [pytest.param(here, id=f"{label}: {named}") for label, named, here in rows()])
+@pytest.mark.parametrize(
+    "here", [pytest.param(here, id=f"{label}: {named}") for label, named, here in rows()]
+)
 def test_what_the_page_names_is_there(here):
     check(here)
 
 
 def test_every_behaviour_of_every_design_has_its_row():
     told = Counter(label for label, _, _ in rows())
-    asked = {f"{design}.{number}" for design, most in BEHAVIOURS.items() for number in range(1, most + 1)}
+    asked = {
+        f"{design}.{number}" for design, most in BEHAVIOURS.items() for number in range(1, most + 1)
+    }
     assert asked - told.keys() == set()
     assert {label for label in told if _BEHAVIOUR.fullmatch(label)} - asked == set()
 
@@ -150,7 +164,9 @@ def test_a_row_names_something_here_or_says_why_there_is_nothing():
     ],
 )
 def test_a_wrong_name_or_a_wrong_constant_is_found(wrong):
-    with pytest.raises((ImportError, AttributeError, LookupError, AssertionError, TypeError, HoldfastError)):
+    with pytest.raises(
+        (ImportError, AttributeError, LookupError, AssertionError, TypeError, HoldfastError)
+    ):
         check(wrong)
 
 
@@ -168,13 +184,23 @@ def test_the_description_of_a_strategy_goes_through_json_and_makes_it_again(name
         ("tunacode", "its compaction", "user", "[Compaction summary]\n\n", 4),
     ],
 )
-def test_the_preset_of_a_design_writes_its_summary_in_its_place(design, preset, role, opening, kept):
+def test_the_preset_of_a_design_writes_its_summary_in_its_place(
+    design, preset, role, opening, kept
+):
     (here,) = (here for label, named, here in rows() if (label, named) == (design, preset))
-    talk = [{"role": ("user", "assistant")[i % 2], "content": f"Number {i}. " * 2_500} for i in range(24)]
+    talk = [
+        {"role": ("user", "assistant")[i % 2], "content": f"Number {i}. " * 2_500}
+        for i in range(24)
+    ]
     messages = [{"role": "system", "content": "Be brief."}, *talk]
     summary = "The numbers up to the last ones were told."
     result = holdfast.compress(
-        messages, 60_000, strategy=check(here), counter="words", llm=Scripted([summary]), format="plain"
+        messages,
+        60_000,
+        strategy=check(here),
+        counter="words",
+        llm=Scripted([summary]),
+        format="plain",
     )
     told = {"role": role, "content": f"{opening}{summary}"}
     assert result.messages == [messages[0], told, *talk[-kept:]]

@@ -19,12 +19,16 @@ _BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL
 
 
 def blocks(page: str, kind: str) -> list[str]:
-    return [text for found, text in _BLOCK.findall((ROOT / page).read_text("utf-8")) if found == kind]
+    return [
+        text for found, text in _BLOCK.findall((ROOT / page).read_text("utf-8")) if found == kind
+    ]
 
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__")
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -61,7 +65,9 @@ def test_the_strategy_of_the_architecture_page_runs(clone):
     assert [message["content"][:4] for message in result.messages] == ["what", "the ", "when"]
 
 
-@pytest.mark.parametrize("block", [*blocks("README.md", "console"), *blocks("docs/sessions.md", "console")])
+@pytest.mark.parametrize(
+    "block", [*blocks("README.md", "console"), *blocks("docs/sessions.md", "console")]
+)
 def test_the_commands_of_the_pages_run_in_their_order(clone, block, capsys):
     for line in block.splitlines():
         command = shlex.split(line.removeprefix("$ "))
@@ -71,7 +77,10 @@ def test_the_commands_of_the_pages_run_in_their_order(clone, block, capsys):
 
 
 def test_the_recorded_conversations_are_valid_where_they_belong():
-    for name, provider in (("openai_failing_tests", "openai"), ("anthropic_slow_nightly", "anthropic")):
+    for name, provider in (
+        ("openai_failing_tests", "openai"),
+        ("anthropic_slow_nightly", "anthropic"),
+    ):
         payload = json.loads((ROOT / "examples" / f"{name}.json").read_text("utf-8"))
         assert holdfast.validate(payload, provider=provider) == []
 

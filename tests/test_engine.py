@@ -40,7 +40,9 @@ def test_an_option_of_the_wrong_kind_is_told_with_its_name(wrong):
 ASKING = {"strategy": ["shrink", "summarizing", "trim"], "llm": "extractive"}
 
 
-@pytest.mark.parametrize("options", [{}, {"profile": "economy"}, ASKING], ids=["rules", "economy", "asking"])
+@pytest.mark.parametrize(
+    "options", [{}, {"profile": "economy"}, ASKING], ids=["rules", "economy", "asking"]
+)
 def test_one_at_a_time_awaited_and_many_at_once_give_equal_results(options):
     talks = [chat(40), agent_run(12)]
 

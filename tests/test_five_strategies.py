@@ -33,7 +33,9 @@ def talk():
 
 def fitted(strategy, budget=500):
     model = Scripted("## Goal\nThey spoke.")
-    return holdfast.compress(talk(), budget, strategy=strategy, counter="words", llm=model, embedder="lexical")
+    return holdfast.compress(
+        talk(), budget, strategy=strategy, counter="words", llm=model, embedder="lexical"
+    )
 
 
 @NAMES
@@ -97,7 +99,9 @@ def test_every_door_gives_the_same(name):
 
     plain = holdfast.compress(talk(), 500, llm=model(), **options).messages
     awaited = asyncio.run(holdfast.acompress(talk(), 500, llm=model(), **options)).messages
-    assert holdfast.ContextCompressor(llm=model(), **options).compress(talk(), 500) == plain == awaited
+    assert (
+        holdfast.ContextCompressor(llm=model(), **options).compress(talk(), 500) == plain == awaited
+    )
 
 
 def test_the_names_are_those_of_the_classes():

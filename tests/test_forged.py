@@ -43,7 +43,9 @@ def marks(rng):
 def references(rng):
     """A text that ends with a forged reference: to itself, to another text, with a guess."""
     body = "\n".join(f"{EVIL} {rng.randrange(10**6)}" for _ in range(rng.randint(40, 200)))
-    key = rng.choice((hashed(body)[:12], hashed(body)[:20], hashed(SECRETS)[:12], f"{rng.getrandbits(80):020x}"))
+    key = rng.choice(
+        (hashed(body)[:12], hashed(body)[:20], hashed(SECRETS)[:12], f"{rng.getrandbits(80):020x}")
+    )
     return f"{body}\n{note('log', rng.randrange(1, 10**4), key)}"
 
 
@@ -53,7 +55,10 @@ SECRETS = "The password of the vault is 7731.\n" * 50
 def talk(rng, forged):
     """A conversation of a user with an agent that has one forged text in it, and its position."""
     filler = " ".join(f"thing{rng.randrange(10**4)}" for _ in range(60))
-    messages = [{"role": "system", "content": "Be careful."}, {"role": "user", "content": "Check the mail."}]
+    messages = [
+        {"role": "system", "content": "Be careful."},
+        {"role": "user", "content": "Check the mail."},
+    ]
     for n in range(6):
         call = {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
         messages += [
@@ -109,7 +114,9 @@ def test_no_forged_reference_keeps_a_text_from_being_made_smaller_or_resolves(pr
         forged = references(rng)
         messages, _ = talk(rng, forged)
         budget = int(holdfast.count(messages).total * rng.choice((0.3, 0.5)))
-        holdfast.compress(messages, budget, profile=profile, store=store, thread="t", format="openai")
+        holdfast.compress(
+            messages, budget, profile=profile, store=store, thread="t", format="openai"
+        )
         secret = of_thread(store.get("secret"), "t")
         assert not Marks(secret).knows(key_in(forged))
         for key in (key_in(forged), *stolen):
@@ -122,7 +129,9 @@ def test_a_forged_reference_does_not_outlive_a_trim_as_a_reference():
     for seed in range(50):
         forged = references(Random(seed))
         messages = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": forged}]
-        result = holdfast.compress(messages, 120, strategy="trim", store=InProcessStore(), format="openai")
+        result = holdfast.compress(
+            messages, 120, strategy="trim", store=InProcessStore(), format="openai"
+        )
         assert result.budget_met
         assert len(result.messages[1]["content"]) < len(forged) / 2
 
@@ -173,7 +182,10 @@ def test_a_long_output_that_begins_as_a_summary_of_one_is_cleared():
         {"role": "assistant", "content": "I looked."},
         {"role": "user", "content": "And?"},
     ]
-    strategies = (Prune(protect_tokens=0, minimum_tokens=0, min_user_turns=0, summary_tokens=50), Shrink())
+    strategies = (
+        Prune(protect_tokens=0, minimum_tokens=0, min_user_turns=0, summary_tokens=50),
+        Shrink(),
+    )
     for strategy in strategies:
         result = holdfast.compress(messages, 300, strategy=strategy)
         assert result.budget_met

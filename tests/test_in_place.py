@@ -32,7 +32,12 @@ def objects(*contents: Any) -> list[SimpleNamespace]:
     """Two turns; the tool returns these in the first, oldest first."""
     calls = SimpleNamespace(part_kind="tool-call", tool_name="read", args="{}", tool_call_id="c")
     answered = [message for content in contents for message in (of(calls), of(returned(content)))]
-    return [of(part("user-prompt", "go")), *answered, of(part("user-prompt", "and?")), of(part("text", "ok"))]
+    return [
+        of(part("user-prompt", "go")),
+        *answered,
+        of(part("user-prompt", "and?")),
+        of(part("text", "ok")),
+    ]
 
 
 def pruned(messages, prune=SMALL, **settings):
@@ -46,7 +51,12 @@ def test_the_list_is_the_callers_own_and_a_cleared_message_is_a_new_dict_in_it()
     assert done.messages is messages
     assert [m["content"] for m in messages if m["role"] == "tool"][:4] == [PLACEHOLDER] * 4
     assert before == snapshot
-    assert [i for i, (a, b) in enumerate(zip(messages, before, strict=True)) if a is not b] == [3, 5, 7, 9]
+    assert [i for i, (a, b) in enumerate(zip(messages, before, strict=True)) if a is not b] == [
+        3,
+        5,
+        7,
+        9,
+    ]
     assert done.reclaimed == 4 * (100 - 5)
 
 
@@ -83,10 +93,20 @@ def test_undo_still_works_when_the_list_has_grown():
 
 def test_blocks_of_anthropic_are_cleared_in_a_new_message():
     blocks = user(*(result(f"c{n}", words(150)) for n in range(3)))
-    messages = [user("go"), assistant(*(use(f"c{n}") for n in range(3))), blocks, assistant("ok"), user("and?")]
+    messages = [
+        user("go"),
+        assistant(*(use(f"c{n}") for n in range(3))),
+        blocks,
+        assistant("ok"),
+        user("and?"),
+    ]
     before = copy.deepcopy(messages)
     done = pruned(messages)
-    assert [block["content"] for block in messages[2]["content"]] == [PLACEHOLDER, words(150), words(150)]
+    assert [block["content"] for block in messages[2]["content"]] == [
+        PLACEHOLDER,
+        words(150),
+        words(150),
+    ]
     assert done.undo() == before
     assert messages[2] is blocks
 
@@ -96,7 +116,11 @@ def test_the_default_is_the_preset_of_the_design():
     assert prune_old_tool_outputs(messages, counter="words").reclaimed == 0  # one turn alone
     messages.append(user("And now?"))
     assert prune_old_tool_outputs(messages, counter="words").reclaimed == 30_000 - 5
-    assert [len(m["content"].split()) for m in messages if m["role"] == "tool"] == [5, 30_000, 30_000]
+    assert [len(m["content"].split()) for m in messages if m["role"] == "tool"] == [
+        5,
+        30_000,
+        30_000,
+    ]
 
 
 def test_shares_are_of_the_window_of_the_model():
@@ -120,7 +144,11 @@ def test_the_content_of_an_objects_part_is_set():
     messages = objects(words(300), words(150), words(100))
     parts = [message.parts[0] for message in messages]
     done = pruned(messages)
-    assert [message.parts[0].content for message in messages[2:7:2]] == [PLACEHOLDER, words(150), words(100)]
+    assert [message.parts[0].content for message in messages[2:7:2]] == [
+        PLACEHOLDER,
+        words(150),
+        words(100),
+    ]
     assert same([message.parts[0] for message in messages], parts)
     assert done.reclaimed == 300 - 5
 
@@ -145,7 +173,11 @@ def test_prompts_calls_and_texts_of_objects_are_never_touched():
 def test_a_message_with_several_prompts_is_one_turn():
     strategy = Prune(protect_tokens=200, minimum_tokens=50, min_user_turns=2)
     messages = objects(words(300), words(300))
-    several = [of(part("user-prompt", "a"), part("user-prompt", "b")), *messages[1:-2], messages[-1]]
+    several = [
+        of(part("user-prompt", "a"), part("user-prompt", "b")),
+        *messages[1:-2],
+        messages[-1],
+    ]
     assert pruned(several, strategy).reclaimed == 0
     assert pruned(messages, strategy).reclaimed == 295
 
@@ -219,13 +251,17 @@ def test_any_class_with_parts_will_do():
     assert pruned(messages).reclaimed == 295
 
 
-@pytest.mark.parametrize("messages", [None, 5, "x", (), {"messages": []}, ({"role": "user", "content": "x"},)])
+@pytest.mark.parametrize(
+    "messages", [None, 5, "x", (), {"messages": []}, ({"role": "user", "content": "x"},)]
+)
 def test_only_a_list_is_changed_in_place(messages):
     with pytest.raises(InputError, match="messages: what is changed in place is a list, not a "):
         prune_old_tool_outputs(messages)
 
 
-@pytest.mark.parametrize("messages", [[None], [SimpleNamespace()], [SimpleNamespace(parts=5)], [{"content": "x"}]])
+@pytest.mark.parametrize(
+    "messages", [[None], [SimpleNamespace()], [SimpleNamespace(parts=5)], [{"content": "x"}]]
+)
 def test_messages_of_no_known_form_are_named(messages):
     with pytest.raises(InputError, match=r"^messages\[0\]: "):
         prune_old_tool_outputs(messages)

@@ -18,7 +18,9 @@ SECRET = "The valve is opened with the code KX-4471-PLUM."
 def work(count: int):
     """Exchanges of one long task; one of them holds what is asked for later."""
     for number in range(count):
-        rows = "\n".join(f"row {number}.{row}: nothing to see in the depot of Porto" for row in range(30))
+        rows = "\n".join(
+            f"row {number}.{row}: nothing to see in the depot of Porto" for row in range(30)
+        )
         yield call(number, f"{SECRET}\n{rows}" if number == 3 else f"File {number}.\n{rows}")
 
 
@@ -44,7 +46,8 @@ def test_a_model_finds_what_left_its_view_and_reads_it_whole(session):
     assert asked(session, message=position) == whole
     assert asked(session, message=position, lines="1:1") == f"{SECRET}\n"
     assert (
-        asked(session, message=position, pattern="row 3.7:") == "row 3.7: nothing to see in the depot of Porto\n"
+        asked(session, message=position, pattern="row 3.7:")
+        == "row 3.7: nothing to see in the depot of Porto\n"
     )
 
 
@@ -58,7 +61,11 @@ def test_an_answer_keeps_to_its_tokens(session, most):
 def test_the_loop_answers_a_search_and_what_it_gave_is_not_found_again(session):
     arguments = json.dumps({"query": "With which code is the valve opened?"})
     function = {"name": "search_conversation", "arguments": arguments}
-    calling = {"role": "assistant", "content": None, "tool_calls": [{"id": "s", "function": function}]}
+    calling = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "s", "function": function}],
+    }
     calling["tool_calls"][0]["type"] = "function"
     replies = iter([calling, {"role": "assistant", "content": "found"}])
     sent = []
@@ -91,7 +98,9 @@ def test_a_call_that_cannot_be_answered_says_what_to_give(session, arguments, an
 
 
 def test_what_nobody_spoke_of_is_not_found(session):
-    assert asked(session, query="quantum chromodynamics") == "Nothing in this conversation answers it."
+    assert (
+        asked(session, query="quantum chromodynamics") == "Nothing in this conversation answers it."
+    )
 
 
 def test_an_empty_thread_has_no_answer():

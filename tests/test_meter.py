@@ -7,6 +7,12 @@ from holdfast.meter import count_memo
 from tests.talks import METER
 
 
+@pytest.fixture(autouse=True)
+def room_enough(monkeypatch):
+    """All memos of a process share their room: what other tests left there makes none of these forget."""
+    monkeypatch.setattr("holdfast.text.memo.MOST_BYTES", 10**12)
+
+
 class Counting:
     """A counter that remembers what it was asked."""
 
@@ -66,7 +72,9 @@ class Lines(Counting):
 def test_a_long_text_of_known_lines_is_their_sum_and_only_the_new_ones_are_counted():
     counter = Lines()
     memo = count_memo(counter)
-    known = [f"line {number} of the notes, which goes on from call to call\n" for number in range(100)]
+    known = [
+        f"line {number} of the notes, which goes on from call to call\n" for number in range(100)
+    ]
     expected = sum(map(memo, known)) + len("a new one\n")
     counter.asked.clear()
     assert memo("".join([*known[:50], "a new one\n", *known[50:]])) == expected
@@ -76,7 +84,9 @@ def test_a_long_text_of_known_lines_is_their_sum_and_only_the_new_ones_are_count
 def test_lines_that_are_about_to_be_forgotten_are_known_still():
     counter = Lines()
     memo = count_memo(counter)
-    known = [f"line {number} of the notes, which goes on from call to call\n" for number in range(100)]
+    known = [
+        f"line {number} of the notes, which goes on from call to call\n" for number in range(100)
+    ]
     expected = sum(map(memo, known))
     counter.asked.clear()
     memo.age()
@@ -86,7 +96,9 @@ def test_lines_that_are_about_to_be_forgotten_are_known_still():
 
 def test_a_long_text_of_lines_that_nobody_has_counted_is_counted_in_one():
     counter = Lines()
-    text = "".join(f"line {number} of an output that comes for the first time\n" for number in range(100))
+    text = "".join(
+        f"line {number} of an output that comes for the first time\n" for number in range(100)
+    )
     assert count_memo(counter)(text) == len(text)
     assert counter.asked == [text]
 
@@ -95,7 +107,12 @@ def test_a_counter_that_fails_is_named_in_one_line():
     def failing(text):
         raise ZeroDivisionError("no\ntokens")
 
-    for call in (lambda m: holdfast.count(m, counter=failing), lambda m: holdfast.compress(m, 5, counter=failing)):
-        with pytest.raises(holdfast.ConfigError, match=r"failing failed: ZeroDivisionError: no tokens") as told:
+    for call in (
+        lambda m: holdfast.count(m, counter=failing),
+        lambda m: holdfast.compress(m, 5, counter=failing),
+    ):
+        with pytest.raises(
+            holdfast.ConfigError, match=r"failing failed: ZeroDivisionError: no tokens"
+        ) as told:
             call([{"role": "user", "content": "Hello."}])
         assert "\n" not in str(told.value)

@@ -19,14 +19,24 @@ SUMMARY = "They compared two plans for the move and chose the second one."
 def fitted(**options):
     model = Scripted(lambda prompt: Reply(SUMMARY, 100, 20), name="gpt-4o-mini")
     talk = [system("Be careful."), *chat(10, 30)]
-    given = {"strategy": [Summarize(verify=False), "trim"], "counter": "words", "llm": model, **options}
+    given = {
+        "strategy": [Summarize(verify=False), "trim"],
+        "counter": "words",
+        "llm": model,
+        **options,
+    }
     return holdfast.compress(talk, 200, **given)
 
 
 def test_every_call_is_in_the_result_with_what_it_took():
     usage = fitted().model_usage
     (call,) = usage.calls
-    assert (call.kind, call.model, call.input_tokens, call.output_tokens) == ("complete", "gpt-4o-mini", 100, 20)
+    assert (call.kind, call.model, call.input_tokens, call.output_tokens) == (
+        "complete",
+        "gpt-4o-mini",
+        100,
+        20,
+    )
     assert (usage.requests, usage.failures, usage.cached, usage.cache) == (1, 0, 0, None)
     assert usage.cost == pytest.approx(0.000027)
     assert usage.seconds >= call.seconds > 0
@@ -65,7 +75,10 @@ def test_the_log_record_has_the_figures(caplog):
         fitted(cache=CompressionCache())
         fitted(llm=Scripted(SUMMARY, name="somebodys-own"))
     cached, alone = (record.holdfast for record in caplog.records)
-    told = {name: cached[name] for name in ("model_requests", "model_input_tokens", "model_output_tokens")}
+    told = {
+        name: cached[name]
+        for name in ("model_requests", "model_input_tokens", "model_output_tokens")
+    }
     assert told == {"model_requests": 1, "model_input_tokens": 100, "model_output_tokens": 20}
     assert (cached["cache_summaries_size"], cached["cache_summaries_misses"]) == (1, 1)
     assert cached["model_cost"] > 0

@@ -21,18 +21,40 @@ class Needy:
         self.vocabulary = vocabulary
 
 
-ODD = ["", " ", "\n", "\x00", "\ud800", "a\ud83d", "<|endoftext|>", "e\u0301" * 50, "\u202e", "[" * 999, "x" * 999]
+ODD = [
+    "",
+    " ",
+    "\n",
+    "\x00",
+    "\ud800",
+    "a\ud83d",
+    "<|endoftext|>",
+    "e\u0301" * 50,
+    "\u202e",
+    "[" * 999,
+    "x" * 999,
+]
 
 
 @pytest.mark.parametrize("profile", ["fast", "balanced"])
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 def test_any_text_goes_through_and_comes_back(odd, profile):
-    messages = [system(odd), user(odd), calling("a"), tool("a", odd * 30), assistant(odd), user(odd), user("go")]
+    messages = [
+        system(odd),
+        user(odd),
+        calling("a"),
+        tool("a", odd * 30),
+        assistant(odd),
+        user(odd),
+        user("go"),
+    ]
     for budget in (1, 30, 100):
         done = holdfast.compress(messages, budget, profile=profile)
         assert holdfast.restore(done) == messages
         assert done.messages[-1] is messages[-1]
-        assert done.usage.tokens == holdfast.count(done.messages).total <= done.metrics.tokens_before
+        assert (
+            done.usage.tokens == holdfast.count(done.messages).total <= done.metrics.tokens_before
+        )
 
 
 @pytest.mark.parametrize("messages", [[], (), {"messages": []}])
@@ -41,7 +63,9 @@ def test_nothing_comes_back_as_nothing(messages):
         assert holdfast.compress(messages, budget).messages == messages
 
 
-@pytest.mark.parametrize("message", [system(words(900)), {"role": "assistant", "content": None}, calling("a")])
+@pytest.mark.parametrize(
+    "message", [system(words(900)), {"role": "assistant", "content": None}, calling("a")]
+)
 def test_one_message_comes_back_itself_unless_it_may_be_clamped(message):
     assert holdfast.compress([message], 50, profile="fast").messages[0] is message
 
@@ -60,11 +84,26 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
     [
         ({"budget": 0}, "budget: 0 is not a positive number of tokens"),
         ({"budget": -5}, "budget: -5 is not a positive number of tokens"),
-        ({"budget": True}, "budget: True is no budget; give a number of tokens or a holdfast.Budget"),
-        ({"budget": "8k"}, "budget: '8k' is no budget; give a number of tokens or a holdfast.Budget"),
-        ({"budget": Budget(reserve=5)}, "budget: neither a limit nor a window is given; give limit= or window="),
-        ({"budget": Budget(limit=5, reserve=5)}, "budget: reserve and headroom leave nothing of 5 tokens; lower"),
-        ({"budget": Budget(reserve=5), "model": "gtp-4o"}, "model: the window of 'gtp-4o' is not known; check"),
+        (
+            {"budget": True},
+            "budget: True is no budget; give a number of tokens or a holdfast.Budget",
+        ),
+        (
+            {"budget": "8k"},
+            "budget: '8k' is no budget; give a number of tokens or a holdfast.Budget",
+        ),
+        (
+            {"budget": Budget(reserve=5)},
+            "budget: neither a limit nor a window is given; give limit= or window=",
+        ),
+        (
+            {"budget": Budget(limit=5, reserve=5)},
+            "budget: reserve and headroom leave nothing of 5 tokens; lower",
+        ),
+        (
+            {"budget": Budget(reserve=5), "model": "gtp-4o"},
+            "model: the window of 'gtp-4o' is not known; check",
+        ),
         ({"model": 5}, "model: 5 is not text; give a model as text"),
         ({"format": "nope"}, "there is no format named 'nope'; "),
         ({"format": 5}, "format: 5 is not text"),
@@ -73,10 +112,19 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"profile": "gone.toml"}, "gone.toml: the profile cannot be read"),
         ({"query": 5}, "query: 5 is not text"),
         ({"query": ["x"]}, "query: ['x'] is not text"),
-        ({"tools": "x"}, "tools: a str does not belong here; give the list of schemas that the request sends"),
+        (
+            {"tools": "x"},
+            "tools: a str does not belong here; give the list of schemas that the request sends",
+        ),
         ({"tools": {"name": "x"}}, "tools: a dict does not belong here"),
-        ({"tools": [print]}, "tools[0]: a builtin_function_or_method does not belong here; give the list"),
-        ({"tools": [user("hi")]}, "tools[0]: this is a message, no schema of a tool; give the list of schemas"),
+        (
+            {"tools": [print]},
+            "tools[0]: a builtin_function_or_method does not belong here; give the list",
+        ),
+        (
+            {"tools": [user("hi")]},
+            "tools[0]: this is a message, no schema of a tool; give the list of schemas",
+        ),
         ({"step": 2}, "step: 2 is not a share in [0, 1)"),
         ({"step": "x"}, "step: 'x' is not a share in [0, 1)"),
         ({"step": math.nan}, "step: nan is not a share in [0, 1)"),
@@ -94,23 +142,50 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"strategy": [["trim"]]}, "strategy: ['trim'] is no strategy"),
         ({"strategy": {"trim": {}}}, "strategy: {'trim': {}} is no strategy"),
         ({"strategy": b"trim"}, "strategy: b'trim' is no strategy"),
-        ({"strategy": Needy("x")}, "strategy: a Needy is no strategy; give a name, an object with name and plan"),
+        (
+            {"strategy": Needy("x")},
+            "strategy: a Needy is no strategy; give a name, an object with name and plan",
+        ),
         ({"strategy": int}, "strategy: 0 is no strategy"),
         ({"strategy": "stepwise"}, "strategy: it cannot be made from nothing ("),
         ({"strategy": lambda needed: None}, "strategy: it cannot be made from nothing ("),
-        ({"on_failure": "explode"}, 'on_failure: \'explode\' is not a choice; give "degrade" or "raise"'),
-        ({"counter": 5}, "counter: int is no token counter; give a model's or a counter's name, a function"),
-        ({"counter": "o200k"}, "there is no token counter named 'o200k'; did you mean 'o200k_base'?"),
-        ({"counter": "fixed:many"}, "counter: 'fixed:many' names no number of tokens; write fixed:100"),
+        (
+            {"on_failure": "explode"},
+            'on_failure: \'explode\' is not a choice; give "degrade" or "raise"',
+        ),
+        (
+            {"counter": 5},
+            "counter: int is no token counter; give a model's or a counter's name, a function",
+        ),
+        (
+            {"counter": "o200k"},
+            "there is no token counter named 'o200k'; did you mean 'o200k_base'?",
+        ),
+        (
+            {"counter": "fixed:many"},
+            "counter: 'fixed:many' names no number of tokens; write fixed:100",
+        ),
         ({"counter": "fixed:" + "9" * 5_000}, "counter: 'fixed:9999"),
-        ({"counter": Needy}, "counter: <class 'tests.test_odd_input.Needy'> cannot be made from nothing ("),
-        ({"tools": [{"name": "x", "deep": DEEP}]}, "tools[0]: it is nested too deeply to be counted"),
+        (
+            {"counter": Needy},
+            "counter: <class 'tests.test_odd_input.Needy'> cannot be made from nothing (",
+        ),
+        (
+            {"tools": [{"name": "x", "deep": DEEP}]},
+            "tools[0]: it is nested too deeply to be counted",
+        ),
         ({"counter": lambda text: -1}, "counter: <lambda> returned -1; give a function of a text"),
         ({"counter": lambda text: None}, "counter: <lambda> returned None;"),
         ({"counter": lambda text: 1.5}, "counter: <lambda> returned 1.5"),
         ({"store": 5}, "store: "),
-        ({"store": "sqlite:a.db"}, "store: 'sqlite:a.db' is not a URL; a file is written 'sqlite:///a.db'"),
-        ({"store": "redis://x"}, "store: there is no store named 'redis'; known are memory, sqlite"),
+        (
+            {"store": "sqlite:a.db"},
+            "store: 'sqlite:a.db' is not a URL; a file is written 'sqlite:///a.db'",
+        ),
+        (
+            {"store": "redis://x"},
+            "store: there is no store named 'redis'; known are memory, sqlite",
+        ),
     ],
     ids=range(53),
 )
@@ -129,19 +204,37 @@ def test_an_argument_that_is_wrong_is_named_in_one_line_with_what_to_do(given, t
         ("hello", "a str is no list of messages"),
         (5, "an int is no list of messages"),
         (iter([]), "a list_iterator is no list of messages"),
-        ({}, 'an object without "messages" is no conversation; give a list of messages, or a request body'),
+        (
+            {},
+            'an object without "messages" is no conversation; give a list of messages, or a request body',
+        ),
         ({"messages": "hello"}, "messages: a str is no list of messages"),
         ([None], 'messages[0]: null is no message; give a dictionary with "role" and "content"'),
         ([user("x"), "hello"], "messages[1]: a str is no message"),
         ([[user("x")]], "messages[0]: a list is no message"),
-        ([{"content": "x"}], 'messages[0]: the message has no "role"; give a role such as user or assistant'),
+        (
+            [{"content": "x"}],
+            'messages[0]: the message has no "role"; give a role such as user or assistant',
+        ),
         ([{"role": 5, "content": "x"}], "messages[0].role: an int is no role"),
         ([user("x"), {"role": " ", "content": "x"}], "messages[1].role: the role is empty"),
         ([{"role": "user", "content": 5}], "messages[0].content: an int does not belong here"),
-        ([{"role": "tool", "content": "x"}], 'messages[0]: the tool result has no "tool_call_id"; give the id'),
-        ([user("x"), {**calling("a"), "tool_calls": 5}], "messages[1].tool_calls: an int does not belong here"),
-        ([{**calling("a"), "tool_calls": [{}]}], 'messages[0].tool_calls[0]: the tool call has no "id"'),
-        ([user({"type": "new", "deep": DEEP})], "messages[0].content[0]: it is nested too deeply to be counted"),
+        (
+            [{"role": "tool", "content": "x"}],
+            'messages[0]: the tool result has no "tool_call_id"; give the id',
+        ),
+        (
+            [user("x"), {**calling("a"), "tool_calls": 5}],
+            "messages[1].tool_calls: an int does not belong here",
+        ),
+        (
+            [{**calling("a"), "tool_calls": [{}]}],
+            'messages[0].tool_calls[0]: the tool call has no "id"',
+        ),
+        (
+            [user({"type": "new", "deep": DEEP})],
+            "messages[0].content[0]: it is nested too deeply to be counted",
+        ),
         (
             [assistant({"type": "tool_use", "id": "a", "name": "f", "input": {"deep": DEEP}})],
             "messages[0].content[0]",
@@ -149,7 +242,9 @@ def test_an_argument_that_is_wrong_is_named_in_one_line_with_what_to_do(given, t
     ],
     ids=range(18),
 )
-@pytest.mark.parametrize("door", [lambda m: holdfast.compress(m, 100), holdfast.count, holdfast.validate])
+@pytest.mark.parametrize(
+    "door", [lambda m: holdfast.compress(m, 100), holdfast.count, holdfast.validate]
+)
 def test_messages_that_are_wrong_are_named_in_one_line_with_their_place(messages, told, door):
     with pytest.raises(InputError) as caught:
         door(messages)
@@ -177,7 +272,9 @@ class Strange:
 
 @pytest.mark.parametrize("gives", [-1, None, 1.5, "3", math.nan])
 def test_a_counter_that_gives_no_number_of_tokens_is_named(gives):
-    with pytest.raises(ConfigError, match=r"^counter: strange gave .*; a counter gives an int of 0 or more"):
+    with pytest.raises(
+        ConfigError, match=r"^counter: strange gave .*; a counter gives an int of 0 or more"
+    ):
         holdfast.compress(agent_run(), 100, counter=Strange(gives))
 
 
@@ -188,5 +285,7 @@ def test_content_null_on_a_call_is_no_trouble():
 
 
 def test_two_thousand_messages_with_pins_between_them_are_mended_at_once():
-    done = holdfast.compress(chat(1_000, 5), 1_000, format="bedrock", profile="fast", pin=range(0, 2_000, 7))
+    done = holdfast.compress(
+        chat(1_000, 5), 1_000, format="bedrock", profile="fast", pin=range(0, 2_000, 7)
+    )
     assert holdfast.validate(done.messages, provider="bedrock") == []

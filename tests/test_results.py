@@ -18,12 +18,16 @@ from tests.talks import Somebody, agent_run, chat, system, words
 def every_kind_of_edit(transcript, allowance):
     digest = Insert(2, "assistant", "They looked around.", "digest", covers=(2, 5))
     gone = Drop((2, 3, 4, 5), "old")
-    return Plan((gone, digest, Replace(7, 0, "short", "long"), Offload(9, 0, "see a1b2", "a1b2", "long")))
+    return Plan(
+        (gone, digest, Replace(7, 0, "short", "long"), Offload(9, 0, "see a1b2", "a1b2", "long"))
+    )
 
 
 def edited(messages=None, **settings):
     steps = [Prune(protect_tokens=500, minimum_tokens=0), Somebody(every_kind_of_edit), "trim"]
-    return holdfast.compress(messages or agent_run(6), 180, strategy=steps, counter="words", **settings)
+    return holdfast.compress(
+        messages or agent_run(6), 180, strategy=steps, counter="words", **settings
+    )
 
 
 def talks():
@@ -33,7 +37,12 @@ def talks():
         user("déjà 🙂"),
         {**user(words(90)), "x": {"big": 2**70, "none": None}},
     ]
-    blocks = [user("go"), assistant(thought(), use("a")), user(result("a", words(500))), assistant("ok")]
+    blocks = [
+        user("go"),
+        assistant(thought(), use("a")),
+        user(result("a", words(500))),
+        assistant("ok"),
+    ]
     return {
         "agent": agent_run(6, 200),
         "chat": chat(20),
@@ -97,12 +106,27 @@ def test_what_json_holds_is_told_in_its_words():
 def test_each_step_holds_the_messages_after_it_also_when_read_back():
     done = edited()
     back = CompressionResult.from_json(done.to_json())
-    assert [list(step.messages) for step in back.steps] == [list(step.messages) for step in done.steps]
+    assert [list(step.messages) for step in back.steps] == [
+        list(step.messages) for step in done.steps
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "x", "null", "[]", "{}", "5", b"\xff", '{"holdfast": 1}', '{"holdfast": 2}', "[" * 100_000, None, 5],
+    [
+        "",
+        "x",
+        "null",
+        "[]",
+        "{}",
+        "5",
+        b"\xff",
+        '{"holdfast": 1}',
+        '{"holdfast": 2}',
+        "[" * 100_000,
+        None,
+        5,
+    ],
     ids=range(12),
 )
 def test_what_is_no_result_is_refused_in_one_line(text):
@@ -113,7 +137,9 @@ def test_what_is_no_result_is_refused_in_one_line(text):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("field", ["messages", "metrics", "usage", "steps", "accuracy", "status", "key"])
+@pytest.mark.parametrize(
+    "field", ["messages", "metrics", "usage", "steps", "accuracy", "status", "key"]
+)
 @pytest.mark.parametrize("value", [None, 5, "x", [5], {"a": 1}], ids=range(5))
 def test_a_result_that_was_tampered_with_is_refused_or_read_and_never_a_surprise(field, value):
     data = json.loads(edited().to_json())
@@ -139,7 +165,9 @@ def test_numbers_that_json_has_not_are_refused_and_not_written(number):
 
 @pytest.mark.parametrize("thing", [None, 5, [], {"messages": []}, "result.json"])
 def test_only_a_result_is_restored(thing):
-    with pytest.raises(InputError, match=f"^{type(thing).__name__} is no result; give what compress returned"):
+    with pytest.raises(
+        InputError, match=f"^{type(thing).__name__} is no result; give what compress returned"
+    ):
         holdfast.restore(thing)
     with pytest.raises(
         InputError, match=r"^this is not the JSON of a result \(it has no 'holdfast'\); give a file"
@@ -179,7 +207,13 @@ def test_the_factor_is_the_ratio_upside_down_and_is_left_out_of_json_where_it_is
 
 @pytest.mark.parametrize(
     ("tokens", "limit", "within", "utilization"),
-    [(50, 100, True, 50), (100, 100, True, 100), (101, 100, False, 101), (0, 0, True, 0), (1, 3, True, 33)],
+    [
+        (50, 100, True, 50),
+        (100, 100, True, 100),
+        (101, 100, False, 101),
+        (0, 0, True, 0),
+        (1, 3, True, 33),
+    ],
 )
 def test_usage_says_how_much_of_the_budget_is_taken(tokens, limit, within, utilization):
     usage = TokenUsage(tokens, limit)

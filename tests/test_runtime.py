@@ -64,7 +64,11 @@ def records():
 def test_a_compression_writes_one_record_with_its_facts(records):
     done = compress()
     (record,) = records
-    assert (record.name, record.levelno, record.getMessage()) == ("holdfast", logging.INFO, "context compressed")
+    assert (record.name, record.levelno, record.getMessage()) == (
+        "holdfast",
+        logging.INFO,
+        "context compressed",
+    )
     assert record.holdfast.items() >= FACTS.items()
     assert record.holdfast["tokens_after"] == done.metrics.tokens_after
     assert record.holdfast["reduction_percent"] == round(done.metrics.reduction_percent, 2)
@@ -80,7 +84,9 @@ def test_where_nothing_is_needed_that_is_told_at_debug_level(records):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"budget": 1}, {"strategy": [Somebody(RuntimeError("no")), "trim"]}], ids=["not met", "degraded"]
+    "settings",
+    [{"budget": 1}, {"strategy": [Somebody(RuntimeError("no")), "trim"]}],
+    ids=["not met", "degraded"],
 )
 def test_what_should_worry_somebody_is_a_warning(records, settings):
     compress(**settings)
@@ -89,7 +95,9 @@ def test_what_should_worry_somebody_is_a_warning(records, settings):
 
 def test_no_text_of_a_message_is_logged(records):
     compress()
-    assert not any(word in str(vars(record)) for record in records for word in ("out0", "Find the bug"))
+    assert not any(
+        word in str(vars(record)) for record in records for word in ("out0", "Find the bug")
+    )
 
 
 def test_a_run_that_raises_is_told_too_when_it_came_to_a_result(records):
@@ -162,7 +170,9 @@ def test_a_span_of_wrong_input_records_the_error(spans):
         holdfast.compress("hello", 300)
     (span,) = spans()
     assert not span.status.is_ok
-    assert [event.attributes["exception.type"] for event in span.events] == ["holdfast.kernel.errors.FormatError"]
+    assert [event.attributes["exception.type"] for event in span.events] == [
+        "holdfast.kernel.errors.FormatError"
+    ]
 
 
 def test_no_text_of_a_message_is_in_a_span(spans):
@@ -201,7 +211,9 @@ STORES = [TextStore, AwaitedTextStore, PromisingStore, lambda: "memory://test_ru
 def test_a_store_answers_at_once_or_awaited_at_both_doors(store):
     strategy = [Somebody(keeping), "trim"]
     done = compress(strategy=strategy, store=store())
-    awaited = asyncio.run(holdfast.acompress(agent_run(6), 300, strategy=strategy, store=store(), counter="words"))
+    awaited = asyncio.run(
+        holdfast.acompress(agent_run(6), 300, strategy=strategy, store=store(), counter="words")
+    )
     assert done.steps[0].detail == awaited.steps[0].detail == "one True"
     assert done == awaited
 
@@ -218,7 +230,12 @@ def writing(transcript, allowance):
 @pytest.mark.parametrize("door", ["compress", "acompress"])
 def test_plain_keys_are_those_of_the_callers_store(store, door):
     kept = store()
-    settings = {"strategy": [Somebody(writing), "trim"], "store": kept, "counter": "words", "secret": "s"}
+    settings = {
+        "strategy": [Somebody(writing), "trim"],
+        "store": kept,
+        "counter": "words",
+        "secret": "s",
+    }
     if door == "compress":
         done = holdfast.compress(agent_run(6), 300, **settings)
     else:
@@ -227,10 +244,14 @@ def test_plain_keys_are_those_of_the_callers_store(store, door):
     assert kept.entries == {"thread:key": "value"}
 
 
-@pytest.mark.parametrize("request_", [Read("k"), Write("k", "v"), Save("t"), Load("k"), Complete("p")], ids=repr)
+@pytest.mark.parametrize(
+    "request_", [Read("k"), Write("k", "v"), Save("t"), Load("k"), Complete("p")], ids=repr
+)
 @pytest.mark.parametrize("door", ["compress", "acompress"])
 def test_without_a_store_or_a_model_an_ask_is_refused_with_what_to_pass(request_, door):
-    settings = {"strategy": [Somebody(lambda t, a: Plan(detail=(yield from ask(request_)))), "trim"]}
+    settings = {
+        "strategy": [Somebody(lambda t, a: Plan(detail=(yield from ask(request_)))), "trim"]
+    }
     if door == "compress":
         done = holdfast.compress(agent_run(6), 300, counter="words", **settings)
     else:
@@ -240,8 +261,12 @@ def test_without_a_store_or_a_model_an_ask_is_refused_with_what_to_pass(request_
 
 
 def everything(transcript, allowance):
-    answers = yield from ask(All((Complete("p"), Save("t"), Embed(("a", "b")), Load("0" * 64), Complete("p"))))
-    return Plan.skip("asked", f"{answers[0]} {answers[1] is not None} {answers[2]} {answers[3]} {answers[4]}")
+    answers = yield from ask(
+        All((Complete("p"), Save("t"), Embed(("a", "b")), Load("0" * 64), Complete("p")))
+    )
+    return Plan.skip(
+        "asked", f"{answers[0]} {answers[1] is not None} {answers[2]} {answers[3]} {answers[4]}"
+    )
 
 
 async def vectors_of(texts):
@@ -250,7 +275,11 @@ async def vectors_of(texts):
 
 @pytest.mark.parametrize("door", ["compress", "acompress"])
 def test_asks_of_all_kinds_are_answered_together_and_in_order(door):
-    settings = {"strategy": [Somebody(everything), "trim"], "store": TextStore(), "counter": "words"}
+    settings = {
+        "strategy": [Somebody(everything), "trim"],
+        "store": TextStore(),
+        "counter": "words",
+    }
     settings |= {"llm": "scripted:fine", "embedder": vectors_of}
     if door == "compress":
         done = holdfast.compress(agent_run(6), 300, **settings)
@@ -266,11 +295,16 @@ def telling(transcript, allowance):
 
 @pytest.mark.parametrize(
     ("llm", "told"),
-    [(Scripted("x", name="gpt-4o-mini"), "gpt-4o-mini 128000 t"), (Scripted("x", window=99), "scripted 99 t")],
+    [
+        (Scripted("x", name="gpt-4o-mini"), "gpt-4o-mini 128000 t"),
+        (Scripted("x", window=99), "scripted 99 t"),
+    ],
     ids=["known", "own"],
 )
 def test_a_strategy_is_told_who_writes_how_much_that_takes_and_whose_thread_it_is(llm, told):
-    assert compress(strategy=[Somebody(telling), "trim"], llm=llm, thread="t").steps[0].detail == told
+    assert (
+        compress(strategy=[Somebody(telling), "trim"], llm=llm, thread="t").steps[0].detail == told
+    )
 
 
 def test_a_function_that_is_awaited_is_called_on_the_callers_own_loop():
@@ -282,7 +316,12 @@ def test_a_function_that_is_awaited_is_called_on_the_callers_own_loop():
 
     async def inside():
         await holdfast.acompress(
-            agent_run(6), 300, strategy=[Somebody(telling), "trim"], counter="words", llm=model, thread="t"
+            agent_run(6),
+            300,
+            strategy=[Somebody(telling), "trim"],
+            counter="words",
+            llm=model,
+            thread="t",
         )
         return asyncio.get_running_loop()
 
@@ -304,7 +343,11 @@ def test_a_store_that_blocks_gets_a_thread_of_its_own_at_the_asynchronous_door()
             seen.append(threading.current_thread() is threading.main_thread())
             super().set(key, value)
 
-    asyncio.run(holdfast.acompress(agent_run(6), 300, strategy=[Somebody(keeping), "trim"], store=Blocking()))
+    asyncio.run(
+        holdfast.acompress(
+            agent_run(6), 300, strategy=[Somebody(keeping), "trim"], store=Blocking()
+        )
+    )
     assert seen
     assert not any(seen)
 

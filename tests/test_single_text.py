@@ -41,7 +41,9 @@ def test_any_room_is_kept(text, room, stored):
 
 def test_the_query_decides_what_stays():
     assert "worker 321 finished" in holdfast.shrink(log(900), 400, "What did worker 321 do?").text
-    assert "worker 321 finished" not in holdfast.shrink(log(900), 400, "What did worker 123 do?").text
+    assert (
+        "worker 321 finished" not in holdfast.shrink(log(900), 400, "What did worker 123 do?").text
+    )
 
 
 def test_with_a_store_the_text_names_its_original():

@@ -22,7 +22,9 @@ BROKEN = [
     {"role": "user", "content": "And?"},
 ]
 many = settings(
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None, max_examples=300
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    deadline=None,
+    max_examples=300,
 )
 
 
@@ -49,13 +51,16 @@ def test_the_provider_chooses_the_rules():
 
 
 def test_an_unknown_provider_is_told_the_known_ones():
-    with pytest.raises(ConfigError, match=r"there is no format named 'antropic'; did you mean 'anthropic'\?"):
+    with pytest.raises(
+        ConfigError, match=r"there is no format named 'antropic'; did you mean 'anthropic'\?"
+    ):
         validate(BROKEN, "antropic")
 
 
 def test_messages_of_another_vendor_are_refused_and_not_taken_for_broken_ones():
     with pytest.raises(
-        FormatError, match=r"messages\[2\]\.tool_call_id: the Messages API has no such field; convert"
+        FormatError,
+        match=r"messages\[2\]\.tool_call_id: the Messages API has no such field; convert",
     ):
         validate(BROKEN, "anthropic")
 
@@ -148,7 +153,9 @@ def test_all_white_space_at_the_end_goes_in_one_round():
         {"role": "user", "content": "a"},
         {"role": "assistant", "content": [{"type": "text", "text": "b "}, blank]},
     ]
-    result = repair([*talk, {"role": "assistant", "content": [blank, blank]}, *[talk[1]] * 2], "anthropic")
+    result = repair(
+        [*talk, {"role": "assistant", "content": [blank, blank]}, *[talk[1]] * 2], "anthropic"
+    )
     assert result.reason == "repaired"
     assert validate(result.messages, "anthropic") == []
 
@@ -161,22 +168,30 @@ def test_thinking_of_a_user_and_results_of_the_assistant_do_not_go_round_in_circ
         for content in ([result, thinking], [thinking, result, use], [result, result, use]):
             for role in ("user", "assistant"):
                 done = repair([{"role": role, "content": content}], provider)
-                assert {violation.rule for violation in validate(done.messages, provider)} <= {"as_published"}
+                assert {violation.rule for violation in validate(done.messages, provider)} <= {
+                    "as_published"
+                }
                 assert len(done.messages) <= 7
 
 
 def test_a_function_without_a_name_is_refused_as_a_result_without_an_id_is():
     with pytest.raises(
-        FormatError, match='the tool result has no "name"; give the name of the call that it answers'
+        FormatError,
+        match='the tool result has no "name"; give the name of the call that it answers',
     ):
         validate([{"role": "function", "content": "two lines"}])
 
 
 def test_a_step_that_left_its_rule_broken_is_not_called_repaired():
     picture = {"type": "image", "source": {"type": "url", "url": "https://x/y.png"}}
-    talk = [{"role": "user", "content": "a", "more": 1}, {"role": "assistant", "content": [picture]}]
+    talk = [
+        {"role": "user", "content": "a", "more": 1},
+        {"role": "assistant", "content": [picture]},
+    ]
     result = repair(talk, "anthropic")
-    assert [(step.name, step.reason) for step in result.steps] == [("as_published", "cannot_be_mended")]
+    assert [(step.name, step.reason) for step in result.steps] == [
+        ("as_published", "cannot_be_mended")
+    ]
 
 
 @pytest.mark.parametrize("junk", [[1], {"a": 1}, 5, True])
@@ -185,5 +200,13 @@ def test_kinds_and_ids_that_are_no_text_are_named_and_break_nothing(junk):
         talk = [{"role": "user", "content": [{"type": junk, "image_url": {"url": "u"}}]}]
         assert validate(talk, provider)
         assert validate(repair(talk, provider).messages, provider) == []
-    call = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}, "tool_use_id": junk}
-    assert validate([{"role": "user", "content": "a"}, {"role": "assistant", "content": [call]}], "anthropic")
+    call = {
+        "type": "server_tool_use",
+        "id": "s",
+        "name": "web_search",
+        "input": {},
+        "tool_use_id": junk,
+    }
+    assert validate(
+        [{"role": "user", "content": "a"}, {"role": "assistant", "content": [call]}], "anthropic"
+    )

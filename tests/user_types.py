@@ -22,10 +22,14 @@ class Keep:
 def main() -> None:
     """Each name with the type that it has for a user."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "hello"}]
-    budget = holdfast.Budget(window=128_000, reserve=4_000, headroom=0.05, trigger=0.9, target=0.5, hard=True)
+    budget = holdfast.Budget(
+        window=128_000, reserve=4_000, headroom=0.05, trigger=0.9, target=0.5, hard=True
+    )
     strategy: Compressor = Keep()
 
-    result = holdfast.compress(messages, budget, strategy=[strategy, "trim"], pin=[0], query="why?", counter=len)
+    result = holdfast.compress(
+        messages, budget, strategy=[strategy, "trim"], pin=[0], query="why?", counter=len
+    )
     assert_type(result, holdfast.CompressionResult)
     assert_type(result.metrics, holdfast.CompressionMetrics)
     assert_type(result.metrics.tokens_before, int)
@@ -35,7 +39,9 @@ def main() -> None:
     assert_type(result.smallest, int | None)
     assert_type(result.to_json(), str)
     assert_type(holdfast.CompressionResult.from_json(result.to_json()), holdfast.CompressionResult)
-    holdfast.compress(messages, 8_000, pin=lambda message: message["role"] == "user", strategy=strategy)
+    holdfast.compress(
+        messages, 8_000, pin=lambda message: message["role"] == "user", strategy=strategy
+    )
     assert_type(asyncio.run(holdfast.acompress(messages, 8_000)), holdfast.CompressionResult)
 
     counted = holdfast.count(messages, model="gpt-4o")

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import holdfast
 
-CALL = {"id": "call_1", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "main.py"}'}}
+CALL = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "read_file", "arguments": '{"path": "main.py"}'},
+}
 MESSAGES = [
     {"role": "system", "content": "Be careful."},
     {"role": "user", "content": "Find the bug."},
@@ -23,7 +27,10 @@ BLOCKS = [
         "role": "assistant",
         "content": [{"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "main.py"}}],
     },
-    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a line\n" * 900}]},
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a line\n" * 900}],
+    },
     {"role": "assistant", "content": [{"type": "text", "text": "Nothing there."}]},
     {"role": "user", "content": "Look again."},
 ]
@@ -42,9 +49,14 @@ def compresses_and_restores() -> None:
             assert not result.degraded, result.detail
             assert result.usage.tokens < result.metrics.tokens_before
             assert holdfast.restore(result) == messages
-            assert holdfast.restore(holdfast.CompressionResult.from_json(result.to_json())) == messages
+            assert (
+                holdfast.restore(holdfast.CompressionResult.from_json(result.to_json())) == messages
+            )
             assert "tokens" in holdfast.report(result)
-            assert asyncio.run(holdfast.acompress(messages, 300, **options)).messages == result.messages
+            assert (
+                asyncio.run(holdfast.acompress(messages, 300, **options)).messages
+                == result.messages
+            )
     assert holdfast.ContextCompressor(strategy="sliding_window").compress(PLAIN, 200) == PLAIN[-2:]
 
 
@@ -61,7 +73,9 @@ def counts_by_estimates_that_say_so() -> None:
 def validates_and_repairs() -> None:
     for provider, messages in (("openai", MESSAGES), ("anthropic", BLOCKS)):
         assert holdfast.validate(messages, provider=provider) == []
-        broken = messages[:2] + messages[4:] if provider == "anthropic" else messages[:3] + messages[4:]
+        broken = (
+            messages[:2] + messages[4:] if provider == "anthropic" else messages[:3] + messages[4:]
+        )
         assert holdfast.validate(broken, provider=provider)
         mended = holdfast.repair(broken, provider=provider)
         assert holdfast.validate(mended.messages, provider=provider) == []
@@ -71,7 +85,9 @@ def validates_and_repairs() -> None:
 
 
 def keeps_what_it_takes_out() -> None:
-    lines = "".join(f"2026-01-01 10:00:{n % 60:02} INFO request {n} took {n * 7} ms\n" for n in range(900))
+    lines = "".join(
+        f"2026-01-01 10:00:{n % 60:02} INFO request {n} took {n * 7} ms\n" for n in range(900)
+    )
     messages = [*MESSAGES[:3], {**MESSAGES[3], "content": lines}, *MESSAGES[4:]]
     result = holdfast.compress(messages, 400, store="memory://")
     assert result.budget_met
@@ -82,7 +98,11 @@ def keeps_what_it_takes_out() -> None:
 
 
 def complains_in_one_line() -> None:
-    for wrong in ({"budget": 0}, {"budget": 100, "strategy": "nope"}, {"budget": 100, "profile": "nope"}):
+    for wrong in (
+        {"budget": 0},
+        {"budget": 100, "strategy": "nope"},
+        {"budget": 100, "profile": "nope"},
+    ):
         told = ""
         try:
             holdfast.compress(MESSAGES, **wrong)

@@ -2,12 +2,13 @@
 
     python -m tools.wire_schemas
 
-reads the typed dictionaries of the installed packages ``openai`` and ``anthropic`` (both are made from the
-vendors' own API definitions) and writes one file a wire beside ``src/holdfast/formats/published.py``, each with
-the date and the versions that it was made from. What those types do not say stands in this file, with its source.
+reads the typed dictionaries of the installed packages ``openai`` and ``anthropic`` (both are made
+from the vendors' own API definitions) and writes one file a wire beside
+``src/holdfast/formats/published.py``, each with the date and the versions that it was made from.
+What those types do not say stands in this file, with its source.
 
-Written is only what is read: a field may always be null, a constant has no type beside it, and an object has no
-fields beside those that its type names.
+Written is only what is read: a field may always be null, a constant has no type beside it, and an
+object has no fields beside those that its type names.
 """
 
 from __future__ import annotations
@@ -37,7 +38,12 @@ OPENAI_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
         "https://github.com/openai/openai-dotnet/issues/317",
     ),
     *(
-        (name, "name", {"pattern": "^[a-zA-Z0-9_-]{1,64}$"}, "openai.types.shared.FunctionDefinition.name")
+        (
+            name,
+            "name",
+            {"pattern": "^[a-zA-Z0-9_-]{1,64}$"},
+            "openai.types.shared.FunctionDefinition.name",
+        )
         for name in ("Function", "FunctionCall", "Custom", "ChatCompletionFunctionMessageParam")
     ),
     *(
@@ -59,8 +65,16 @@ OPENAI_TAKEN: tuple[tuple[str, str, str], ...] = (
         "name",
         "https://cookbook.openai.com: How to call functions with chat models",
     ),
-    ("ChatCompletionAssistantMessageParam", "reasoning_content", "read by this library, for servers of this wire"),
-    ("ChatCompletionAssistantMessageParam", "reasoning", "read by this library, for servers of this wire"),
+    (
+        "ChatCompletionAssistantMessageParam",
+        "reasoning_content",
+        "read by this library, for servers of this wire",
+    ),
+    (
+        "ChatCompletionAssistantMessageParam",
+        "reasoning",
+        "read by this library, for servers of this wire",
+    ),
 )
 """Fields that are taken and stand in no published type."""
 
@@ -81,7 +95,16 @@ ANTHROPIC_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
 ANTHROPIC_BOTH = frozenset({"text", "container_upload"})
 """Blocks that users and the assistant may send; else the assistant has those that the vendor answers with."""
 ANTHROPIC_WRITTEN = frozenset(
-    {"text", "image", "document", "search_result", "thinking", "redacted_thinking", "tool_use", "tool_result"}
+    {
+        "text",
+        "image",
+        "document",
+        "search_result",
+        "thinking",
+        "redacted_thinking",
+        "tool_use",
+        "tool_result",
+    }
 )
 """Blocks whose insides are looked at: of the others, which only the vendor makes, the fields alone."""
 ANTHROPIC_FREE = frozenset({"caller", "citations"})
@@ -103,9 +126,15 @@ def openai_chat() -> Schema:
         if name.endswith("MessageParam"):
             roles[definition["properties"]["role"]["const"]] = {"$ref": name}
             _least_one(definition["properties"]["content"])
-            definition["required"] = [field for field in definition["required"] if field != "content"]
+            definition["required"] = [
+                field for field in definition["required"] if field != "content"
+            ]
     return _file(
-        "openai", "openai.types.chat.ChatCompletionMessageParam", roles, definitions, {"call_id": CALL_ID}
+        "openai",
+        "openai.types.chat.ChatCompletionMessageParam",
+        roles,
+        definitions,
+        {"call_id": CALL_ID},
     )
 
 
@@ -116,7 +145,9 @@ def anthropic() -> Schema:
     definitions = _definitions((*blocks, *get_args(BetaMessageParam)))
     for name, field, limit, _ in ANTHROPIC_LIMITS:
         definitions[name]["properties"][field] |= limit
-    kinds = {definitions[each.__name__]["properties"]["type"]["const"]: each.__name__ for each in blocks}
+    kinds = {
+        definitions[each.__name__]["properties"]["type"]["const"]: each.__name__ for each in blocks
+    }
     for definition in definitions.values():
         kind = definition.get("properties", {}).get("type", {}).get("const")
         made = kind not in ANTHROPIC_WRITTEN and (kind in kinds or kind == "browser_state")
@@ -185,7 +216,11 @@ def _bare(value: Any, *, names: bool = False) -> Any:
             return _bare(branches[0])
         value = {**value, "anyOf": branches}
     idle = {*_PROSE, "type"} if {"const", "enum"} & value.keys() else _PROSE
-    return {key: _bare(each, names=key == "properties") for key, each in value.items() if names or key not in idle}
+    return {
+        key: _bare(each, names=key == "properties")
+        for key, each in value.items()
+        if names or key not in idle
+    }
 
 
 def _reached(names: Iterable[str], definitions: dict[str, Schema]) -> Iterator[str]:
@@ -209,7 +244,9 @@ def _references(value: object) -> Iterator[str]:
             yield from _references(each)
 
 
-def _file(package: str, source: str, roles: Schema, definitions: dict[str, Schema], limits: Schema) -> Schema:
+def _file(
+    package: str, source: str, roles: Schema, definitions: dict[str, Schema], limits: Schema
+) -> Schema:
     needed = sorted(_reached(_references(roles), definitions))
     return {
         "written": datetime.now(tz=UTC).date().isoformat(),

@@ -128,9 +128,13 @@ def calls(messages: Sequence[Any]) -> tuple[list[tuple[str, set[str]]], list[tup
             function = call["function"]
             values = set(scalars(json.loads(function["arguments"])))
             waiting[call["id"]] = (function["name"], values)
-        if message["role"] == "tool":  # some runs give an id to more than one call: the last one is meant
+        if (
+            message["role"] == "tool"
+        ):  # some runs give an id to more than one call: the last one is meant
             result = str(message.get("content"))
-            (failed if result.startswith(FAILED) else done).append(waiting.pop(message["tool_call_id"]))
+            (failed if result.startswith(FAILED) else done).append(
+                waiting.pop(message["tool_call_id"])
+            )
     return failed, [*done, *waiting.values()]
 
 

@@ -16,13 +16,17 @@ def messages(data: str | None) -> tuple[Messages, str]:
         runs = json.loads(Path(data).read_text("utf-8"))
         found = [runs[0][0], *(m for run in runs for m in run if m["role"] != "system")]
         return found[:LENGTH], f"{Path(data).name}, {len(runs)} runs strung together"
-    recorded = [json.loads(path.read_text("utf-8")) for path in sorted(EXAMPLES.glob("openai_*.json"))]
+    recorded = [
+        json.loads(path.read_text("utf-8")) for path in sorted(EXAMPLES.glob("openai_*.json"))
+    ]
     found = recorded[0][:1]
     copy = 0
     while len(found) < LENGTH:
         found += [_another(m, copy) for run in recorded for m in run if m["role"] != "system"]
         copy += 1
-    return found[:LENGTH], f"examples/openai_*.json, strung together {copy} times with other texts each time"
+    return found[
+        :LENGTH
+    ], f"examples/openai_*.json, strung together {copy} times with other texts each time"
 
 
 def unseen(found: Messages, copy: object) -> Messages:

@@ -14,7 +14,10 @@ BOUNDS = {"local": "at most 0.5 s", "lexical": ""}
 
 def talk(rng: Random) -> list[dict[str, str]]:
     """Messages of 20 to 80 words, nearly a third of which differ from an earlier one in a word."""
-    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9))) for _ in range(3_000)]
+    words = [
+        "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9)))
+        for _ in range(3_000)
+    ]
     texts: list[list[str]] = []
     for _ in range(MESSAGES):
         if texts and rng.random() < 0.3:
@@ -23,13 +26,18 @@ def talk(rng: Random) -> list[dict[str, str]]:
         else:
             text = rng.choices(words, k=rng.randint(20, 80))
         texts.append(text)
-    return [{"role": ("user", "assistant")[i % 2], "content": " ".join(text)} for i, text in enumerate(texts)]
+    return [
+        {"role": ("user", "assistant")[i % 2], "content": " ".join(text)}
+        for i, text in enumerate(texts)
+    ]
 
 
 def deduping() -> Iterator[Row]:
     """CPU seconds of one call that has to leave out what is said twice, counting and embedding included."""
     for embedder, bound in BOUNDS.items():
-        holdfast.compress(talk(Random(0))[:50], 100, strategy=Semantic(), embedder=embedder)  # loads what it needs
+        holdfast.compress(
+            talk(Random(0))[:50], 100, strategy=Semantic(), embedder=embedder
+        )  # loads what it needs
         messages = talk(Random(1))
         budget = holdfast.count(messages).total - 1
         start = process_time()

@@ -21,8 +21,14 @@ def turn(number: int, rng: Random) -> list[dict[str, Any]]:
     order, sku = f"ORD-{rng.randrange(10**7):07}", f"SKU-{rng.randrange(10**5):05}"
     record = {
         "order_id": order,
-        "customer": {"name": f"customer {rng.randrange(10**5)}", "email": f"c{rng.randrange(10**6)}@example.org"},
-        "items": [{"sku": sku, "price": rng.randrange(9_000) / 100}, {"sku": "SKU-00001", "price": 4.5}],
+        "customer": {
+            "name": f"customer {rng.randrange(10**5)}",
+            "email": f"c{rng.randrange(10**6)}@example.org",
+        },
+        "items": [
+            {"sku": sku, "price": rng.randrange(9_000) / 100},
+            {"sku": "SKU-00001", "price": 4.5},
+        ],
         "state": rng.choice(("open", "paid", "sent")),
     }
     call = {
@@ -31,10 +37,16 @@ def turn(number: int, rng: Random) -> list[dict[str, Any]]:
         "function": {"name": "find_order", "arguments": json.dumps({"order_id": order})},
     }
     return [
-        {"role": "user", "content": f"Where is my order {order}? I need it by {rng.randrange(1, 29)} May."},
+        {
+            "role": "user",
+            "content": f"Where is my order {order}? I need it by {rng.randrange(1, 29)} May.",
+        },
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(record)},
-        {"role": "assistant", "content": f"It left the warehouse at {rng.randrange(24)}:15; {sku} is in the box."},
+        {
+            "role": "assistant",
+            "content": f"It left the warehouse at {rng.randrange(24)}:15; {sku} is in the box.",
+        },
     ]
 
 
@@ -57,7 +69,11 @@ def digesting() -> Iterator[Row]:
     yield f"digest of {MESSAGES:,} messages, each of {TURNS} turns more", shown, "at most 5 ms"
     start = process_time()
     holdfast.compress(found, BUDGET, strategy=Digest(), format="openai")
-    yield "the same call again, reading and counting with it", f"{1000 * (process_time() - start):.1f} ms", ""
+    yield (
+        "the same call again, reading and counting with it",
+        f"{1000 * (process_time() - start):.1f} ms",
+        "",
+    )
 
 
 def _planned(messages: list[dict[str, Any]]) -> float:

@@ -17,7 +17,9 @@ from holdfast.profiles import profile_names
 from holdfast.tokens import counter_for
 
 CALLS = 520
-PEER_EVERY = 20  # a peer takes every twentieth call, and is held against what we took for those very calls
+PEER_EVERY = (
+    20  # a peer takes every twentieth call, and is held against what we took for those very calls
+)
 BUDGET = 16_000
 
 
@@ -34,8 +36,8 @@ def fitted(found: Messages, stop: int, **options: object) -> holdfast.Compressio
 def growing_loop(found: Messages) -> Iterator[Row]:
     """The loop of 520 calls: we and the recount take turns of twenty calls, the peers the last one of each turn.
 
-    A peer's call is held against the mean of ours in its turn. Turns alternate, so that a machine that slows down
-    slows down all of them.
+    A peer's call is held against the mean of ours in its turn. Turns alternate, so that a machine
+    that slows down slows down all of them.
     """
     encode = encoder()
     count = lambda text: len(encode(text))  # noqa: E731 - a function with one name for all contenders
@@ -50,14 +52,23 @@ def growing_loop(found: Messages) -> Iterator[Row]:
     everything = stops(len(found))
     for first in range(0, CALLS, PEER_EVERY):
         run = everything[first : first + PEER_EVERY]
-        plain += sum(timed(lambda: sum(len(encode(m["content"] or "")) for m in found[:stop])) for stop in run)  # noqa: B023
+        plain += sum(
+            timed(lambda stop=stop: sum(len(encode(m["content"] or "")) for m in found[:stop]))
+            for stop in run
+        )
         ours = [timed(lambda: fitted(found, stop, profile="fast")) for stop in run]  # noqa: B023
         fast += sum(ours)
         balanced += sum(timed(lambda: fitted(found, stop)) for stop in run)  # noqa: B023
-        ours_then += sum(ours) / len(ours)  # of one call, a pause of the collector would be most of it
+        ours_then += sum(ours) / len(
+            ours
+        )  # of one call, a pause of the collector would be most of it
         for name, fit in peers.items():
             theirs[name] += timed(lambda: fit(run[-1]))  # noqa: B023
-    yield f"growing loop, {CALLS} calls, fast / plain recount", f"{fast / plain:.3f}", "at most 0.35"
+    yield (
+        f"growing loop, {CALLS} calls, fast / plain recount",
+        f"{fast / plain:.3f}",
+        "at most 0.35",
+    )
     yield "growing loop, default profile / plain recount", f"{balanced / plain:.3f}", "at most 0.6"
     for name, seconds in theirs.items():
         bound = "at least 20" if name.startswith("LangChain") else ""
@@ -77,7 +88,11 @@ def cold_call(found: Messages) -> Iterator[Row]:
             plain = timed(lambda: sum(len(encode(m["content"] or "")) for m in texts))  # noqa: B023
             ratios.append(ours / plain)
         bound = "at most 2" if profile == "fast" else "at most 7"
-        yield f"cold call, {profile} / plain count (median of 9)", f"{statistics.median(ratios):.2f}", bound
+        yield (
+            f"cold call, {profile} / plain count (median of 9)",
+            f"{statistics.median(ratios):.2f}",
+            bound,
+        )
 
 
 def shared_prefix(found: Messages) -> Iterator[Row]:
@@ -89,18 +104,29 @@ def shared_prefix(found: Messages) -> Iterator[Row]:
             kept += before is not None and messages[: len(before)] == before
             before = messages
         bound = "at least 90 %" if profile in ("fast", "balanced") else ""
-        yield f"previous result is a prefix, step=0.1, {profile}", f"{100 * kept / (CALLS - 1):.1f} %", bound
+        yield (
+            f"previous result is a prefix, step=0.1, {profile}",
+            f"{100 * kept / (CALLS - 1):.1f} %",
+            bound,
+        )
 
 
 def import_time() -> Iterator[Row]:
     """A fresh process that imports the package, less one that imports nothing: medians of 15."""
 
     def process(code: str) -> float:
-        times = [timed(lambda: subprocess.run([sys.executable, "-c", code], check=True)) for _ in range(15)]
+        times = [
+            timed(lambda: subprocess.run([sys.executable, "-c", code], check=True))
+            for _ in range(15)
+        ]
         return statistics.median(times)
 
     nothing = process("pass")
-    yield "import holdfast", f"{1000 * (process('import holdfast') - nothing):.0f} ms", "at most 60 ms"
+    yield (
+        "import holdfast",
+        f"{1000 * (process('import holdfast') - nothing):.0f} ms",
+        "at most 60 ms",
+    )
     first = 1000 * (process("from holdfast import compress") - nothing)
     yield "import holdfast and load compress", f"{first:.0f} ms", ""
 

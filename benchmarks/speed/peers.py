@@ -23,7 +23,11 @@ def langchain(found: Messages, budget: int, count: Callable[[str], int]) -> Fit:
         return 10 + count(call["name"]) + count(json.dumps(call["args"]))
 
     return lambda stop: trim_messages(
-        converted[:stop], max_tokens=budget, token_counter=tokens, strategy="last", include_system=True
+        converted[:stop],
+        max_tokens=budget,
+        token_counter=tokens,
+        strategy="last",
+        include_system=True,
     )
 
 

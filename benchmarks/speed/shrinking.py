@@ -26,7 +26,11 @@ def records(count: int, seed: int) -> str:
                 "zip": str(rng.randrange(10**5)),
             },
             "items": [
-                {"sku": rng.randrange(10**8), "price": round(rng.uniform(1, 900), 2), "gift": rng.random() < 0.2}
+                {
+                    "sku": rng.randrange(10**8),
+                    "price": round(rng.uniform(1, 900), 2),
+                    "gift": rng.random() < 0.2,
+                }
                 for _ in range(rng.randint(1, 4))
             ],
             "status": rng.choice(("open", "paid", "sent", "returned")),
@@ -66,7 +70,11 @@ def shrinking() -> Iterator[Row]:
             lambda seed: records(820, seed),
             "at most 60 ms, or 3 times headroom's speed",
         ),
-        ("log of 2,000 lines", lambda seed: log(2_000, seed), "at most 40 ms, or 3 times headroom's speed"),
+        (
+            "log of 2,000 lines",
+            lambda seed: log(2_000, seed),
+            "at most 40 ms, or 3 times headroom's speed",
+        ),
     )
     for name, make, bound in texts:
         ours = []
@@ -84,7 +92,11 @@ def shrinking() -> Iterator[Row]:
     small, large = log(7_000, 1), log(70_000, 2)
     room = Room(2_000, _count, "")
     growth = timed(lambda: shrink(large, room)) / timed(lambda: shrink(small, room))
-    yield f"shrink, a log of {len(large) / 1e6:.0f} MB / one of a tenth", f"{growth:.1f}", "about 10: linear"
+    yield (
+        f"shrink, a log of {len(large) / 1e6:.0f} MB / one of a tenth",
+        f"{growth:.1f}",
+        "about 10: linear",
+    )
 
 
 def _headroom(name: str, make: Callable[[int], str]) -> Iterator[Row]:

@@ -56,7 +56,9 @@ def compress(messages: Any, budget: int | Budget, **options: Unpack[Options]) ->
 
 
 @lists_options
-async def acompress(messages: Any, budget: int | Budget, **options: Unpack[Options]) -> CompressionResult:
+async def acompress(
+    messages: Any, budget: int | Budget, **options: Unpack[Options]
+) -> CompressionResult:
     """As ``compress``, with every wait for a store or a model left to the event loop."""
     return await arun(fitted(messages, budget, options), awaited)
 
@@ -153,9 +155,13 @@ def count(
         MessageTokens(message.role, size, _preview(message))
         for message, size in zip(transcript.messages, sizes, strict=True)
     )
-    return TokenBreakdown(sum(sizes) + overhead, overhead, rows, meter.counter.name, meter.accuracy(transcript))
+    return TokenBreakdown(
+        sum(sizes) + overhead, overhead, rows, meter.counter.name, meter.accuracy(transcript)
+    )
 
 
 def _preview(message: Message) -> str:
-    text = message.content_text or " ".join(f"{call.name}({call.arguments})" for call in message.calls)
+    text = message.content_text or " ".join(
+        f"{call.name}({call.arguments})" for call in message.calls
+    )
     return text[:_PREVIEW]

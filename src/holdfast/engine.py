@@ -26,7 +26,14 @@ from holdfast.options import Options, Pin, check
 from holdfast.profiles import load_profile
 from holdfast.providers import open_model
 from holdfast.redact import Masking, Redaction, left, redacted
-from holdfast.result import CompressionMetrics, CompressionResult, Conversation, Step, TokenUsage, bare
+from holdfast.result import (
+    CompressionMetrics,
+    CompressionResult,
+    Conversation,
+    Step,
+    TokenUsage,
+    bare,
+)
 from holdfast.runtime import Requests, Rounds, Runtime, caller_of
 from holdfast.stores.answers import opened
 from holdfast.text.keyed import of_thread
@@ -116,7 +123,9 @@ def _check_several(conversations: object) -> None:
     problem = f"{named(conversations)} is no list of conversations"
     if is_list(conversations) and any(is_object(each) and "role" in each for each in conversations):
         advice = "give a list of conversations, each a list of messages, or use compress"
-        raise ConfigError("these are the messages of one conversation", place="conversations", advice=advice)
+        raise ConfigError(
+            "these are the messages of one conversation", place="conversations", advice=advice
+        )
     if isinstance(conversations, str | bytes | Mapping) or not isinstance(conversations, Iterable):
         advice = "give a list of conversations, each as compress takes it"
         raise ConfigError(problem, place="conversations", advice=advice)
@@ -262,8 +271,14 @@ def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
         advice = "check the name, or give limit= or window="
         raise ConfigError(f"the window of {model!r} is not known", place="model", advice=advice)
     allowed = budget.tokens(window)
-    trigger = min(allowed, allowed if budget.trigger is None else tokens_of(budget.trigger, allowed))
-    return allowed, trigger, min(trigger, trigger if budget.target is None else tokens_of(budget.target, allowed))
+    trigger = min(
+        allowed, allowed if budget.trigger is None else tokens_of(budget.trigger, allowed)
+    )
+    return (
+        allowed,
+        trigger,
+        min(trigger, trigger if budget.target is None else tokens_of(budget.target, allowed)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +297,11 @@ class Decision:
 
     def shared(self, budget: Budget) -> Budget:
         """The budget with the profile's own headroom, if it states none."""
-        return replace(budget, headroom=self.headroom) if self.headroom and not budget.headroom else budget
+        return (
+            replace(budget, headroom=self.headroom)
+            if self.headroom and not budget.headroom
+            else budget
+        )
 
 
 def chosen(options: Options) -> Decision:
@@ -315,15 +334,21 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
             raise ConfigError(
                 f"it cannot be made from nothing ({fault})", place="strategy", advice=advice
             ) from fault
-    if not callable(getattr(found, "plan", None)) or not isinstance(getattr(found, "name", None), str):
-        advice = "give a name, an object with name and plan(transcript, allowance), or a list of them"
+    if not callable(getattr(found, "plan", None)) or not isinstance(
+        getattr(found, "name", None), str
+    ):
+        advice = (
+            "give a name, an object with name and plan(transcript, allowance), or a list of them"
+        )
         raise ConfigError(f"{_shown(found)} is no strategy", place="strategy", advice=advice)
     return cast("Compressor", found)
 
 
 def _shown(given: object) -> str:
     """A value as it was written; of an object that does not show itself, what it is."""
-    return f"a {type(given).__name__}" if type(given).__repr__ is object.__repr__ else f"{given!r:.60}"
+    return (
+        f"a {type(given).__name__}" if type(given).__repr__ is object.__repr__ else f"{given!r:.60}"
+    )
 
 
 def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
@@ -334,7 +359,9 @@ def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
     if pin is None:
         return transcript.pinned
     if callable(pin):
-        return transcript.pinned.union(i for i, m in enumerate(transcript.messages) if pin(m.original))
+        return transcript.pinned.union(
+            i for i, m in enumerate(transcript.messages) if pin(m.original)
+        )
     length, positions = len(transcript), _listed(pin)
     for i in positions:
         if not -length <= i < length:
@@ -363,12 +390,16 @@ def finished(job: Job, plan: Plan | None) -> CompressionResult:
         if job.redaction.edits:
             masked = Plan(job.redaction.edits, reason="redacted", detail=job.redaction.told)
             record.enter("redact", masked, job.redaction.taken, job.redaction.transcript)
-    for name, inner, applied in played(job.start, job.compressor.name, plan or _idle(job.compressor)):
+    for name, inner, applied in played(
+        job.start, job.compressor.name, plan or _idle(job.compressor)
+    ):
         taken = masking.taken(applied) if masking else applied.taken
         record.enter(name, inner, taken, applied.transcript)
     if masking:
         kept = masking.departed([step.taken for step in record.steps])
-        record.steps = [replace(step, taken=taken) for step, taken in zip(record.steps, kept, strict=True)]
+        record.steps = [
+            replace(step, taken=taken) for step, taken in zip(record.steps, kept, strict=True)
+        ]
     return _result(job, record, masking)
 
 
@@ -378,7 +409,12 @@ def _idle(compressor: Compressor) -> Plan:
     steps = inner.steps if isinstance(inner, Pipeline) else (inner,)
     return Plan(
         steps=tuple(
-            (step.name, Plan.skip("within_budget", "it fits already, and stays as it is: no secret is masked"))
+            (
+                step.name,
+                Plan.skip(
+                    "within_budget", "it fits already, and stays as it is: no secret is masked"
+                ),
+            )
             for step in steps
         )
     )
@@ -475,7 +511,11 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
     applied = any(step.applied for step in steps)
     if not applied:
         told = [step for step in steps if step.status == "failed"] or list(steps)
-        return ("failed", told[0].reason) if told and told[0].status == "failed" else ("skipped", "nothing_may_go")
+        return (
+            ("failed", told[0].reason)
+            if told and told[0].status == "failed"
+            else ("skipped", "nothing_may_go")
+        )
     return "compacted", "compacted" if met else "budget_not_met"
 
 

@@ -63,7 +63,11 @@ class Pruned:
 
 
 def prune_old_tool_outputs(
-    messages: list[Any], model: str | None = None, *, prune: Prune | None = None, counter: Counter = None
+    messages: list[Any],
+    model: str | None = None,
+    *,
+    prune: Prune | None = None,
+    counter: Counter = None,
 ) -> Pruned:
     """Clear old tool outputs in the list itself.
 
@@ -89,9 +93,13 @@ def prune_old_tool_outputs(
 def _check(messages: object, prune: object) -> None:
     if not isinstance(messages, list):
         problem = f"what is changed in place is a list, not a {type(messages).__name__}"
-        raise InputError(problem, place="messages", advice="give the list that you hold, or use compress")
+        raise InputError(
+            problem, place="messages", advice="give the list that you hold, or use compress"
+        )
     if not isinstance(prune, Prune | None):
-        raise ConfigError(f"{prune!r} is no Prune", place="prune", advice="give an object of holdfast's Prune")
+        raise ConfigError(
+            f"{prune!r} is no Prune", place="prune", advice="give an object of holdfast's Prune"
+        )
 
 
 def _replace_dicts(
@@ -105,7 +113,9 @@ def _replace_dicts(
     return Pruned(messages, reclaimed, tuple(Cleared(i, 0, old) for i, old in before.items()))
 
 
-def _clear_parts(messages: list[Any], transcript: Transcript, replaces: Sequence[Replace], meter: Meter) -> Pruned:
+def _clear_parts(
+    messages: list[Any], transcript: Transcript, replaces: Sequence[Replace], meter: Meter
+) -> Pruned:
     cleared: list[Cleared] = []
     reclaimed = 0
     for edit in replaces:
@@ -125,7 +135,9 @@ def _clear_parts(messages: list[Any], transcript: Transcript, replaces: Sequence
 
 
 def _saved(transcript: Transcript, edit: Replace, meter: Meter) -> int:
-    return max(0, meter.part(transcript.messages[edit.index].parts[edit.part]) - meter.text(edit.text))
+    return max(
+        0, meter.part(transcript.messages[edit.index].parts[edit.part]) - meter.text(edit.text)
+    )
 
 
 class _Objects:

@@ -26,7 +26,11 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
     that is known.
     """
     chosen = counter_for(model if counter is None else counter)
-    if isinstance(counter, str) and chosen.accuracy.kind == "unknown" and not counter.startswith("fixed:"):
+    if (
+        isinstance(counter, str)
+        and chosen.accuracy.kind == "unknown"
+        and not counter.startswith("fixed:")
+    ):
         COUNTERS.load(counter)
     try:
         memo = _memo(cast("Hashable", chosen))
@@ -99,7 +103,9 @@ class _Checked:
         except Exception as fault:
             advice = "a counter gives an int of 0 or more for any text"
             told = " ".join(f"{type(fault).__name__}: {fault}".split())
-            raise ConfigError(f"{self.name} failed: {told}", place="counter", advice=advice) from fault
+            raise ConfigError(
+                f"{self.name} failed: {told}", place="counter", advice=advice
+            ) from fault
         if not isinstance(tokens, int) or tokens < 0:
             advice = "a counter gives an int of 0 or more for any text"
             raise ConfigError(f"{self.name} gave {tokens!r:.40}", place="counter", advice=advice)

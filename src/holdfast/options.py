@@ -101,7 +101,9 @@ def check(options: Options) -> None:
     """Raise TypeError for an unknown option, ConfigError for a wrong value."""
     for name in options:
         if name not in Options.__annotations__:
-            raise TypeError(f"there is no option {name!r}; known are {', '.join(Options.__annotations__)}")
+            raise TypeError(
+                f"there is no option {name!r}; known are {', '.join(Options.__annotations__)}"
+            )
     for name in ("model", "format", "profile", "query", "thread", "secret"):
         value = options.get(name, "")
         if not isinstance(value, str) and (value is not None or name == "profile"):
@@ -110,9 +112,15 @@ def check(options: Options) -> None:
     advices = {"on_failure": 'give "degrade" or "raise"', "redact": "give True or False"}
     for name, known in choices.items():
         if options.get(name, known[0]) not in known:
-            raise ConfigError(f"{options.get(name)!r} is not a choice", place=name, advice=advices[name])
+            raise ConfigError(
+                f"{options.get(name)!r} is not a choice", place=name, advice=advices[name]
+            )
     cache, limits = options.get("cache"), options.get("limits")
     if cache is not None and not hasattr(cache, "statistics"):
-        raise ConfigError(f"{cache!r:.40} is no cache", place="cache", advice="give a CompressionCache")
+        raise ConfigError(
+            f"{cache!r:.40} is no cache", place="cache", advice="give a CompressionCache"
+        )
     if not isinstance(cast("object", limits), CallLimits | None):
-        raise ConfigError(f"{limits!r:.40} are no limits", place="limits", advice="give CallLimits(...)")
+        raise ConfigError(
+            f"{limits!r:.40} are no limits", place="limits", advice="give CallLimits(...)"
+        )

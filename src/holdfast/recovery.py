@@ -8,7 +8,13 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, cast
 
-from holdfast.compressors.summaries import as_list, message_key, messages_key, ranges_key, thread_prefix
+from holdfast.compressors.summaries import (
+    as_list,
+    message_key,
+    messages_key,
+    ranges_key,
+    thread_prefix,
+)
 from holdfast.compressors.summary_memory import Envelope, ranges_of
 from holdfast.engine import RECALL_TOOL
 from holdfast.kernel.errors import ConfigError, HoldfastError
@@ -31,11 +37,22 @@ _PURPOSE = (
 _PROPERTIES: Mapping[str, Mapping[str, str]] = {
     "key": {"type": "string", "description": "the key that stands after 'original:'"},
     "lines": {"type": "string", "description": "a range of lines such as 10:80, counted from 1"},
-    "pattern": {"type": "string", "description": "a regular expression (RE2); only lines that match come back"},
+    "pattern": {
+        "type": "string",
+        "description": "a regular expression (RE2); only lines that match come back",
+    },
     "field": {"type": "string", "description": "a path into JSON, such as orders[3].status"},
-    "offset": {"type": "integer", "description": "how many characters of a long answer to pass over"},
+    "offset": {
+        "type": "integer",
+        "description": "how many characters of a long answer to pass over",
+    },
 }
-_FORMS = {"openai": "openai", "openai_chat": "openai", "anthropic": "anthropic", "bedrock": "anthropic"}
+_FORMS = {
+    "openai": "openai",
+    "openai_chat": "openai",
+    "anthropic": "anthropic",
+    "bedrock": "anthropic",
+}
 _KEY = re.compile(r"[0-9a-f]{12,64}")
 _RANGE = re.compile(r"\s*(\d{1,15})\s*(?:[:-]\s*(\d{1,15})\s*)?", re.ASCII)
 
@@ -52,11 +69,11 @@ def recall(
 ) -> str:
     """The original that a reference names.
 
-    ``key`` is what stands after ``original:``, or the whole reference; ``lines`` may be written ``"10:80"``.
-    ``thread`` and ``secret`` are those with which it was compressed: no other conversation has its originals.
-    Raises NotFoundError for a key that this store does not hold for it, CorruptError for an original that was
-    damaged, StoreError for a store that does not answer, and ConfigError for a key, a range, a pattern or a path
-    that is none.
+    ``key`` is what stands after ``original:``, or the whole reference; ``lines`` may be written
+    ``"10:80"``. ``thread`` and ``secret`` are those with which it was compressed: no other
+    conversation has its originals. Raises NotFoundError for a key that this store does not hold for
+    it, CorruptError for an original that was damaged, StoreError for a store that does not answer,
+    and ConfigError for a key, a range, a pattern or a path that is none.
     """
     place = Place(opened(store), thread, secret)
     return excerpt_of(key, place, lines=lines, pattern=pattern, field=field).text
@@ -86,7 +103,9 @@ def excerpt_of(
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
     name, span = known.group() if known else named, line_range(lines)
     sought, path = _text("pattern", pattern), _text("field", field)
-    found = place.store.ask(lambda kept: place.read(kept, name, lines=span, pattern=sought, field=path))
+    found = place.store.ask(
+        lambda kept: place.read(kept, name, lines=span, pattern=sought, field=path)
+    )
     if isinstance(found, HoldfastError):
         raise found
     return cast("Excerpt", found)
@@ -114,10 +133,10 @@ def recall_tool(
 ) -> RecallTool:
     """The tool by which a model resolves references, in the form of ``openai`` or ``anthropic``.
 
-    Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Call it with the
-    arguments as the provider gives them, an object or its JSON. It never raises, and gives ``most`` characters at
-    once, with a note how to get more, of the originals of this ``thread`` alone. Raises ConfigError for a format
-    that has no tools.
+    Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Call
+    it with the arguments as the provider gives them, an object or its JSON. It never raises, and
+    gives ``most`` characters at once, with a note how to get more, of the originals of this
+    ``thread`` alone. Raises ConfigError for a format that has no tools.
     """
     if format not in _FORMS:
         advice = f"known are {', '.join(_FORMS)}"
@@ -153,15 +172,23 @@ def line_range(lines: object) -> tuple[int, int] | None:
         return cast("tuple[int, int]", tuple(pair))
     found = _RANGE.fullmatch(str(lines)) if isinstance(lines, str | int) else None
     if found is None:
-        raise ConfigError(f"{lines!r} is no range of lines", place="lines", advice="write it as 10:80")
+        raise ConfigError(
+            f"{lines!r} is no range of lines", place="lines", advice="write it as 10:80"
+        )
     return int(found[1]), int(found[2] or found[1])
 
 
 def _answer(asked: Mapping[str, object], place: Place, most: int) -> str:
     lines, pattern = asked.get("lines"), asked.get("pattern")
-    found = excerpt_of(asked.get("key"), place, lines=lines, pattern=pattern, field=asked.get("field"))
+    found = excerpt_of(
+        asked.get("key"), place, lines=lines, pattern=pattern, field=asked.get("field")
+    )
     text = found.numbered() if lines or pattern else found.text
-    return _part(text, _offset(asked.get("offset")), most) if text else "[nothing of the original matches]"
+    return (
+        _part(text, _offset(asked.get("offset")), most)
+        if text
+        else "[nothing of the original matches]"
+    )
 
 
 def _part(text: str, offset: int, most: int) -> str:
@@ -195,7 +222,9 @@ def _object(arguments: object) -> Mapping[str, object]:
 def _offset(value: object) -> int:
     if value is None or value == "":
         return 0
-    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 16 else value
+    number = (
+        int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 16 else value
+    )
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         _refused("offset", value, "give a number of characters")
     return number
@@ -222,7 +251,9 @@ def forget(thread: str, *, store: str | KeyValueStore) -> int:
     store that does not answer.
     """
     if not isinstance(cast("object", thread), str) or not thread:
-        raise ConfigError(f"{thread!r} is no id", place="thread", advice="give the id of the thread as text")
+        raise ConfigError(
+            f"{thread!r} is no id", place="thread", advice="give the id of the thread as text"
+        )
     done = opened(store).ask(lambda kept: _forgotten(kept, thread))
     if isinstance(done, HoldfastError):
         raise done

@@ -16,7 +16,14 @@ from holdfast.kernel.apply import Applied
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.ports import Ask, Complete, Embed, Save, Write
 from holdfast.kernel.transcript import Transcript
-from holdfast.text.concealed import MASK, Counts, masked_parts, masked_values, redacted_text, unmasked
+from holdfast.text.concealed import (
+    MASK,
+    Counts,
+    masked_parts,
+    masked_values,
+    redacted_text,
+    unmasked,
+)
 
 _BRIEF = "***"
 """A mask that takes no more tokens than any secret."""
@@ -126,7 +133,11 @@ def left(transcript: Transcript) -> str:
 
 def incoming(request: Ask[object], answer: object) -> object:
     """The answer as it may come in: what a model wrote has no secrets."""
-    return redacted_text(answer)[0] if isinstance(request, Complete) and isinstance(answer, str) else answer
+    return (
+        redacted_text(answer)[0]
+        if isinstance(request, Complete) and isinstance(answer, str)
+        else answer
+    )
 
 
 def _kinds(counts: Counts) -> str:
@@ -140,7 +151,11 @@ def outgoing(request: Ask[object]) -> Ask[object]:
     if isinstance(request, Write):
         return replace(request, value=redacted_text(request.value)[0])
     if isinstance(request, Complete):
-        return replace(request, prompt=redacted_text(request.prompt)[0], system=redacted_text(request.system)[0])
+        return replace(
+            request,
+            prompt=redacted_text(request.prompt)[0],
+            system=redacted_text(request.system)[0],
+        )
     if isinstance(request, Embed):
         return replace(request, texts=tuple(redacted_text(text)[0] for text in request.texts))
     return request

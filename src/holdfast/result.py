@@ -114,10 +114,15 @@ class ModelUsage:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
         """What ``to_dict`` described."""
-        calls = tuple(ModelCall(**{f.name: call[f.name] for f in fields(ModelCall)}) for call in data["calls"])
+        calls = tuple(
+            ModelCall(**{f.name: call[f.name] for f in fields(ModelCall)}) for call in data["calls"]
+        )
         if data["cache"] is None:
             return cls(calls)
-        return cls(calls, CacheStatistics(**{kind: CacheFigures(**told) for kind, told in data["cache"].items()}))
+        return cls(
+            calls,
+            CacheStatistics(**{kind: CacheFigures(**told) for kind, told in data["cache"].items()}),
+        )
 
 
 _TOTALS = ("requests", "failures", "cached", "input_tokens", "output_tokens", "seconds", "cost")
@@ -237,14 +242,18 @@ class Conversation:
     def __post_init__(self) -> None:
         if not isinstance(cast("object", self.thread_id), str) or not self.thread_id:
             advice = "give the id of the thread as text"
-            raise InputError(f"{self.thread_id!r} is no id", place="Conversation.thread_id", advice=advice)
+            raise InputError(
+                f"{self.thread_id!r} is no id", place="Conversation.thread_id", advice=advice
+            )
 
     def holding(self, messages: Sequence[Any]) -> Conversation:
         """The same conversation with these messages."""
         return replace(self, messages=messages)
 
 
-def wrap(messages: Sequence[Any], thread_id: str, metadata: Mapping[str, Any] | None = None) -> Conversation:
+def wrap(
+    messages: Sequence[Any], thread_id: str, metadata: Mapping[str, Any] | None = None
+) -> Conversation:
     """The messages as a conversation."""
     return Conversation(thread_id, messages, metadata or {})
 
@@ -255,7 +264,9 @@ def unwrap(conversation: Conversation) -> Sequence[Any]:
 
 
 UNKNOWN = Accuracy("unknown")
-_EDITS: dict[str, type[Edit]] = {cls.__name__.lower(): cls for cls in (Drop, Replace, Offload, Insert)}
+_EDITS: dict[str, type[Edit]] = {
+    cls.__name__.lower(): cls for cls in (Drop, Replace, Offload, Insert)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +414,8 @@ class CompressionResult:
             "redacted": dict(self.redacted),
             "accuracy": asdict(self.accuracy),
             "counter": self.counter,
-            "usage": asdict(self.usage) | {"within": self.usage.within, "utilization": self.usage.utilization},
+            "usage": asdict(self.usage)
+            | {"within": self.usage.within, "utilization": self.usage.utilization},
             "model_usage": self.model_usage.to_dict(),
             "metrics": self.metrics.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
@@ -414,7 +426,9 @@ class CompressionResult:
             return json.dumps(data, indent=indent, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as fault:
             advice = "give messages made of dictionaries, lists, texts and finite numbers"
-            raise InputError(f"a message cannot be written as JSON: {fault}", advice=advice) from fault
+            raise InputError(
+                f"a message cannot be written as JSON: {fault}", advice=advice
+            ) from fault
 
     @classmethod
     def from_json(cls, text: str | bytes) -> CompressionResult:
@@ -480,7 +494,9 @@ def message_list(result: CompressionResult) -> list[object]:
 def restore(result: CompressionResult) -> Any:
     """The original messages in the form in which they came: every step undone, last one first."""
     if not isinstance(cast("object", result), CompressionResult):
-        raise InputError(f"{type(result).__name__} is no result", advice="give what compress returned")
+        raise InputError(
+            f"{type(result).__name__} is no result", advice="give what compress returned"
+        )
     messages = message_list(result)
     for step in reversed(result.steps):
         if step.applied:
@@ -490,4 +506,6 @@ def restore(result: CompressionResult) -> Any:
         original: Any = {**payload, result.key: messages}
     else:
         original = tuple(messages) if isinstance(payload, tuple) else messages
-    return result.messages.holding(original) if isinstance(result.messages, Conversation) else original
+    return (
+        result.messages.holding(original) if isinstance(result.messages, Conversation) else original
+    )

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.summaries import HISTORY, Marks
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
-from holdfast.kernel.ports import All, Ask, Complete, Embed, KeyValueStore, Load, Read, Save, Secret, Write
+from holdfast.kernel.ports import (
+    All,
+    Ask,
+    Complete,
+    Embed,
+    KeyValueStore,
+    Load,
+    Read,
+    Save,
+    Secret,
+    Write,
+)
 from holdfast.kernel.registry import Registry
 from holdfast.redact import incoming, outgoing
 from holdfast.result import CallRecords, ModelUsage
@@ -43,7 +54,9 @@ Rounds = Generator[Requests, Sequence[object], T]
 class CallsModels(Protocol):
     """Who asks models and embedders."""
 
-    def together(self, asked: Sequence[tuple[Called, CallRecords]]) -> Coroutine[Any, Any, list[object]]:
+    def together(
+        self, asked: Sequence[tuple[Called, CallRecords]]
+    ) -> Coroutine[Any, Any, list[object]]:
         """The answers in order, each an answer or a HoldfastError."""
         ...
 
@@ -127,7 +140,9 @@ def answers(asked: Requests) -> list[object]:
     singles = _singles(asked)
     calls = _called(singles)
     told = wait_for(singles[0][0].calls().together(calls)) if calls else []
-    kept = [runtime.stored(request) for runtime, request in singles if not isinstance(request, CALLED)]
+    kept = [
+        runtime.stored(request) for runtime, request in singles if not isinstance(request, CALLED)
+    ]
     return _in_order(asked, told, kept)
 
 
@@ -136,7 +151,9 @@ async def awaited(asked: Requests) -> list[object]:
     gather = cast("Callable[..., Awaitable[list[Any]]]", _PARTS.load("gather"))
     singles = _singles(asked)
     calls = _called(singles)
-    others = [runtime.awaited(request) for runtime, request in singles if not isinstance(request, CALLED)]
+    others = [
+        runtime.awaited(request) for runtime, request in singles if not isinstance(request, CALLED)
+    ]
     together = [singles[0][0].calls().together(calls)] if calls else []
     replies = await gather(*together, *others)
     return _in_order(asked, replies[0] if calls else [], replies[len(together) :])
@@ -167,12 +184,16 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
     def reply(runtime: Runtime, request: Ask[object]) -> object:
         if isinstance(request, All):
             return [reply(runtime, each) for each in request.asks]
-        return runtime.arriving(request, next(replies)) if isinstance(request, CALLED) else next(found)
+        return (
+            runtime.arriving(request, next(replies)) if isinstance(request, CALLED) else next(found)
+        )
 
     return [reply(runtime, request) for runtime, request in asked]
 
 
-async def _kept(store: KeyValueStore, request: Load | Save | Read | Write | Secret, secret: str) -> str | None:
+async def _kept(
+    store: KeyValueStore, request: Load | Save | Read | Write | Secret, secret: str
+) -> str | None:
     """The text under the key, or the key of the text that is kept from now on."""
     if isinstance(request, Read):
         return await answered(store.get(request.key))

@@ -76,7 +76,9 @@ def shrink(
     if shrunk is None:
         shrunk = of.shrink(text, room)
     after = count(shrunk.text)
-    return ShrunkText(shrunk.text, shrunk.kind, before, after, shrunk.omitted, shrunk.lossless, key, found)
+    return ShrunkText(
+        shrunk.text, shrunk.kind, before, after, shrunk.omitted, shrunk.lossless, key, found
+    )
 
 
 def _saved(text: str, kind: str, store: str | KeyValueStore) -> str:

@@ -72,7 +72,10 @@ def _calls(usage: ModelUsage) -> Facts:
         if usage.cost is not None:
             facts["model_cost"] = usage.cost
     if usage.cache is not None:
-        for kind, figures in (("embeddings", usage.cache.embeddings), ("summaries", usage.cache.summaries)):
+        for kind, figures in (
+            ("embeddings", usage.cache.embeddings),
+            ("summaries", usage.cache.summaries),
+        ):
             facts |= {f"cache_{kind}_{name}": value for name, value in asdict(figures).items()}
     return facts
 

@@ -36,19 +36,28 @@ def by_length(**given):
 
 def test_answers_come_in_the_order_of_the_requests():
     model = Scripted(lambda prompt: prompt.upper())
-    answers, _ = asked(Complete("a"), Embed(("xx",)), Complete("b"), Embed(()), model=model, embedder=by_length())
+    answers, _ = asked(
+        Complete("a"), Embed(("xx",)), Complete("b"), Embed(()), model=model, embedder=by_length()
+    )
     assert answers == ["A", [[2.0, 1.0]], "B", []]
 
 
 def test_usage_is_the_vendors_where_it_tells_and_counted_where_not():
     model = Scripted([Reply("one two", 100, 20), "one two three"], name="gpt-4o-mini")
-    _, (ledger, _) = asked(Complete("a b", "c"), Complete("d"), model=model, limits=CallLimits(concurrency=1))
+    _, (ledger, _) = asked(
+        Complete("a b", "c"), Complete("d"), model=model, limits=CallLimits(concurrency=1)
+    )
     told, counted = ledger.calls
     assert (told.input_tokens, told.output_tokens, told.counted) == (100, 20, False)
     assert (counted.input_tokens, counted.output_tokens, counted.counted) == (1, 3, True)
     assert told.cost == pytest.approx((100 * 0.15 + 20 * 0.60) / 1e6)
     usage = ModelUsage(tuple(ledger.calls))
-    assert (usage.requests, usage.input_tokens, usage.output_tokens, usage.failures) == (2, 101, 23, 0)
+    assert (usage.requests, usage.input_tokens, usage.output_tokens, usage.failures) == (
+        2,
+        101,
+        23,
+        0,
+    )
     assert usage.cost == pytest.approx(told.cost + counted.cost)
 
 
@@ -63,7 +72,9 @@ def test_the_cost_of_an_unknown_model_is_unknown_unless_it_brings_its_price():
 
 def test_equal_requests_are_one_call():
     model = Scripted(["first", "second"])
-    answers, (ledger, *_) = asked(Complete("a"), Complete("a"), Complete("a", max_tokens=9), model=model)
+    answers, (ledger, *_) = asked(
+        Complete("a"), Complete("a"), Complete("a", max_tokens=9), model=model
+    )
     assert sorted(answers) == ["first", "first", "second"]
     assert sorted(call.cached for call in ledger.calls) == [0, 0, 1]
 
@@ -80,13 +91,17 @@ def test_what_the_cache_knows_is_not_asked():
     assert cache.statistics().embeddings.hits == 2
 
 
-@pytest.mark.parametrize("change", [{"name": "other"}, {"system": "other"}, {"max_tokens": 9}, {"prompt": "b"}])
+@pytest.mark.parametrize(
+    "change", [{"name": "other"}, {"system": "other"}, {"max_tokens": 9}, {"prompt": "b"}]
+)
 def test_another_model_or_another_question_is_another_entry(change):
     cache = CompressionCache()
     asked(Complete("a", "s"), model=Scripted("old"), cache=cache)
     name = change.pop("name", "scripted")
     answers, _ = asked(
-        Complete(**{"prompt": "a", "system": "s", **change}), model=Scripted("new", name=name), cache=cache
+        Complete(**{"prompt": "a", "system": "s", **change}),
+        model=Scripted("new", name=name),
+        cache=cache,
     )
     assert answers == ["new"]
 
@@ -174,7 +189,9 @@ def test_vectors_of_nothing_but_zeros_are_vectors():
 def test_vectors_of_another_length_than_those_remembered_are_told():
     cache = CompressionCache()
     asked(Embed(("a",)), embedder=ScriptedEmbedder(lambda text: [1.0]), cache=cache)
-    answers, _ = asked(Embed(("a", "b")), embedder=ScriptedEmbedder(lambda text: [1.0, 2.0]), cache=cache)
+    answers, _ = asked(
+        Embed(("a", "b")), embedder=ScriptedEmbedder(lambda text: [1.0, 2.0]), cache=cache
+    )
     assert "different lengths (1 and 2)" in str(answers[0])
 
 

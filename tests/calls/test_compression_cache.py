@@ -80,7 +80,11 @@ def test_the_figures_tell_size_capacity_hits_and_misses(place):
     figures = cache.statistics()
     assert (figures.summaries.size, figures.summaries.capacity) == (1, 7)
     assert (figures.summaries.hits, figures.summaries.misses) == (2, 1)
-    assert (figures.embeddings.size, figures.embeddings.capacity, figures.embeddings.hits) == (0, 3, 0)
+    assert (figures.embeddings.size, figures.embeddings.capacity, figures.embeddings.hits) == (
+        0,
+        3,
+        0,
+    )
 
 
 def test_clearing_forgets_everything_in_the_store_too():
@@ -164,7 +168,9 @@ def test_equal_requests_at_the_same_time_are_one():
         return await flights.once("key", make)
 
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(asyncio.run(ask()))) for _ in range(6)]
+    threads = [
+        threading.Thread(target=lambda: answers.append(asyncio.run(ask()))) for _ in range(6)
+    ]
     for thread in threads:
         thread.start()
     while not made:
@@ -179,7 +185,12 @@ def test_equal_requests_at_the_same_time_are_one():
 def test_threads_that_compress_the_same_conversation_at_the_same_time_pay_for_it_once():
     cache, gate = CompressionCache(), threading.Event()
     model = Scripted("They compared two plans for the move and chose the second one.", gate=gate)
-    options = {"strategy": [Summarize(verify=False), "trim"], "counter": "words", "llm": model, "cache": cache}
+    options = {
+        "strategy": [Summarize(verify=False), "trim"],
+        "counter": "words",
+        "llm": model,
+        "cache": cache,
+    }
     results = []
 
     def work():

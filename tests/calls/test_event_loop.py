@@ -56,7 +56,9 @@ def test_an_interrupt_stops_the_work(interruptible):
 
     def interrupt():
         begun.wait()
-        threading.Event().wait(0.3)  # until the main thread waits too: nothing can be asked for that
+        threading.Event().wait(
+            0.3
+        )  # until the main thread waits too: nothing can be asked for that
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()

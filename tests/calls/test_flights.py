@@ -25,7 +25,11 @@ def test_a_child_makes_the_call_that_its_parent_has_under_way():
     child = os.fork()
     if child == 0:
         over.set()
-        os._exit(0 if asyncio.run(asyncio.wait_for(flights.once("key", answer), 20)) == ("here", True) else 1)
+        os._exit(
+            0
+            if asyncio.run(asyncio.wait_for(flights.once("key", answer), 20)) == ("here", True)
+            else 1
+        )
     over.set()
     flying.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

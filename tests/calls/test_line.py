@@ -32,7 +32,9 @@ class Failing:
         return "answer"
 
 
-@pytest.mark.parametrize("fault", [TransientError("busy"), ConnectionResetError("gone"), TimeoutError("late")])
+@pytest.mark.parametrize(
+    "fault", [TransientError("busy"), ConnectionResetError("gone"), TimeoutError("late")]
+)
 def test_a_fault_that_may_pass_is_tried_again(fault):
     call = Failing(fault, fault)
     outcome = asked(call)
@@ -92,7 +94,11 @@ def test_what_the_vendor_asks_for_is_waited():
             return wait
 
     limits = CallLimits(retries=1, backoff=0.01)
-    asyncio.run(Patient(limits).ask("somebody", Failing(TransientError("busy", retry_after=0.02)), CallRecords()))
+    asyncio.run(
+        Patient(limits).ask(
+            "somebody", Failing(TransientError("busy", retry_after=0.02)), CallRecords()
+        )
+    )
     assert 0.02 <= waits[0] <= 0.03
 
 
@@ -155,7 +161,9 @@ def test_a_coroutine_function_is_awaited_on_the_callers_own_loop():
     assert asyncio.run(whole()) is True
 
 
-@pytest.mark.parametrize("wrong", [{"timeout": -1}, {"retries": -1}, {"concurrency": 0}, {"total": float("nan")}])
+@pytest.mark.parametrize(
+    "wrong", [{"timeout": -1}, {"retries": -1}, {"concurrency": 0}, {"total": float("nan")}]
+)
 def test_limits_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ConfigError, match=f"CallLimits.{next(iter(wrong))}"):
         CallLimits(**wrong)

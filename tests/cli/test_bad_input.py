@@ -35,7 +35,9 @@ CONTENTS = [
 
 @pytest.mark.parametrize(("content", "line"), CONTENTS, ids=range(len(CONTENTS)))
 @pytest.mark.parametrize("command", ["count", "compress", "explain", "validate"])
-def test_a_file_that_is_no_conversation_is_named_with_the_place(run, folder, command, content, line):
+def test_a_file_that_is_no_conversation_is_named_with_the_place(
+    run, folder, command, content, line
+):
     (folder / "chat.json").write_bytes(content)
     extra = ["--budget", "100"] if command in ("compress", "explain") else []
     ran = run(command, "chat.json", *extra)
@@ -116,13 +118,18 @@ def test_a_wrong_argument_is_named_as_the_option_that_it_is(run, talk, folder, a
 
 def test_a_missing_file_name_and_an_unknown_command_say_what_there_is(run):
     assert run("compress").complaint == "FILE|-: it is missing; see holdfast compress --help"
-    assert run("comprss").complaint.startswith("there is no command named 'comprss'; did you mean 'compress'?")
+    assert run("comprss").complaint.startswith(
+        "there is no command named 'comprss'; did you mean 'compress'?"
+    )
 
 
 def test_tools_that_are_no_list_of_schemas_are_named_by_their_file(run, talk, folder):
     (folder / "tools.json").write_text('{"tool": 1}')
     line = run("count", "chat.json", "--tools", "tools.json").complaint
-    assert line == 'tools.json: there is no list of schemas in it; give a list, or an object with "tools"'
+    assert (
+        line
+        == 'tools.json: there is no list of schemas in it; give a list, or an object with "tools"'
+    )
 
 
 def test_a_file_of_tools_that_is_not_there_is_named_once(run, talk):
@@ -173,7 +180,11 @@ def test_every_option_has_help_and_every_command_a_line(run):
         assert name in ran.out
         helped = run(name, "--help")
         assert helped.code == 0
-        assert all(param.help for param in app.get_command(None, name).params if param.param_type_name == "option")
+        assert all(
+            param.help
+            for param in app.get_command(None, name).params
+            if param.param_type_name == "option"
+        )
     assert "cannot be met" in ran.out
 
 

@@ -27,13 +27,19 @@ def test_count_says_how_far_it_can_be_trusted(run, talk):
 def test_count_gives_programs_the_same_numbers(run, talk):
     facts = run("count", "chat.json", "--json").json
     counted = holdfast.count(talk)
-    assert facts["total"] == counted.total == facts["overhead"] + sum(row["tokens"] for row in facts["messages"])
+    assert (
+        facts["total"]
+        == counted.total
+        == facts["overhead"] + sum(row["tokens"] for row in facts["messages"])
+    )
     assert [row["role"] for row in facts["messages"]] == [message["role"] for message in talk]
     assert facts["messages"][1]["index"] == 1
 
 
 def test_hostile_text_does_not_reach_the_table(run, folder):
-    (folder / "chat.json").write_text(json.dumps([{"role": "user", "content": "\x1b[2J[bold]\u202e"}]))
+    (folder / "chat.json").write_text(
+        json.dumps([{"role": "user", "content": "\x1b[2J[bold]\u202e"}])
+    )
     out = run("count", "chat.json").out
     assert "\x1b" not in out
     assert "\\x1b[2J[bold]\\u202e" in out
@@ -69,7 +75,9 @@ def test_explain_shows_a_budget_that_cannot_be_met_and_fails_as_compress_would(r
 def test_explain_can_write_the_page_instead(run, talk, folder):
     ran = run("explain", "chat.json", "--budget", "500", "--report", "why.html")
     assert (ran.code, ran.out, ran.err) == (0, "", "The report is in why.html.\n")
-    assert (folder / "why.html").read_text() == holdfast.report(holdfast.compress(talk, 500), "html")
+    assert (folder / "why.html").read_text() == holdfast.report(
+        holdfast.compress(talk, 500), "html"
+    )
 
 
 def test_restore_gives_the_original_back_exactly(run, talk, folder):
@@ -116,7 +124,9 @@ def test_validate_names_each_violation_with_its_message_and_rule(run, folder):
     assert ran.out.endswith("openai_chat would refuse this conversation: 1 violation.\n")
     facts = run("validate", "bad.json", "--provider", "openai", "--json").json
     assert (facts["valid"], facts["provider"]) == (False, "openai_chat")
-    assert [(found["rule"], found["index"]) for found in facts["violations"]] == [("tool_exchange_whole", 1)]
+    assert [(found["rule"], found["index"]) for found in facts["violations"]] == [
+        ("tool_exchange_whole", 1)
+    ]
 
 
 def test_validate_says_when_all_is_well(run, talk):
@@ -148,13 +158,22 @@ def test_repair_writes_into_the_pipe_where_no_file_is_named(run, folder):
 
 
 def test_validate_writes_nothing_unasked(run, talk):
-    assert run("validate", "chat.json", "-o", "x.json").complaint == "-o: nothing is written without --repair"
+    assert (
+        run("validate", "chat.json", "-o", "x.json").complaint
+        == "-o: nothing is written without --repair"
+    )
 
 
 def test_what_is_wrong_beside_the_messages_is_told_without_the_place_of_one(run, folder):
-    body = {"system": [{"type": "text", "text": ""}], "messages": [{"role": "user", "content": "hi"}]}
+    body = {
+        "system": [{"type": "text", "text": ""}],
+        "messages": [{"role": "user", "content": "hi"}],
+    }
     (folder / "body.json").write_text(json.dumps(body))
     ran = run("validate", "body.json", "--provider", "anthropic")
     told = "body.json: system[0].text: the text is empty (as_published)\n"
-    assert (ran.code, ran.out) == (1, f"{told}anthropic would refuse this conversation: 1 violation.\n")
+    assert (ran.code, ran.out) == (
+        1,
+        f"{told}anthropic would refuse this conversation: 1 violation.\n",
+    )
     assert run("validate", "body.json", "--provider", "anthropic", "--repair").code == 1

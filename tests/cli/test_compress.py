@@ -22,7 +22,10 @@ def test_messages_go_to_the_file_in_the_form_in_which_they_came(run, talk, folde
 
 
 def test_without_a_file_they_go_into_the_pipe(run, talk):
-    assert run("compress", "chat.json", "--budget", "500", "-q").json == holdfast.compress(talk, 500).messages
+    assert (
+        run("compress", "chat.json", "--budget", "500", "-q").json
+        == holdfast.compress(talk, 500).messages
+    )
     ran = run("compress", "-", "--budget", "500", "-o", "-", "-q", stdin=json.dumps(talk).encode())
     assert ran.json == holdfast.compress(talk, 500).messages
     assert ran.err == ""
@@ -41,7 +44,9 @@ def test_json_lines_stay_json_lines_and_an_indented_file_stays_indented(run, tal
     (folder / "chat.jsonl").write_text("".join(f"{json.dumps(message)}\n" for message in talk))
     lines = run("compress", "chat.jsonl", "--budget", "500", "-q").out.splitlines()
     assert [json.loads(line) for line in lines] == holdfast.compress(talk, 500).messages
-    assert run("compress", "chat.json", "--budget", "500", "-q").out.startswith('[\n  {\n    "role"')
+    assert run("compress", "chat.json", "--budget", "500", "-q").out.startswith(
+        '[\n  {\n    "role"'
+    )
 
 
 def test_json_lines_are_known_without_their_suffix(run, talk):
@@ -50,19 +55,34 @@ def test_json_lines_are_known_without_their_suffix(run, talk):
 
 
 def test_a_byte_order_mark_is_not_part_of_the_messages(run, talk):
-    ran = run("compress", "-", "--budget", "9k", "-q", stdin=b"\xef\xbb\xbf" + json.dumps(talk).encode())
+    ran = run(
+        "compress", "-", "--budget", "9k", "-q", stdin=b"\xef\xbb\xbf" + json.dumps(talk).encode()
+    )
     assert ran.json == talk
 
 
 def test_a_request_body_comes_back_whole(run, talk, folder):
-    (folder / "body.json").write_text(json.dumps({"model": "gpt-4o", "messages": talk, "temperature": 0.5}))
+    (folder / "body.json").write_text(
+        json.dumps({"model": "gpt-4o", "messages": talk, "temperature": 0.5})
+    )
     body = run("compress", "body.json", "--budget", "500", "-q").json
     assert list(body) == ["model", "messages", "temperature"]
     assert body["messages"] == holdfast.compress(talk, 500).messages
 
 
 def test_a_budget_that_cannot_be_met_is_refused_and_nothing_is_written(run, talk, folder):
-    ran = run("compress", "chat.json", "--budget", "5", "-o", "o.json", "--result", "r.json", "--report", "r.html")
+    ran = run(
+        "compress",
+        "chat.json",
+        "--budget",
+        "5",
+        "-o",
+        "o.json",
+        "--result",
+        "r.json",
+        "--report",
+        "r.html",
+    )
     assert ran.code == 1
     assert ran.complaint.startswith("the budget of 5 tokens cannot be met: ")
     assert "the smallest budget that would do is " in ran.complaint
@@ -70,7 +90,11 @@ def test_a_budget_that_cannot_be_met_is_refused_and_nothing_is_written(run, talk
 
 
 def test_the_smallest_budget_that_is_named_does(run, talk):
-    smallest = run("compress", "chat.json", "--budget", "5").complaint.partition("would do is ")[2].split(";")[0]
+    smallest = (
+        run("compress", "chat.json", "--budget", "5")
+        .complaint.partition("would do is ")[2]
+        .split(";")[0]
+    )
     assert run("compress", "chat.json", "--budget", smallest).code == 0
 
 
@@ -102,15 +126,35 @@ def test_json_is_told_of_a_budget_that_cannot_be_met_too(run, talk):
 
 
 def test_json_and_the_messages_cannot_share_standard_output(run, talk):
-    assert run("compress", "chat.json", "--budget", "500", "--json", "-o", "-").complaint.startswith(
-        "-o: --json and"
-    )
+    assert run(
+        "compress", "chat.json", "--budget", "500", "--json", "-o", "-"
+    ).complaint.startswith("-o: --json and")
 
 
 def test_options_reach_the_compression(run, talk, folder):
-    options = ["--strategy", "prune", "--strategy", "trim", "--model", "gpt-4o", "--pin", "1,-1", "--pin", "2"]
+    options = [
+        "--strategy",
+        "prune",
+        "--strategy",
+        "trim",
+        "--model",
+        "gpt-4o",
+        "--pin",
+        "1,-1",
+        "--pin",
+        "2",
+    ]
     facts = run(
-        "compress", "chat.json", "--window", "1k", "--reserve", "400", "--headroom", "10%", *options, "--json"
+        "compress",
+        "chat.json",
+        "--window",
+        "1k",
+        "--reserve",
+        "400",
+        "--headroom",
+        "10%",
+        *options,
+        "--json",
     ).json
     assert facts["usage"]["limit"] == 540
     assert facts["accuracy"] == {"kind": "approximate", "error": None}
@@ -118,7 +162,10 @@ def test_options_reach_the_compression(run, talk, folder):
 
 
 def test_the_window_of_a_known_model_is_a_budget(run, talk):
-    assert run("compress", "chat.json", "--model", "gpt-4o", "--json").json["usage"]["limit"] == 128_000
+    assert (
+        run("compress", "chat.json", "--model", "gpt-4o", "--json").json["usage"]["limit"]
+        == 128_000
+    )
 
 
 def test_schemas_of_tools_are_counted(run, talk, folder):
@@ -131,15 +178,26 @@ def test_schemas_of_tools_are_counted(run, talk, folder):
 
 
 def test_a_report_takes_its_form_from_its_name(run, talk, folder):
-    assert "The report is in why.html." in run("compress", "chat.json", "-b", "500", "--report", "why.html").err
+    assert (
+        "The report is in why.html."
+        in run("compress", "chat.json", "-b", "500", "--report", "why.html").err
+    )
     run("compress", "chat.json", "--budget", "500", "--report", "why.txt", "-q")
     assert (folder / "why.html").read_text().startswith("<!doctype html>")
-    assert "dropped" in (folder / "why.txt").read_text() or "changed" in (folder / "why.txt").read_text()
+    assert (
+        "dropped" in (folder / "why.txt").read_text()
+        or "changed" in (folder / "why.txt").read_text()
+    )
 
 
 def test_a_report_of_lone_surrogates_can_be_written(run, folder):
     (folder / "chat.json").write_text('[{"role": "user", "content": "\\ud800"}]')
-    assert run("compress", "chat.json", "--budget", "500", "--report", "why.html", "--result", "r.json").code == 0
+    assert (
+        run(
+            "compress", "chat.json", "--budget", "500", "--report", "why.html", "--result", "r.json"
+        ).code
+        == 0
+    )
     assert "\\ud800" in (folder / "why.html").read_text()
 
 
@@ -186,7 +244,10 @@ def test_a_write_that_fails_leaves_every_file_as_it_was(run, talk, folder, monke
     monkeypatch.setattr(os, "fsync", full)
     ran = run("compress", "chat.json", "--budget", "500", "-o", "out.json", "--result", "all.json")
     assert ran.code == 2
-    assert ran.complaint == "out.json: it cannot be written (No space left on device); name another file"
+    assert (
+        ran.complaint
+        == "out.json: it cannot be written (No space left on device); name another file"
+    )
     assert (folder / "out.json").read_text() == "before"
     assert sorted(path.name for path in folder.iterdir()) == ["chat.json", "out.json"]
 
@@ -204,10 +265,18 @@ def test_a_message_of_20_megabytes_is_read_and_written(run, folder):
 
 @pytest.mark.parametrize("budget", ["1500", "1_500", "1,500", "1.5k", "1.5K", "0.0015m"])
 def test_a_number_of_tokens_is_read_as_people_write_it(run, talk, budget):
-    assert run("compress", "chat.json", "--budget", budget, "--json").json["usage"]["limit"] == 1_500
+    assert (
+        run("compress", "chat.json", "--budget", budget, "--json").json["usage"]["limit"] == 1_500
+    )
 
 
 def test_one_strategy_is_called_by_its_name_and_several_are_a_hybrid(run, talk):
-    one, two = ("--strategy", "sliding_window"), ("--strategy", "prune", "--strategy", "sliding_window")
-    assert run("compress", "chat.json", "-b", "500", "--json", *one).json["strategy"] == "sliding_window"
+    one, two = (
+        ("--strategy", "sliding_window"),
+        ("--strategy", "prune", "--strategy", "sliding_window"),
+    )
+    assert (
+        run("compress", "chat.json", "-b", "500", "--json", *one).json["strategy"]
+        == "sliding_window"
+    )
     assert run("compress", "chat.json", "-b", "500", "--json", *two).json["strategy"] == "hybrid"

@@ -16,7 +16,11 @@ def test_examples_stand_on_lines_of_their_own(run, command):
     ran = run(command, "--help")
     assert ran.code == 0
     assert "\\b" not in ran.out
-    examples = [line for line in ran.out.splitlines() if line.startswith("  holdfast ") or "| holdfast " in line]
+    examples = [
+        line
+        for line in ran.out.splitlines()
+        if line.startswith("  holdfast ") or "| holdfast " in line
+    ]
     assert all(f"holdfast {command} " in line or "restore" in line for line in examples)
     assert examples
 
@@ -35,4 +39,6 @@ def test_help_names_every_command_and_loads_none():
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     told, _, loaded = ran.stdout.rpartition("\n" + "sys ")
     assert all(f"\n  {command} " in told for command in COMMANDS.table)
-    assert not {"holdfast.cli.compress", "holdfast.engine", "holdfast.reports", "rich"} & set(loaded.split())
+    assert not {"holdfast.cli.compress", "holdfast.engine", "holdfast.reports", "rich"} & set(
+        loaded.split()
+    )

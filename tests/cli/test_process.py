@@ -35,7 +35,9 @@ def test_a_reader_that_has_gone_is_no_fault(talk, arguments):
 
 HELD = f"{sys.executable} -m holdfast"
 FULL = "holdfast: standard output: it cannot be written (No space left on device); name a file with room for it\n"
-CLOSED = "holdfast: standard output: it cannot be written (it is closed); name a file with room for it\n"
+CLOSED = (
+    "holdfast: standard output: it cannot be written (it is closed); name a file with room for it\n"
+)
 MISSING = "holdfast: nope.json: there is no such file; check the path\n"
 NO_INPUT = "holdfast: standard input: it cannot be read (it is closed); name a file, or send one in by a pipe\n"
 
@@ -64,7 +66,9 @@ NO_INPUT = "holdfast: standard input: it cannot be read (it is closed); name a f
     ],
 )
 def test_streams_that_are_closed_or_full_are_no_fault_of_ours(talk, line, code, told):
-    ran = subprocess.run(["sh", "-c", f"{HELD} {line}"], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        ["sh", "-c", f"{HELD} {line}"], capture_output=True, text=True, check=False
+    )
     assert (ran.returncode, ran.stderr) == (code, told)
 
 
@@ -72,7 +76,10 @@ def test_an_interrupt_while_it_is_loaded_ends_it_quietly(folder: Path):
     (folder / "click.py").write_text("raise KeyboardInterrupt")
     path = os.pathsep.join([str(folder), *sys.path])
     ran = subprocess.run(
-        [*COMMAND, "count", "chat.json"], capture_output=True, check=False, env={**os.environ, "PYTHONPATH": path}
+        [*COMMAND, "count", "chat.json"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
 
@@ -81,7 +88,9 @@ def on_terminal(arguments: list[str], **environment: str) -> str:
     ours, theirs = pty.openpty()
     env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "90", **environment}
     env = {name: value for name, value in env.items() if value}
-    with subprocess.Popen([*COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=env) as ran:
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=env
+    ) as ran:
         os.close(theirs)
         seen = b""
         while True:
@@ -109,7 +118,9 @@ def test_colour_can_be_declined(talk):
 
 def test_on_a_terminal_the_prompt_stands_behind_what_is_recalled(talk):
     kept = ["--store", "agent.db", "--thread", "t"]
-    subprocess.run([*COMMAND, "session", "append", "chat.json", *kept], capture_output=True, check=True)
+    subprocess.run(
+        [*COMMAND, "session", "append", "chat.json", *kept], capture_output=True, check=True
+    )
     last = [*kept, "--", "-1"]
     piped = subprocess.run([*COMMAND, "session", "recall", *last], capture_output=True, check=True)
     assert piped.stdout.decode() == talk[-1]["content"]

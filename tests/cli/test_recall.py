@@ -24,14 +24,22 @@ def key(folder) -> str:
 
 
 def test_a_compressed_conversation_names_what_recall_gives_back(run, talk, folder):
-    assert run("compress", "chat.json", "--budget", "500", "--store", URL, "-o", "short.json", "-q").code == 0
+    assert (
+        run(
+            "compress", "chat.json", "--budget", "500", "--store", URL, "-o", "short.json", "-q"
+        ).code
+        == 0
+    )
     named = re.search(r"\[original: ([0-9a-f]{20}) ", (folder / "short.json").read_text())
     assert run("recall", named[1], "--store", URL).out == talk[3]["content"]
 
 
 def test_in_another_process(key, folder):
     command = [sys.executable, "-m", "holdfast", "recall", key, "--store", URL, "--lines", "2:3"]
-    assert subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout == b"line 2\nline 3\n"
+    assert (
+        subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout
+        == b"line 2\nline 3\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +65,9 @@ def test_a_field_of_json(run, folder):
 
 
 def test_json_has_the_numbers_of_the_lines(run, key):
-    facts = run("recall", key, "--store", URL, "--pattern", "line 5", "--lines", "5:50", "--json").json
+    facts = run(
+        "recall", key, "--store", URL, "--pattern", "line 5", "--lines", "5:50", "--json"
+    ).json
     assert facts == {"key": key, "text": "line 5\nline 50\n", "lines": [5, 50], "of": 100}
 
 
@@ -76,15 +86,27 @@ def test_a_text_of_any_characters_comes_back_byte_by_byte(run, folder):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--store", URL, "--lines", "ten"], "--lines: 'ten' is no range of lines; write it as 10:80"),
+        (
+            ["--store", URL, "--lines", "ten"],
+            "--lines: 'ten' is no range of lines; write it as 10:80",
+        ),
         (["--store", URL, "--lines", "9:2"], "--lines: 9:2 is not a range; "),
         (["--store", URL, "--pattern", "("], "pattern '(': missing ): (; "),
         (["--store", URL, "--field", "a"], "field 'a': the text is not JSON"),
-        (["--store", "sqlite:///other.db"], "--store sqlite:///other.db: there is no such file; check the path"),
-        (["--store", "kept.db"], "--store: 'kept.db' is not a URL; a file is written 'sqlite:///kept.db'"),
+        (
+            ["--store", "sqlite:///other.db"],
+            "--store sqlite:///other.db: there is no such file; check the path",
+        ),
+        (
+            ["--store", "kept.db"],
+            "--store: 'kept.db' is not a URL; a file is written 'sqlite:///kept.db'",
+        ),
         (["--store", "mongo://x"], "--store: there is no store named 'mongo'"),
         ([], "--store: it is missing; give the one that compress or shrink had"),
-        (["--store-key", "key"], "--store-key: there is no store to open with it; give --store too"),
+        (
+            ["--store-key", "key"],
+            "--store-key: there is no store to open with it; give --store too",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(run, key, folder, options, complaint):
@@ -125,7 +147,15 @@ def test_compress_masks_secrets_when_asked(run, folder):
     ]
     (folder / "chat.json").write_text(json.dumps(chat))
     facts = run(
-        "compress", "chat.json", "--budget", "215", "--redact", "--result", "all.json", "--json", "-q"
+        "compress",
+        "chat.json",
+        "--budget",
+        "215",
+        "--redact",
+        "--result",
+        "all.json",
+        "--json",
+        "-q",
     ).json
     assert (facts["masked"], facts["redacted"]) == ([1], {"github token": 1})
     assert secret not in (folder / "all.json").read_text()

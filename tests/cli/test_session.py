@@ -36,7 +36,9 @@ def test_messages_are_appended_from_a_list_a_body_one_object_or_lines(run, folde
 
 def test_a_message_with_a_known_id_is_not_kept_again(run):
     for _ in range(2):
-        given = run("session", "append", *HERE, "--id", "one", stdin=b'{"role": "user", "content": "a"}')
+        given = run(
+            "session", "append", *HERE, "--id", "one", stdin=b'{"role": "user", "content": "a"}'
+        )
         assert given.json == [0]
     assert len(run("session", "restore", *HERE).json) == 1
 
@@ -44,7 +46,11 @@ def test_a_message_with_a_known_id_is_not_kept_again(run):
 def test_what_was_said_long_ago_is_kept_with_its_time(run):
     def said(text, *options):
         return run(
-            "session", "append", *HERE, *options, stdin=json.dumps({"role": "user", "content": text}).encode()
+            "session",
+            "append",
+            *HERE,
+            *options,
+            stdin=json.dumps({"role": "user", "content": text}).encode(),
         )
 
     for text, time in [
@@ -54,11 +60,14 @@ def test_what_was_said_long_ago_is_kept_with_its_time(run):
         assert said(text, "--at", time).code == 0
     for n in range(20):
         said(
-            f"Nothing but the weather on day {n}, with words enough to fill what there is of room. " * 5,
+            f"Nothing but the weather on day {n}, with words enough to fill what there is of room. "
+            * 5,
             "--at",
             "2024-02-03T08:00Z",
         )
-    fitted = run("session", "fit", *HERE, "--budget", "300", "--query", "What are the pets called?").out
+    fitted = run(
+        "session", "fit", *HERE, "--budget", "300", "--query", "What are the pets called?"
+    ).out
     assert "8 May 2023" in fitted
     assert "12 July 2023" in fitted
     assert said("a", "--at", "soon").complaint == (
@@ -79,7 +88,10 @@ def test_fit_writes_the_messages_for_the_next_call(run, kept, folder, query):
 
 def test_a_budget_that_cannot_be_met_is_an_error_unless_soft(run, kept):
     assert run("session", "fit", *HERE, "--budget", "10").code == 1
-    assert "the budget of 10 tokens cannot be met" in run("session", "fit", *HERE, "--budget", "10").complaint
+    assert (
+        "the budget of 10 tokens cannot be met"
+        in run("session", "fit", *HERE, "--budget", "10").complaint
+    )
     soft = run("session", "fit", *HERE, "--budget", "10", "--soft")
     assert soft.code == 0
     assert soft.json
@@ -132,7 +144,9 @@ def test_a_store_that_is_not_there_is_not_made_by_looking(run, folder, command):
 
 def test_what_is_no_message_is_refused_with_the_name_of_the_file(run, folder):
     (folder / "bad.json").write_text('[{"content": "x"}]')
-    assert run("session", "append", "bad.json", *HERE).complaint.startswith("bad.json: messages[0]: ")
+    assert run("session", "append", "bad.json", *HERE).complaint.startswith(
+        "bad.json: messages[0]: "
+    )
 
 
 def test_without_a_subcommand_the_help_is_printed(run):
@@ -141,7 +155,9 @@ def test_without_a_subcommand_the_help_is_printed(run):
     assert "holdfast session append turn.json" in done.out
 
 
-@pytest.mark.parametrize("command", [("stats",), ("restore",), ("search", "anything"), ("fit", "--budget", "100")])
+@pytest.mark.parametrize(
+    "command", [("stats",), ("restore",), ("search", "anything"), ("fit", "--budget", "100")]
+)
 def test_a_thread_that_is_not_there_is_told(run, kept, command):
     done = run("session", *command, "--store", "a.db", "--thread", "mistyped")
     assert done.code == 2
@@ -158,11 +174,17 @@ def test_an_unknown_command_of_a_session_names_the_known_ones(run):
 
 def test_a_session_that_would_end_with_the_command_is_refused(run, kept):
     line = run("session", "append", "talk.json", "--store", "memory://", "--thread", "t").complaint
-    assert line.startswith("--store memory://: what is kept in memory ends with the command; name a file")
+    assert line.startswith(
+        "--store memory://: what is kept in memory ends with the command; name a file"
+    )
 
 
-def test_a_long_message_that_was_found_is_shown_by_its_beginning_and_whole_as_json(run, kept, folder):
-    (folder / "long.json").write_text(json.dumps([{"role": "user", "content": "the harbour pilot " * 200}]))
+def test_a_long_message_that_was_found_is_shown_by_its_beginning_and_whole_as_json(
+    run, kept, folder
+):
+    (folder / "long.json").write_text(
+        json.dumps([{"role": "user", "content": "the harbour pilot " * 200}])
+    )
     run("session", "append", "long.json", *HERE)
     line = run("session", "search", "harbour pilot", *HERE, "--limit", "1").out
     assert 250 < len(line) < 350
@@ -198,13 +220,31 @@ def test_a_model_that_is_not_known_is_told_before_anything_is_kept(run, kept):
 
 
 def options_of(command):
-    return {option for parameter in command.params for option in parameter.opts if option.startswith("--")}
+    return {
+        option
+        for parameter in command.params
+        for option in parameter.opts
+        if option.startswith("--")
+    }
 
 
 def test_fit_has_the_options_of_compress_where_they_mean_something():
-    of_one_request = {"--step", "--strategy", "--pin", "--result", "--report"}  # a session decides, or keeps it
-    of_a_store_of_values = {"--store-key", "--llm", "--embedder"}  # fit asks nobody, and logs are not encrypted
-    assert options_of(compress) - options_of(session.commands["fit"]) == of_one_request | of_a_store_of_values
+    of_one_request = {
+        "--step",
+        "--strategy",
+        "--pin",
+        "--result",
+        "--report",
+    }  # a session decides, or keeps it
+    of_a_store_of_values = {
+        "--store-key",
+        "--llm",
+        "--embedder",
+    }  # fit asks nobody, and logs are not encrypted
+    assert (
+        options_of(compress) - options_of(session.commands["fit"])
+        == of_one_request | of_a_store_of_values
+    )
     assert options_of(session.commands["fit"]) - options_of(compress) == set()
 
 
@@ -215,11 +255,16 @@ def test_fit_takes_a_window_or_that_of_the_model_less_the_answer(run, kept):
         "session", "fit", *HERE, "--model", "gpt-4o", "--reserve", "4k"
     ).err  # fmt: skip
     ran = run("session", "fit", *HERE)
-    assert ran.complaint.startswith("--budget: neither a limit nor a window is given; give --budget or --window")
+    assert ran.complaint.startswith(
+        "--budget: neither a limit nor a window is given; give --budget or --window"
+    )
 
 
 def test_fit_takes_a_profile_and_counts_the_schemas_that_are_sent_along(run, kept, folder):
-    schema = {"type": "function", "function": {"name": "read", "description": "Reads a file. " * 40}}
+    schema = {
+        "type": "function",
+        "function": {"name": "read", "description": "Reads a file. " * 40},
+    }
     (folder / "tools.json").write_text(json.dumps([schema]))
     plain = run("session", "fit", *HERE, "--budget", "900", "--profile", "fast", "--json").json
     told = run("session", "fit", *HERE, "--budget", "900", "--tools", "tools.json", "--json").json
@@ -232,7 +277,19 @@ def test_fit_takes_a_profile_and_counts_the_schemas_that_are_sent_along(run, kep
 
 
 def test_fit_prints_its_facts_as_json_and_then_the_messages_only_to_a_file(run, kept, folder):
-    ran = run("session", "fit", *HERE, "--budget", "900", "--query", "retries", "--json", "-o", "view.json", "-q")
+    ran = run(
+        "session",
+        "fit",
+        *HERE,
+        "--budget",
+        "900",
+        "--query",
+        "retries",
+        "--json",
+        "-o",
+        "view.json",
+        "-q",
+    )
     assert ran.err == ""
     facts = ran.json
     assert facts["usage"]["limit"] == 900
@@ -243,7 +300,9 @@ def test_fit_prints_its_facts_as_json_and_then_the_messages_only_to_a_file(run, 
     assert clash.complaint.startswith("-o: --json and the messages both want standard output")
 
 
-def test_fit_says_what_would_do_and_gives_the_facts_even_where_the_budget_cannot_be_met(run, kept, folder):
+def test_fit_says_what_would_do_and_gives_the_facts_even_where_the_budget_cannot_be_met(
+    run, kept, folder
+):
     ran = run("session", "fit", *HERE, "--budget", "10", "--json", "-o", "view.json")
     assert ran.code == 1
     assert ran.json["budget_met"] is False
@@ -251,15 +310,23 @@ def test_fit_says_what_would_do_and_gives_the_facts_even_where_the_budget_cannot
     assert ran.err.endswith("; give so much, or --soft to come as near to it as can be\n")
     assert not (folder / "view.json").exists()
     assert run("session", "fit", *HERE, "--budget", smallest).code == 0
-    assert ": NOT met, what must stay is larger" in run("session", "fit", *HERE, "--budget", "10", "--soft").err
+    assert (
+        ": NOT met, what must stay is larger"
+        in run("session", "fit", *HERE, "--budget", "10", "--soft").err
+    )
 
 
 @pytest.mark.parametrize("command", [["session", "fit", *HERE], ["compress", "talk.json"]])
-def test_a_model_whose_name_says_nothing_is_told_of_once_and_counted_all_the_same(run, kept, command):
+def test_a_model_whose_name_says_nothing_is_told_of_once_and_counted_all_the_same(
+    run, kept, command
+):
     ran = run(*command, "--budget", "900", "--model", "gtp-4o")
     assert ran.code == 0
     assert ran.json
-    assert ran.err.count("The model 'gtp-4o' is not known here: tokens are counted by cl100k_base") == 1
+    assert (
+        ran.err.count("The model 'gtp-4o' is not known here: tokens are counted by cl100k_base")
+        == 1
+    )
     assert "not known here" not in run(*command, "--budget", "900", "--model", "gpt-4o").err
     assert "not known here" not in run(*command, "--budget", "900", "--model", "words").err
     assert run(*command, "--budget", "900", "--model", "gtp-4o", "-q").err == ""
@@ -270,10 +337,17 @@ def test_a_position_from_the_end_is_recalled_after_two_dashes(run, kept):
 
 
 def test_what_a_request_has_beside_its_messages_is_not_dropped_in_silence(run, folder):
-    body = {"model": "m", "system": "Be brief.", "tools": [{"name": "read"}], "messages": talk(1)[1:]}
+    body = {
+        "model": "m",
+        "system": "Be brief.",
+        "tools": [{"name": "read"}],
+        "messages": talk(1)[1:],
+    }
     ran = run("session", "append", *HERE, stdin=json.dumps(body).encode())
     assert ran.code == 0
-    assert ran.err.startswith("Of the request its messages are kept, not its system and tools: send that along")
+    assert ran.err.startswith(
+        "Of the request its messages are kept, not its system and tools: send that along"
+    )
     del body["system"], body["tools"]
     assert run("session", "append", *HERE, stdin=json.dumps(body).encode()).err == ""
 
@@ -286,12 +360,24 @@ def test_a_result_without_its_call_is_kept_and_told_when_it_comes(run, folder):
 
 
 def test_a_wrong_number_of_ids_is_named_as_the_option(run, folder):
-    ran = run("session", "append", *HERE, "--id", "a", "--id", "b", stdin=b'{"role": "user", "content": "a"}')
+    ran = run(
+        "session",
+        "append",
+        *HERE,
+        "--id",
+        "a",
+        "--id",
+        "b",
+        stdin=b'{"role": "user", "content": "a"}',
+    )
     assert ran.complaint == "--id: 2 ids for 1 message; give one for each message"
 
 
 def test_a_report_of_no_known_form_is_refused(run, kept, folder):
-    assert "the name says no form of report" in run("session", "stats", *HERE, "--report", "a.pdf").complaint
+    assert (
+        "the name says no form of report"
+        in run("session", "stats", *HERE, "--report", "a.pdf").complaint
+    )
     assert not (folder / "a.pdf").exists()
 
 

@@ -14,7 +14,10 @@ def test_a_text_is_made_to_fit(run, folder):
     (folder / "app.log").write_text(log(900))
     ran = run("shrink", "app.log", "--tokens", "300", "--query", "What did worker 321 do?")
     assert ran.code == 0
-    assert ran.out == holdfast.shrink(log(900), 300, "What did worker 321 do?").text.rstrip("\n") + "\n"
+    assert (
+        ran.out
+        == holdfast.shrink(log(900), 300, "What did worker 321 do?").text.rstrip("\n") + "\n"
+    )
     assert "worker 321 finished" in ran.out
     assert ran.err == ""
 
@@ -42,7 +45,9 @@ def test_with_a_store_the_original_can_be_had_back(run):
 
 
 def test_json_has_the_text_with_its_facts(run):
-    facts = run("shrink", "-", "--tokens", "200", "--store", URL, "--json", stdin=log(900).encode()).json
+    facts = run(
+        "shrink", "-", "--tokens", "200", "--store", URL, "--json", stdin=log(900).encode()
+    ).json
     shrunk = holdfast.shrink(log(900), 200, store=URL)
     assert facts == {
         "text": shrunk.text,
@@ -78,7 +83,10 @@ def test_any_bytes_go_through(run, content):
     ran = run("shrink", "-", "--tokens", "80", stdin=content)
     assert ran.code == 0
     assert ran.out.strip()
-    assert holdfast.count([{"role": "user", "content": ran.out.rstrip("\n")}]).messages[0].tokens <= 80 + 4
+    assert (
+        holdfast.count([{"role": "user", "content": ran.out.rstrip("\n")}]).messages[0].tokens
+        <= 80 + 4
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,9 +96,17 @@ def test_any_bytes_go_through(run, content):
         (["-", "--tokens", "0"], b"text", "--tokens: '0' is not a positive number of tokens"),
         (["-", "--tokens", "few"], b"text", "--tokens: 'few' is not a positive number of tokens"),
         (["absent.txt", "--tokens", "5"], b"", "absent.txt: there is no such file"),
-        (["-", "--tokens", "5", "--kind", "jsn"], b"text", "--kind: there is no content kind named 'jsn'"),
+        (
+            ["-", "--tokens", "5", "--kind", "jsn"],
+            b"text",
+            "--kind: there is no content kind named 'jsn'",
+        ),
         (["-", "--tokens", "5", "--counter", "magic"], b"text", "--counter: "),
-        (["-", "--tokens", "5", "--store", URL], b"caf\xe9", "standard input: byte 3 (0xe9) is not UTF-8"),
+        (
+            ["-", "--tokens", "5", "--store", URL],
+            b"caf\xe9",
+            "standard input: byte 3 (0xe9) is not UTF-8",
+        ),
         (
             ["-", "--tokens", "5"],
             "é".encode("utf-16"),

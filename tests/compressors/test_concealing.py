@@ -18,6 +18,8 @@ def test_secrets_are_masked_whoever_said_them_and_everything_else_is_the_same():
 
 def test_a_summary_that_holds_a_secret_stays_a_summary():
     for role in ("user", "system"):
-        transcript = named("openai_chat").read([{"role": role, "content": mark(f"They used {KEY}.", role)}])
+        transcript = named("openai_chat").read(
+            [{"role": role, "content": mark(f"They used {KEY}.", role)}]
+        )
         Marks().admit(transcript)
         assert body_of(concealed(transcript.messages[0])) == "They used [redacted openai key]."

@@ -59,7 +59,9 @@ def test_a_gap_grows_until_what_meets_may_meet(roles, gone, stays):
         ("uauau", {3}, {0, 1, 2}, "uauau"),
     ],
 )
-def test_what_is_kept_stays_and_the_message_before_the_gap_goes_or_one_comes_back(roles, gone, kept, stays):
+def test_what_is_kept_stays_and_the_message_before_the_gap_goes_or_one_comes_back(
+    roles, gone, kept, stays
+):
     assert left(roles, gone, kept) == stays
 
 
@@ -87,7 +89,9 @@ def test_neighbours_that_never_were_apart_are_not_looked_at():
 
 
 def test_the_oldest_go_until_enough_is_free_and_units_go_whole():
-    transcript = named("openai").read([user("go"), *exchange(0, 10), *exchange(1, 10), user("x"), assistant("y")])
+    transcript = named("openai").read(
+        [user("go"), *exchange(0, 10), *exchange(1, 10), user("x"), assistant("y")]
+    )
     sizes = METER.sizes(transcript)
     assert oldest_first(transcript, sizes, 0, set()) == set()
     assert oldest_first(transcript, sizes, 1, set()) == {0}

@@ -59,10 +59,18 @@ def test_any_other_object_has_a_name_and_no_knobs():
         (SlidingWindow(keep_tokens=0.5), {"strategy": "sliding_window", "keep_tokens": 0.5}),
         (
             tunacode(),
-            {"strategy": "prune", "protect_tokens": 40_000, "minimum_tokens": 20_000, "min_user_turns": 2},
+            {
+                "strategy": "prune",
+                "protect_tokens": 40_000,
+                "minimum_tokens": 20_000,
+                "min_user_turns": 2,
+            },
         ),
         (Prune(tools=("read_*",)), {"tools": ["read_*"]}),
-        (Trim(keep_recent=2, threshold=0.7), {"strategy": "trim", "keep_recent": 2, "threshold": 0.7}),
+        (
+            Trim(keep_recent=2, threshold=0.7),
+            {"strategy": "trim", "keep_recent": 2, "threshold": 0.7},
+        ),
         (Stepwise(Trim(), 0.25), {"strategy": "trim", "step": 0.25}),
         (Shrink(), {"strategy": "shrink"}),
         (Sieve(inner=Sieve()), {"strategy": "sieve"}),

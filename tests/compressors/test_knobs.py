@@ -75,5 +75,7 @@ def test_a_strategy_of_the_caller_can_check_its_knobs_alike():
 
     Sift.__annotations__.update(mesh=Share | None, mode=Literal["wet", "dry"])
     assert Sift(3).mesh == 3
-    with pytest.raises(ConfigError, match=r"Sift.mode: 'moist' does not belong here; give 'wet' or 'dry'"):
+    with pytest.raises(
+        ConfigError, match=r"Sift.mode: 'moist' does not belong here; give 'wet' or 'dry'"
+    ):
         Sift(mode="moist")

@@ -33,7 +33,9 @@ def fitted(strategy, model, messages=TALK, **options):
 
 
 def told(result):
-    return [text for text in outputs(result) if text.startswith("[Summary of an old output of bash, ")]
+    return [
+        text for text in outputs(result) if text.startswith("[Summary of an old output of bash, ")
+    ]
 
 
 @BOTH
@@ -56,7 +58,10 @@ def test_the_same_output_is_never_sent_twice(strategy):
     first = fitted(strategy, model, store=store)
     calls = len(model.calls)
     assert calls == len(told(first))
-    assert fitted(strategy, model, [*TALK, user("Go on.")], store=store).messages[:-1] == first.messages
+    assert (
+        fitted(strategy, model, [*TALK, user("Go on.")], store=store).messages[:-1]
+        == first.messages
+    )
     assert fitted(strategy, model, first.messages, store=store).messages == first.messages
     assert len(model.calls) == calls
 
@@ -76,7 +81,9 @@ def test_after_a_failure_the_placeholder_stands_and_no_more_is_asked(strategy, r
 def test_an_output_that_is_hardly_longer_than_a_summary_costs_no_call():
     model = Scripted(notes)
     short = run(*[("bash", {"command": f"job {n}"}, log(4, f"job{n}")) for n in range(30)])
-    result = holdfast.compress([*short, user("Next?")], 1_500, strategy=Prune(0, 0, summary_tokens=200), llm=model)
+    result = holdfast.compress(
+        [*short, user("Next?")], 1_500, strategy=Prune(0, 0, summary_tokens=200), llm=model
+    )
     assert result.steps[0].applied
     assert not model.calls
 
@@ -101,5 +108,12 @@ def test_a_store_that_fails_costs_the_references_and_is_told(strategy):
     result = fitted(strategy, Scripted(notes), store=Full())
     assert told(result)
     assert "original:" not in str(result.messages)
-    assert result.steps[0].detail.count("no original was saved from then on: the store failed: OSError: full") == 1
-    assert result.steps[0].detail.count("summaries are not kept: the store failed: OSError: full") == 1
+    assert (
+        result.steps[0].detail.count(
+            "no original was saved from then on: the store failed: OSError: full"
+        )
+        == 1
+    )
+    assert (
+        result.steps[0].detail.count("summaries are not kept: the store failed: OSError: full") == 1
+    )

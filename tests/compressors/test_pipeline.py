@@ -30,7 +30,9 @@ def test_it_stops_when_the_target_is_met_and_later_steps_are_not_asked():
 
 
 def test_there_is_one_record_a_step_with_what_it_did_or_why_not():
-    result = compressed(SlidingWindow(window_size=99), Prune(protect_tokens=200, minimum_tokens=0), Trim())
+    result = compressed(
+        SlidingWindow(window_size=99), Prune(protect_tokens=200, minimum_tokens=0), Trim()
+    )
     assert [(step.name, step.applied) for step in result.steps] == [
         ("sliding_window", False), ("prune", True), ("trim", False)
     ]  # fmt: skip
@@ -41,7 +43,9 @@ def test_metrics_are_against_the_original_input():
     result = compressed(Prune(protect_tokens=400, minimum_tokens=0), Trim())
     assert result.metrics.tokens_before == holdfast.count(agent_run(6), counter="words").total
     assert result.metrics.messages_before == 15
-    assert result.metrics.tokens_after == holdfast.count(result.messages, counter="words").total <= 300
+    assert (
+        result.metrics.tokens_after == holdfast.count(result.messages, counter="words").total <= 300
+    )
 
 
 def test_each_step_holds_the_messages_as_they_stood_after_it():
@@ -112,7 +116,9 @@ FAULTS = {
     "says nothing that is text": Plan((Replace(3, 0, None),)),
     "offloads what is no text": Plan((Offload(3, 0, 5, "key"),)),
     "inserts no message": Plan((Drop((2, 3)), Insert(2, "user", "x", original=5))),
-    "inserts a message without content": Plan((Drop((2, 3)), Insert(2, "user", "x", original={"role": "user"}))),
+    "inserts a message without content": Plan(
+        (Drop((2, 3)), Insert(2, "user", "x", original={"role": "user"}))
+    ),
     "plans steps that are none": Plan(steps=(5,)),
     "asks what nobody knows": lambda t, a: (yield Ask()),
     "asks for a number": lambda t, a: (yield 5),
@@ -154,7 +160,9 @@ def test_several_asks_without_a_store_are_each_answered_with_the_reason():
         return Plan.skip("told", "; ".join(str(answer) for answer in answers))
 
     result = compressed(Somebody(flow), Trim())
-    assert result.steps[0].detail == "no store was given; pass store=; no model was given; pass llm="
+    assert (
+        result.steps[0].detail == "no store was given; pass store=; no model was given; pass llm="
+    )
 
 
 def test_a_flow_that_catches_its_failed_ask_is_not_degraded():

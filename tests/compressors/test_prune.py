@@ -15,7 +15,11 @@ def cleared(strategy, messages, budget=1_000, **settings):
 
 def test_the_preset_of_the_design_has_its_numbers():
     preset = tunacode()
-    assert (preset.protect_tokens, preset.minimum_tokens, preset.min_user_turns) == (40_000, 20_000, 2)
+    assert (preset.protect_tokens, preset.minimum_tokens, preset.min_user_turns) == (
+        40_000,
+        20_000,
+        2,
+    )
     assert preset.placeholder == PLACEHOLDER == "[Old tool result content cleared]"
 
 
@@ -69,7 +73,13 @@ def test_the_placeholder_can_be_the_callers_own():
 
 
 def test_a_contextual_placeholder_names_the_tool_and_the_size():
-    messages = [user("go"), *exchange(0, 1_300, "read_file"), *exchange(1), *exchange(2), assistant("ok")]
+    messages = [
+        user("go"),
+        *exchange(0, 1_300, "read_file"),
+        *exchange(1),
+        *exchange(2),
+        assistant("ok"),
+    ]
     messages[2]["content"] = words(650) + "\n" + words(650)
     plan = planned(Prune(**SMALL, contextual=True), messages)
     assert replaced(plan) == {(2, 0): "[Old output of read_file cleared: 2 lines, 1,300 tokens]"}
@@ -159,7 +169,9 @@ def test_of_an_answer_in_parts_the_whole_goes_and_media_with_it():
 
 @pytest.mark.parametrize("budgets", [1.0, 2.0])
 def test_what_is_too_far_back_can_be_left_to_the_next_step(budgets):
-    near = cleared(Prune(protect_tokens=0, minimum_tokens=0, reach_budgets=budgets), agent_run(30), 500)
+    near = cleared(
+        Prune(protect_tokens=0, minimum_tokens=0, reach_budgets=budgets), agent_run(30), 500
+    )
     everything = cleared(Prune(protect_tokens=0, minimum_tokens=0), agent_run(30), 500)
     assert near == [i for i in everything if i >= near[0]]
     assert 0 < len(near) <= 5 * budgets

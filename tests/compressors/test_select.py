@@ -17,7 +17,8 @@ DONE = "What was said and done, step by step:"
 
 def filler(number):
     return (
-        f"Row {number}: account {number * 37} was read, its balance is {number * 113}.25 and nothing is due. " * 4
+        f"Row {number}: account {number * 37} was read, its balance is {number * 113}.25 and nothing is due. "
+        * 4
     )
 
 
@@ -38,7 +39,9 @@ def native(text):
 def written(text):
     messages = [{"role": "user", "content": "Read the ledger and tell me what is due."}]
     for number in range(12):
-        messages.append({"role": "assistant", "content": f"I read on.\n\n```sh\nread {number}\n```"})
+        messages.append(
+            {"role": "assistant", "content": f"I read on.\n\n```sh\nread {number}\n```"}
+        )
         returned = f"Output: {filler(number)}" + (text if number == 3 else "")
         messages.append({"role": "user", "content": returned})
     return [*messages, {"role": "assistant", "content": "Nothing is due so far."}]
@@ -72,7 +75,9 @@ def told(messages, budget=700):
     result = holdfast.compress(messages, budget)
     assert result.budget_met
     assert not [m for m in result.messages if m["role"] == "system"]
-    notes = "\n".join(m["content"] for m in result.messages if m["role"] == "user" and DONE in str(m["content"]))
+    notes = "\n".join(
+        m["content"] for m in result.messages if m["role"] == "user" and DONE in str(m["content"])
+    )
     said, _, done = notes.partition(DONE)
     return said.partition(SAID)[2], done
 
@@ -90,9 +95,19 @@ def test_what_a_person_ordered_stands_as_such():
 
 
 def test_a_failed_call_is_told_as_failed():
-    messages = [{"role": "user", "content": [{"type": "text", "text": "Book the flight and then the hotel."}]}]
+    messages = [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "Book the flight and then the hotel."}],
+        }
+    ]
     for number in range(10):
-        use = {"type": "tool_use", "id": f"t{number}", "name": "book", "input": {"flight": f"HF{number}12"}}
+        use = {
+            "type": "tool_use",
+            "id": f"t{number}",
+            "name": "book",
+            "input": {"flight": f"HF{number}12"},
+        }
         messages.append({"role": "assistant", "content": [use]})
         done = {"type": "tool_result", "tool_use_id": f"t{number}", "content": filler(number)}
         if number == 4:
@@ -108,15 +123,22 @@ def test_a_larger_budget_keeps_what_a_smaller_one_kept():
     before = 0
     for budget in range(300, 2400, 150):
         text = str(holdfast.compress(messages, budget).messages)
-        kept = sum(re.search(rf"\b{number * 37} was read", text) is not None for number in range(12))
+        kept = sum(
+            re.search(rf"\b{number * 37} was read", text) is not None for number in range(12)
+        )
         assert kept >= before - 1
         before = max(before, kept)
 
 
 def test_a_confirmation_stands_behind_the_proposal_that_it_answers():
-    proposal = "I would cancel HF-2291 for 140 EUR and book HF-3310 on 4 May for 212 EUR instead. Shall I?"
+    proposal = (
+        "I would cancel HF-2291 for 140 EUR and book HF-3310 on 4 May for 212 EUR instead. Shall I?"
+    )
     messages = [*native(""), {"role": "user", "content": "What would you do?"}]
-    messages += [{"role": "assistant", "content": proposal}, {"role": "user", "content": "Yes, do it."}]
+    messages += [
+        {"role": "assistant", "content": proposal},
+        {"role": "user", "content": "Yes, do it."},
+    ]
     kept = holdfast.compress(messages, 500).messages
 
     assert kept[-2]["content"] == proposal
@@ -128,7 +150,10 @@ def test_the_room_is_used_and_the_task_is_never_gone():
     for budget in range(320, 2000, 120):
         result = holdfast.compress(messages, budget)
         assert "tell me what is due" in str(result.messages)
-        assert result.usage.tokens >= 0.85 * budget or result.reason in ("within_budget", "lossless")
+        assert result.usage.tokens >= 0.85 * budget or result.reason in (
+            "within_budget",
+            "lossless",
+        )
 
 
 def answered(proposal):
@@ -142,7 +167,9 @@ def answered(proposal):
 
 
 def test_a_proposal_of_most_of_the_room_stands_whole_before_a_short_answer():
-    steps = " ".join(f"Step {n}: move {n * 41}.50 EUR to account HF-{n * 733}." for n in range(1, 20))
+    steps = " ".join(
+        f"Step {n}: move {n * 41}.50 EUR to account HF-{n * 733}." for n in range(1, 20)
+    )
     proposal = f"I would do this. {steps} Shall I?"
     for budget in (420, 480, 600, 900):
         result = holdfast.compress(answered(proposal), budget)
@@ -161,7 +188,9 @@ def test_a_call_whose_short_result_opens_with_an_error_is_told_as_failed():
 
 def test_a_failed_call_says_so_where_its_result_is_not_told():
     failed = Event("outcome", "tool", "Error: locked", 1, 0, 0, failed=True)
-    candidates = Candidates([Event("act", "read", '{"part": 6}', 0, 0), failed], range(2), lambda _: 0.3)
+    candidates = Candidates(
+        [Event("act", "read", '{"part": 6}', 0, 0), failed], range(2), lambda _: 0.3
+    )
     act_alone = [number for number, each in enumerate(candidates.found) if each.event == 0]
 
     assert notes(told_of(act_alone, candidates), "Notes:").endswith("- failed: read part: 6")
@@ -190,4 +219,9 @@ def test_the_results_of_calls_that_go_out_together_stand_each_under_its_own():
     candidates = Candidates([*calls, *results], range(4), lambda _: 0.3)
     lines = notes(told_of(range(len(candidates.found)), candidates), "Notes:").splitlines()
 
-    assert lines[-4:] == ["- read part: 1", "> total of part 1: 771", "- read part: 2", "> total of part 2: 772"]
+    assert lines[-4:] == [
+        "- read part: 1",
+        "> total of part 1: 771",
+        "- read part: 2",
+        "> total of part 2: 772",
+    ]

@@ -12,7 +12,9 @@ from holdfast.stores.in_process import InProcessStore
 from tests.compressors.shrink.exchanges import outputs, run
 from tests.stores.doubles import TextStore
 
-JAVA = "ERROR: boom\nfirst\nsecond\n" + "\n".join(f"    at com.shop.Cart{i}.add(Cart.java:{i})" for i in range(60))
+JAVA = "ERROR: boom\nfirst\nsecond\n" + "\n".join(
+    f"    at com.shop.Cart{i}.add(Cart.java:{i})" for i in range(60)
+)
 PROSE = "some words that say nothing in particular " * 70
 
 
@@ -85,7 +87,14 @@ def test_text_in_braces_that_is_no_json_is_cut_as_text():
 
 def test_a_text_keeps_its_first_50_words_and_its_last_20():
     words = [f"word{i}" for i in range(400)]
-    assert said(" ".join(words)).split() == [*words[:50], "...", "[+330", "words]", "...", *words[-20:]]
+    assert said(" ".join(words)).split() == [
+        *words[:50],
+        "...",
+        "[+330",
+        "words]",
+        "...",
+        *words[-20:],
+    ]
 
 
 def test_an_error_keeps_its_first_lines_and_ten_frames():
@@ -105,7 +114,9 @@ def test_yaml_loses_its_empty_members_alone():
     assert said(text) == "---\n" + "".join(f"key{i}: {i}\n" for i in range(0, 300, 2))
 
 
-@pytest.mark.parametrize("text", ["x" * 3_000, ("w" * 60 + " ") * 60, JAVA[:2_100], "{" + "x" * 3_000 + "}"])
+@pytest.mark.parametrize(
+    "text", ["x" * 3_000, ("w" * 60 + " ") * 60, JAVA[:2_100], "{" + "x" * 3_000 + "}"]
+)
 def test_no_text_grows(text):
     assert len(said(text)) <= len(text)
 
@@ -113,7 +124,10 @@ def test_no_text_grows(text):
 @pytest.mark.parametrize(
     ("text", "summary"),
     [
-        (json.dumps({f"k{i}": "v" * 40 for i in range(300)}), r"JSON \| JSON object with 300 fields"),
+        (
+            json.dumps({f"k{i}": "v" * 40 for i in range(300)}),
+            r"JSON \| JSON object with 300 fields",
+        ),
         (json.dumps(["v" * 40] * 300), r"JSON \| JSON array with 300 items"),
         ("{" + "x" * 9_000 + "}", r"JSON \| JSON content"),
         ("INFO line of a log\n" * 600, r"LOG \| Log output with 600 lines"),

@@ -13,7 +13,9 @@ TALK = [user("And now?"), assistant("Now we wait.")]
 
 
 def squeezed(messages, model, cap=20, budget=1, **options):
-    return holdfast.compress(messages, budget, strategy=Squeeze(cap), llm=model, counter="words", **options)
+    return holdfast.compress(
+        messages, budget, strategy=Squeeze(cap), llm=model, counter="words", **options
+    )
 
 
 def test_summaries_over_the_cap_are_each_written_anew_where_they_stand():
@@ -32,7 +34,15 @@ def test_summaries_over_the_cap_are_each_written_anew_where_they_stand():
         True,
     ]
     told = "It was looked at: ORD-4711."
-    assert summaries_of(result.messages, secret="secret") == [None, told, None, None, told, None, None]
+    assert summaries_of(result.messages, secret="secret") == [
+        None,
+        told,
+        None,
+        None,
+        told,
+        None,
+        None,
+    ]
     assert holdfast.restore(result) == given
 
 
@@ -43,7 +53,11 @@ def test_exact_things_that_the_model_left_out_are_listed():
 
 def test_within_the_cap_and_without_summaries_no_call_is_made():
     model = Scripted("never")
-    for given in ([user(mark("Brief.")), *TALK], TALK, [user("Look: [HISTORY_SUMMARY]\n" + LONG), *TALK]):
+    for given in (
+        [user(mark("Brief.")), *TALK],
+        TALK,
+        [user("Look: [HISTORY_SUMMARY]\n" + LONG), *TALK],
+    ):
         assert squeezed(given, model).messages == given
     assert not model.calls
 
@@ -52,7 +66,11 @@ def test_within_the_cap_and_without_summaries_no_call_is_made():
 def test_a_refused_reply_changes_nothing(reply):
     given = [user(mark(LONG)), *TALK]
     result = squeezed(given, Scripted(lambda _: reply))
-    assert (result.messages, result.status, result.reason) == (given, "failed", "summarization_failed")
+    assert (result.messages, result.status, result.reason) == (
+        given,
+        "failed",
+        "summarization_failed",
+    )
 
 
 def test_one_refused_reply_refuses_all():

@@ -81,7 +81,10 @@ def test_what_it_decides_with_can_be_anything_and_its_name_is_that_one():
 
 def test_a_fault_of_what_decides_fails_the_step_alone():
     result = holdfast.compress(
-        agent_run(6), 300, strategy=[Stepwise(Somebody(RuntimeError("no")), 0.2), "trim"], counter="words"
+        agent_run(6),
+        300,
+        strategy=[Stepwise(Somebody(RuntimeError("no")), 0.2), "trim"],
+        counter="words",
     )
     assert [step.status for step in result.steps] == ["failed", "compacted"]
     assert result.budget_met
@@ -89,7 +92,9 @@ def test_a_fault_of_what_decides_fails_the_step_alone():
 
 def test_edits_that_fit_the_settled_part_and_not_the_whole_are_not_used():
     everything = Somebody(lambda t, a: Plan((Drop(tuple(range(2, len(t) - 1))),)))
-    result = holdfast.compress(agent_run(6), 300, strategy=[Stepwise(everything, 0.2), Trim()], counter="words")
+    result = holdfast.compress(
+        agent_run(6), 300, strategy=[Stepwise(everything, 0.2), Trim()], counter="words"
+    )
     assert result.budget_met
     assert holdfast.restore(result) == agent_run(6)
 
@@ -111,6 +116,8 @@ def test_what_misses_the_target_is_decided_again_so_that_the_result_stays_as_it_
 
     result = holdfast.compress(agent_run(6), 300, strategy=Somebody(odd), step=0.2, counter="words")
     assert result.budget_met
-    again = holdfast.compress(result.messages, 300, strategy=Somebody(odd), step=0.2, counter="words")
+    again = holdfast.compress(
+        result.messages, 300, strategy=Somebody(odd), step=0.2, counter="words"
+    )
     assert same(again.messages, result.messages)
     assert holdfast.restore(result) == agent_run(6)

@@ -9,7 +9,8 @@ def test_plain_ids_stand_as_they_are():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("a:summary:1-2", "a"), ("a%3A", "a:"), ("", ":"), ("1", "1:message"), ("a", "a\n")]
+    ("one", "other"),
+    [("a:summary:1-2", "a"), ("a%3A", "a:"), ("", ":"), ("1", "1:message"), ("a", "a\n")],
 )
 def test_no_two_threads_share_a_key(one, other):
     assert not summary_key(one, 1, 2).startswith(thread_prefix(other))

@@ -49,7 +49,9 @@ def test_a_flow_may_go_on_after_a_fault():
         except ModelError:
             return (yield from ask(Complete("b")))
 
-    found, _ = played(together([patient()]), lambda prompt: ModelError("busy") if prompt == "a" else "fine")
+    found, _ = played(
+        together([patient()]), lambda prompt: ModelError("busy") if prompt == "a" else "fine"
+    )
     assert found == ["fine"]
 
 

@@ -39,15 +39,17 @@ def test_identifiers_paths_and_numbers_that_are_missing_are_named_with_the_words
 
 def test_a_constraint_of_the_user_is_missed_even_if_it_names_nothing_exact():
     source = "The parcel must never be left at the door. I like the weather."
-    assert lost("user", source, "A parcel is sent.") == ["The parcel must never be left at the door."]
+    assert lost("user", source, "A parcel is sent.") == [
+        "The parcel must never be left at the door."
+    ]
     assert lost("user", source, "- The parcel must never be left at the door") == []
     assert lost("assistant", source, "A parcel is sent.") == []
 
 
 def test_of_a_tools_output_only_what_is_an_identifier_beyond_doubt_counts():
-    assert lost("tool", "row 12 of user_name\nid: 7f3a9c2e-1b4d-4e6f-8a9b-0c1d2e3f4a5b", "nothing") == [
-        "id: 7f3a9c2e-1b4d-4e6f-8a9b-0c1d2e3f4a5b"
-    ]
+    assert lost(
+        "tool", "row 12 of user_name\nid: 7f3a9c2e-1b4d-4e6f-8a9b-0c1d2e3f4a5b", "nothing"
+    ) == ["id: 7f3a9c2e-1b4d-4e6f-8a9b-0c1d2e3f4a5b"]
 
 
 def test_a_long_line_is_shown_around_what_is_exact_in_it():
@@ -58,9 +60,7 @@ def test_a_long_line_is_shown_around_what_is_exact_in_it():
 
 
 def test_the_list_names_most_in_the_room_that_it_has_in_the_order_of_the_source():
-    source = (
-        "First came A-100. Then B-200 and C-300 came. At last there was D-400 with a very long story behind it."
-    )
+    source = "First came A-100. Then B-200 and C-300 came. At last there was D-400 with a very long story behind it."
     found = listed(missing(details_of("user", source), ""), 12, words)
     assert found == ["First came A-100.", "Then B-200 and C-300 came."]
 
@@ -70,18 +70,24 @@ def test_nothing_is_listed_twice():
     assert listed(missing(details_of("user", source), ""), 100, words) == ["Look at A-100."]
 
 
-@pytest.mark.parametrize("reply", ["S1", "OK then, they agreed.", "Error handling was added to app.py " * 20])
+@pytest.mark.parametrize(
+    "reply", ["S1", "OK then, they agreed.", "Error handling was added to app.py " * 20]
+)
 def test_short_and_odd_replies_are_accepted_if_they_say_something(reply):
     assert accepted(reply, 500, words) == reply.strip()
 
 
-@pytest.mark.parametrize("reply", ["", "…", "[…]", "None", "- ", "I cannot do that.", "a b " * 2_000])
+@pytest.mark.parametrize(
+    "reply", ["", "…", "[…]", "None", "- ", "I cannot do that.", "a b " * 2_000]
+)
 def test_replies_that_say_nothing_or_far_too_much_are_refused(reply):
     with pytest.raises(ModelError, match="refused"):
         accepted(reply, 100, words)
 
 
-@pytest.mark.parametrize("piece", ["a", " ", "[", '"', "1", ".", "-", "#\n", "must ", "A-1 ", "ignore ", "字"])
+@pytest.mark.parametrize(
+    "piece", ["a", " ", "[", '"', "1", ".", "-", "#\n", "must ", "A-1 ", "ignore ", "字"]
+)
 def test_reading_takes_time_in_proportion_to_the_length(piece):
     def seconds(characters):
         began = time.process_time()

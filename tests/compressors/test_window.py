@@ -42,7 +42,9 @@ def test_an_exchange_that_the_window_would_cut_goes_whole():
     assert kept(SlidingWindow(window_size=3), messages) == [3, 4, 5]
 
 
-@pytest.mark.parametrize(("turns", "left"), [(0, [9]), (1, [8, 9]), (2, [6, 7, 8, 9]), (9, list(range(10)))])
+@pytest.mark.parametrize(
+    ("turns", "left"), [(0, [9]), (1, [8, 9]), (2, [6, 7, 8, 9]), (9, list(range(10)))]
+)
 def test_a_window_of_turns_starts_with_a_users_message(turns, left):
     assert kept(SlidingWindow(keep_turns=turns), chat(5)) == left
 
@@ -51,7 +53,9 @@ def test_an_agents_run_is_one_turn():
     assert kept(SlidingWindow(keep_turns=1), [*chat(2), *agent_run(3)[1:]]) == list(range(4, 12))
 
 
-@pytest.mark.parametrize(("tokens", "left"), [(60, [7, 8, 9]), (79, [7, 8, 9]), (80, [6, 7, 8, 9]), (0, [9])])
+@pytest.mark.parametrize(
+    ("tokens", "left"), [(60, [7, 8, 9]), (79, [7, 8, 9]), (80, [6, 7, 8, 9]), (0, [9])]
+)
 def test_a_window_of_tokens_holds_whole_messages(tokens, left):
     assert kept(SlidingWindow(keep_tokens=tokens), chat(5, size=20)) == left
 
@@ -71,7 +75,9 @@ def test_pins_stay_outside_of_the_window():
     assert kept(SlidingWindow(window_size=2), chat(5), pin=[3]) == [3, 8, 9]
 
 
-@pytest.mark.parametrize("measures", [{"window_size": 3, "keep_turns": 1}, {"keep_turns": 1, "keep_tokens": 0.5}])
+@pytest.mark.parametrize(
+    "measures", [{"window_size": 3, "keep_turns": 1}, {"keep_turns": 1, "keep_tokens": 0.5}]
+)
 def test_a_window_has_one_measure(measures):
     with pytest.raises(ConfigError, match="give one of window_size, keep_turns and keep_tokens"):
         SlidingWindow(**measures)

@@ -38,7 +38,9 @@ def grouped(given: list[Any], params: dict[str, Any]) -> Outcome:
 
 def grouped_each(given: Any, params: dict[str, Any]) -> Outcome:
     """The blocks of several conversations: type and number of messages."""
-    value = [[[block.type, len(block.messages)] for block in _blocks(each)] for each in params["inputs"]]
+    value = [
+        [[block.type, len(block.messages)] for block in _blocks(each)] for each in params["inputs"]
+    ]
     return Outcome(facts={"value": value})
 
 
@@ -46,14 +48,20 @@ def bounded(given: Any, params: dict[str, Any]) -> Outcome:
     """Where the retained history begins, for messages of these shapes and sizes."""
     found = []
     for case in params["cases"]:
-        messages = _transcript([_shaped(n, shape) for n, shape in enumerate(case["shapes"])]).messages
+        messages = _transcript(
+            [_shaped(n, shape) for n, shape in enumerate(case["shapes"])]
+        ).messages
         found.append(retention_boundary(messages, case["tokens"], case["keep_recent_tokens"]))
     return Outcome(facts={"value": found})
 
 
 def _shaped(number: int, shape: str) -> dict[str, Any]:
     if shape.startswith("assistant+tool_calls"):
-        call = {"id": f"call_{number}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        call = {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {"name": "look", "arguments": "{}"},
+        }
         return {"role": "assistant", "content": None, "tool_calls": [call]}
     if shape == "tool":
         return {"role": "tool", "tool_call_id": f"call_{number - 1}", "content": "seen"}

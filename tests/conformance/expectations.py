@@ -36,9 +36,13 @@ def _compare(key: str, wanted: Any, outcome: Outcome, expect: dict[str, Any]) ->
 
 def _same(wanted: Any, found: Any, tolerance: float) -> bool:
     if isinstance(wanted, dict) and isinstance(found, dict):
-        return all(key in found and _same(value, found[key], tolerance) for key, value in wanted.items())
+        return all(
+            key in found and _same(value, found[key], tolerance) for key, value in wanted.items()
+        )
     if isinstance(wanted, list) and isinstance(found, list | tuple):
-        return len(wanted) == len(found) and all(map(_same, wanted, found, [tolerance] * len(wanted)))
+        return len(wanted) == len(found) and all(
+            map(_same, wanted, found, [tolerance] * len(wanted))
+        )
     if isinstance(wanted, float) and isinstance(found, int | float):
         return abs(wanted - found) <= tolerance
     return bool(wanted == found)
@@ -137,7 +141,11 @@ def _no_orphans(wanted: bool, given: Any, outcome: Outcome) -> str:
 def _ids_preserved(wanted: bool, given: list[Any], outcome: Outcome) -> str:
     known = {call["id"] for message in given for call in message.get("tool_calls") or []}
     found = {m["tool_call_id"] for m in outcome.messages if "tool_call_id" in m}
-    return "" if found <= known | {m.get("tool_call_id") for m in given} else f"new ids {found - known}"
+    return (
+        ""
+        if found <= known | {m.get("tool_call_id") for m in given}
+        else f"new ids {found - known}"
+    )
 
 
 def _characters(messages: list[Any]) -> int:
@@ -150,7 +158,11 @@ def _artifact(key: str, outcome: Outcome) -> str | None:
 
 def _store_get(wanted: dict[str, str], given: Any, outcome: Outcome) -> str:
     """By key, or by the index of the message that names it."""
-    wrong = [place for place, text in wanted.items() if _artifact(_key_at(place, outcome), outcome) != text]
+    wrong = [
+        place
+        for place, text in wanted.items()
+        if _artifact(_key_at(place, outcome), outcome) != text
+    ]
     return f"another original is kept of {wrong}" if wrong else ""
 
 
@@ -193,7 +205,11 @@ def _idempotent(wanted: bool, given: Any, outcome: Outcome) -> str:
 
 
 def _summaries(outcome: Outcome) -> list[int]:
-    return [i for i, message in enumerate(outcome.messages) if _content(message).startswith("[HISTORY_SUMMARY")]
+    return [
+        i
+        for i, message in enumerate(outcome.messages)
+        if _content(message).startswith("[HISTORY_SUMMARY")
+    ]
 
 
 def _digest_count(wanted: int, given: Any, outcome: Outcome) -> str:
@@ -203,7 +219,10 @@ def _digest_count(wanted: int, given: Any, outcome: Outcome) -> str:
 def _summary_before(wanted: str, given: Any, outcome: Outcome) -> str:
     later = [i for i, message in enumerate(outcome.messages) if wanted in _content(message)]
     summaries = _summaries(outcome)
-    return _holds(bool(later and summaries and summaries[0] < later[0]), f"digest at {summaries}, text at {later}")
+    return _holds(
+        bool(later and summaries and summaries[0] < later[0]),
+        f"digest at {summaries}, text at {later}",
+    )
 
 
 def _llm_call_input(wanted: dict[str, Any], given: Any, outcome: Outcome) -> str:
@@ -221,7 +240,9 @@ def _llm_call_input(wanted: dict[str, Any], given: Any, outcome: Outcome) -> str
 
 def _all_runs_equal(wanted: bool, given: Any, outcome: Outcome) -> str:
     runs = outcome.facts.get("runs", [])
-    return _holds(len(runs) > 1 and all(run == runs[0] for run in runs) is wanted, f"{len(runs)} runs differ")
+    return _holds(
+        len(runs) > 1 and all(run == runs[0] for run in runs) is wanted, f"{len(runs)} runs differ"
+    )
 
 
 def _all_distinct(wanted: bool, given: Any, outcome: Outcome) -> str:
@@ -262,9 +283,17 @@ _CHECKS = {
     "all_runs_equal": _all_runs_equal,
     "all_distinct": _all_distinct,
     "final": _final,
-    "hot_max": lambda w, g, o: _holds(o.facts["hot_tokens"] <= w, f"{o.facts.get('hot_tokens')} tokens"),
+    "hot_max": lambda w, g, o: _holds(
+        o.facts["hot_tokens"] <= w, f"{o.facts.get('hot_tokens')} tokens"
+    ),
     "non_empty": lambda w, g, o: _holds(bool(o.messages) is w, "empty"),
-    "fewer_messages": lambda w, g, o: _holds((len(o.messages) < len(g)) is w, f"{len(o.messages)} messages"),
-    "shrinks": lambda w, g, o: _holds((_characters(o.messages) < _characters(g)) is w, "not smaller"),
-    "not_longer_than_input": lambda w, g, o: _holds(_characters(o.messages) <= _characters(g), "longer"),
+    "fewer_messages": lambda w, g, o: _holds(
+        (len(o.messages) < len(g)) is w, f"{len(o.messages)} messages"
+    ),
+    "shrinks": lambda w, g, o: _holds(
+        (_characters(o.messages) < _characters(g)) is w, "not smaller"
+    ),
+    "not_longer_than_input": lambda w, g, o: _holds(
+        _characters(o.messages) <= _characters(g), "longer"
+    ),
 }

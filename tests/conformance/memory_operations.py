@@ -8,7 +8,15 @@ import holdfast
 from holdfast.memory import Index, pack, remembered, written
 from holdfast.memory.entities import importance
 from holdfast.memory.forms import RuleCondenser
-from holdfast.memory.relevance import Candidate, Choice, Context, Relevance, access, importances, recency
+from holdfast.memory.relevance import (
+    Candidate,
+    Choice,
+    Context,
+    Relevance,
+    access,
+    importances,
+    recency,
+)
 from holdfast.memory.tiers import Maintenance, Segment, Tiers, TierSizes, demoted, recalled
 from holdfast.meter import meter_for
 from holdfast.text.importance import has_importance_marker
@@ -31,7 +39,9 @@ def _access(given: Any, params: dict[str, Any]) -> Outcome:
 
 
 def _entity_importance(given: Any, params: dict[str, Any]) -> Outcome:
-    return _value(importance(params["entities"], params["context_entities"], params["global"], params["beta"]))
+    return _value(
+        importance(params["entities"], params["context_entities"], params["global"], params["beta"])
+    )
 
 
 def _markers(given: Any, params: dict[str, Any]) -> Outcome:
@@ -39,7 +49,9 @@ def _markers(given: Any, params: dict[str, Any]) -> Outcome:
 
 
 def _retrieve(given: Any, params: dict[str, Any]) -> Outcome:
-    candidates = [Candidate(each["id"], each["tier"], each["score"]) for each in params["candidates"]]
+    candidates = [
+        Candidate(each["id"], each["tier"], each["score"]) for each in params["candidates"]
+    ]
     chosen = Choice(params["threshold"], params["max_segments"]).of(candidates)
     return _value([each.id for each in chosen])
 
@@ -76,13 +88,23 @@ def _tiers(given: list[Any], params: dict[str, Any]) -> Outcome:
         for each in tiers.of(tier)
         if each.origin == segments[-1].id
     )
-    facts: dict[str, Any] = {"tier_of_last": newest[0], "hot_tokens": tiers.tokens("hot"), "llm_calls": 0}
+    facts: dict[str, Any] = {
+        "tier_of_last": newest[0],
+        "hot_tokens": tiers.tokens("hot"),
+        "llm_calls": 0,
+    }
     if demotions:
         facts["demoted_segment"] = _described(demotions[0].before, demotions[0].after)
     return Outcome(facts=facts)
 
 
-_RECORDED = ("original_length", "compressed_length", "compression_ratio", "original_entities", "retained_entities")
+_RECORDED = (
+    "original_length",
+    "compressed_length",
+    "compression_ratio",
+    "original_entities",
+    "retained_entities",
+)
 
 
 def _described(before: Segment, after: Segment) -> dict[str, Any]:
@@ -126,7 +148,9 @@ def _context(given: list[Any], params: dict[str, Any]) -> Outcome:
     hits = index.search(params["query"], len(given))
     found = [hit.position for hit in hits]
     messages = index.messages.read(found)
-    excerpts = pack(found, messages, params["budget_tokens"] - empty, count, question=params["query"])
+    excerpts = pack(
+        found, messages, params["budget_tokens"] - empty, count, question=params["query"]
+    )
     past = [{"role": "user", "content": written(excerpts)}] if excerpts else []
     output = [*past, newest]
     facts = {

@@ -21,7 +21,13 @@ from tests.conformance.cache_operations import CACHE_OPERATIONS
 from tests.conformance.digest_operations import DIGEST_OPERATIONS
 from tests.conformance.memory_operations import MEMORY_OPERATIONS
 from tests.conformance.outcome import Outcome, budget, told
-from tests.conformance.semantic_operations import SEMANTIC_OPERATIONS, embedder, hierarchical, scripted, semantic
+from tests.conformance.semantic_operations import (
+    SEMANTIC_OPERATIONS,
+    embedder,
+    hierarchical,
+    scripted,
+    semantic,
+)
 from tests.conformance.summary_operations import SUMMARY_OPERATIONS, summarizing
 
 
@@ -61,10 +67,14 @@ def _compressed(given: list[Any], params: dict[str, Any]) -> Outcome:
         counter = params.get("counter", "o200k_base")
         strategy = _strategy(params)
         given = {"llm": scripted(params), "embedder": embedder(params)}
-        return holdfast.compress(messages, budget(params), strategy=strategy, counter=counter, **given)
+        return holdfast.compress(
+            messages, budget(params), strategy=strategy, counter=counter, **given
+        )
 
     result = once(copy.deepcopy(given))
-    return Outcome(result.messages, result.metrics.tokens_after, told(result), lambda m: once(m).messages)
+    return Outcome(
+        result.messages, result.metrics.tokens_after, told(result), lambda m: once(m).messages
+    )
 
 
 def _trimmed_to_budget(given: list[Any], params: dict[str, Any]) -> Outcome:
@@ -83,7 +93,11 @@ def _managed(given: list[Any], params: dict[str, Any]) -> Outcome:
 
     def once(messages: list[Any]) -> CompressionResult:
         return holdfast.compress(
-            messages, budget(params), strategy=Pipeline(steps, "four_step"), counter=params["counter"], llm=model
+            messages,
+            budget(params),
+            strategy=Pipeline(steps, "four_step"),
+            counter=params["counter"],
+            llm=model,
         )
 
     result = once(copy.deepcopy(given))
@@ -145,15 +159,21 @@ def _counted_each(given: list[Any], params: dict[str, Any]) -> Outcome:
 def _tokenizers(given: Any, params: dict[str, Any]) -> Outcome:
     counters = {model: counter_for(model) for model in params["models"]}
     accuracy = {model: counter.accuracy.kind for model, counter in counters.items()}
-    return Outcome(facts={"value": [counters[model].name for model in params["models"]], "accuracy": accuracy})
+    return Outcome(
+        facts={"value": [counters[model].name for model in params["models"]], "accuracy": accuracy}
+    )
 
 
 def _thresholds(given: Any, params: dict[str, Any]) -> Outcome:
-    return Outcome(facts={"value": [tokens_of(float(share), whole) for whole, share in params["pairs"]]})
+    return Outcome(
+        facts={"value": [tokens_of(float(share), whole) for whole, share in params["pairs"]]}
+    )
 
 
 def _metrics(given: Any, params: dict[str, Any]) -> Outcome:
-    return Outcome(facts={"value": [CompressionMetrics(*quad).to_dict() for quad in params["quads"]]})
+    return Outcome(
+        facts={"value": [CompressionMetrics(*quad).to_dict() for quad in params["quads"]]}
+    )
 
 
 def _defaults(given: Any, params: dict[str, Any]) -> Outcome:

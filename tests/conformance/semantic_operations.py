@@ -51,12 +51,16 @@ def embedder(params: dict[str, Any]) -> ScriptedEmbedder | None:
     return ScriptedEmbedder(lambda text: vectors.get(text, [0.0] * size))
 
 
-def _compressed(strategy: Compressor, given: list[Any], params: dict[str, Any], budget: int) -> Outcome:
+def _compressed(
+    strategy: Compressor, given: list[Any], params: dict[str, Any], budget: int
+) -> Outcome:
     model, vectors = scripted(params), embedder(params)
     counter = params.get("counter", _MEASURE)
 
     def once(messages: list[Any]) -> holdfast.CompressionResult:
-        return holdfast.compress(messages, budget, strategy=strategy, counter=counter, llm=model, embedder=vectors)
+        return holdfast.compress(
+            messages, budget, strategy=strategy, counter=counter, llm=model, embedder=vectors
+        )
 
     result = once(copy.deepcopy(given))
     facts = {

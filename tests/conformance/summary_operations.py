@@ -29,7 +29,9 @@ def summarizing(params: dict[str, Any]) -> Summarize:
     """The strategy with the parameters of a case, which name the newest messages in two ways."""
     keep = params.get("keep_recent", params.get("min_recent"))
     combine = params.get("combine", "concat")
-    return Summarize(keep_recent=None if keep is None else max(0, keep), summary_max_tokens=512, combine=combine)
+    return Summarize(
+        keep_recent=None if keep is None else max(0, keep), summary_max_tokens=512, combine=combine
+    )
 
 
 def summarized(given: Any, params: dict[str, Any]) -> Outcome:
@@ -84,7 +86,9 @@ def _forced(given: list[Any], params: dict[str, Any], strategy: Any) -> Outcome:
 
     def once(messages: list[Any]) -> CompressionResult:
         counter = params.get("counter", "o200k_base")
-        return holdfast.compress(copy.deepcopy(messages), 1, strategy=strategy, counter=counter, llm=model)
+        return holdfast.compress(
+            copy.deepcopy(messages), 1, strategy=strategy, counter=counter, llm=model
+        )
 
     result = once(given)
     facts = {**told(result), "llm_calls": len(model.calls), "llm_inputs": _inputs(model)}

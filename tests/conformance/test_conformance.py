@@ -17,12 +17,19 @@ def test_the_case_holds(case):
 
 
 def test_an_unknown_operation_is_a_failure_that_names_it():
-    verdict = judge({"id": "X-1", "input": [], "params": {"op": "levitate"}, "expect": {"unchanged": True}})
+    verdict = judge(
+        {"id": "X-1", "input": [], "params": {"op": "levitate"}, "expect": {"unchanged": True}}
+    )
     assert "levitate" in verdict.problems[0]
 
 
 def test_an_unknown_expectation_is_a_failure():
-    case = {"id": "X-2", "input": [], "params": {"op": "metrics", "quads": []}, "expect": {"shines": True}}
+    case = {
+        "id": "X-2",
+        "input": [],
+        "params": {"op": "metrics", "quads": []},
+        "expect": {"shines": True},
+    }
     assert "does not know" in judge(case).problems[0]
 
 

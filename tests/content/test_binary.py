@@ -30,7 +30,12 @@ def test_a_data_url_is_named_with_its_type_and_size():
 
 @pytest.mark.parametrize(
     "decoded",
-    [PNG.decode("latin-1"), PNG.decode("utf-8", "replace"), PNG.decode("utf-8", "surrogateescape"), repr(PNG)],
+    [
+        PNG.decode("latin-1"),
+        PNG.decode("utf-8", "replace"),
+        PNG.decode("utf-8", "surrogateescape"),
+        repr(PNG),
+    ],
 )
 def test_bytes_are_known_however_they_were_decoded(decoded):
     assert recognise(decoded).name == "binary"
@@ -39,7 +44,9 @@ def test_bytes_are_known_however_they_were_decoded(decoded):
 
 def test_words_in_it_are_shown_and_those_that_are_asked_for_first():
     noise = bytes(range(128, 256)) * 8
-    text = (noise + b"usage: pack [files]\0" + noise + b"cannot open the archive\0" + noise).decode("latin-1")
+    text = (noise + b"usage: pack [files]\0" + noise + b"cannot open the archive\0" + noise).decode(
+        "latin-1"
+    )
     assert "cannot open the archive" in shrunk(text, 26, "which error about the archive?")
     assert shrunk(text, 60).splitlines()[1:] == [
         "readable parts:",

@@ -52,7 +52,9 @@ class TestCode(ContentContract):
 
 @pytest.mark.parametrize("prefix", ["{:6}\t", "{:>5}→", "{}: ", "{}:", "{:4}| ", "{:3}  "])
 def test_line_numbers_in_front_are_no_code(prefix):
-    lines = [prefix.format(number) + line for number, line in enumerate(SERVICE.split("\n"), start=40)]
+    lines = [
+        prefix.format(number) + line for number, line in enumerate(SERVICE.split("\n"), start=40)
+    ]
     assert numbered(lines)
     assert Code().fit("\n".join(lines)) == Code().fit(SERVICE) == 1
 
@@ -67,7 +69,10 @@ def test_a_file_that_is_shown_with_line_numbers_is_code(prefix):
     for one in real_texts("code").values():
         if not numbered(one.text.split("\n")):
             lines = enumerate(one.text.split("\n"), start=1)
-            assert recognise("\n".join(prefix.format(number) + line for number, line in lines)).name == "code"
+            assert (
+                recognise("\n".join(prefix.format(number) + line for number, line in lines)).name
+                == "code"
+            )
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from holdfast.content.dense import Dense
 from holdfast.kernel.ports import Room
 from tests.contracts.content_contract import ContentContract, count, real_texts
 
-SCRIPT = "".join(f'function f{n}(a,b){{var c=a+b*{n};return c>{n}?g{n}(c):h(c,"err{n}")}}' for n in range(900))
+SCRIPT = "".join(
+    f'function f{n}(a,b){{var c=a+b*{n};return c>{n}?g{n}(c):h(c,"err{n}")}}' for n in range(900)
+)
 
 
 def shrunk(text: str, tokens: int, question: str = "") -> str:
@@ -35,7 +37,9 @@ def test_a_script_keeps_the_place_that_is_asked_for():
 
 def test_what_is_shown_and_what_is_left_out_make_the_whole():
     short = shrunk(SCRIPT, 400, "f17 and f700").split("\n", 1)[1]
-    left_out = [int(number.replace(",", "")) for number in re.findall(r"… ([\d,]+) characters …", short)]
+    left_out = [
+        int(number.replace(",", "")) for number in re.findall(r"… ([\d,]+) characters …", short)
+    ]
     shown = re.sub(r"\n|… [\d,]+ characters …", "", short)
     assert left_out
     assert len(shown) + sum(left_out) == len(SCRIPT)
@@ -50,7 +54,12 @@ def test_a_dump_keeps_rows():
 
 @pytest.mark.parametrize(
     "text",
-    ["base64 is a way to write bytes", "x = 'aGVsbG8gd29ybGQ='", "9f8e7d6c5b4a39281706f5e4d3c2b1a098765432", ""],
+    [
+        "base64 is a way to write bytes",
+        "x = 'aGVsbG8gd29ybGQ='",
+        "9f8e7d6c5b4a39281706f5e4d3c2b1a098765432",
+        "",
+    ],
 )
 def test_what_mentions_such_things_is_not_dense(text):
     assert not Dense().recognises(text)

@@ -42,7 +42,11 @@ def test_the_lines_around_a_change_are_told_only_with_it():
 
 def test_a_change_is_told_with_its_file_and_its_hunk():
     edits = dict.fromkeys(range(0, 200, 9), "x = 1") | {101: "retries = RetryPolicy(limit=5)"}
-    told = shrunk(change("src/part1.py", edits) + change("src/part2.py", {7: "y = 2"}), 90, "which RetryPolicy?")
+    told = shrunk(
+        change("src/part1.py", edits) + change("src/part2.py", {7: "y = 2"}),
+        90,
+        "which RetryPolicy?",
+    )
     assert "=== src/part1.py +" in told
     assert "@@ -" in told
     assert "+retries = RetryPolicy(limit=5)" in told
@@ -61,9 +65,7 @@ def test_new_deleted_renamed_and_binary_files_are_told_as_such():
 
 
 def test_lines_that_look_like_heads_inside_a_hunk_are_changes():
-    text = (
-        "--- a/x.sql\n+++ b/x.sql\n@@ -1,3 +1,3 @@\n--- a comment\n+-- b comment\n select 1;\n--- more\n+++ more\n"
-    )
+    text = "--- a/x.sql\n+++ b/x.sql\n@@ -1,3 +1,3 @@\n--- a comment\n+-- b comment\n select 1;\n--- more\n+++ more\n"
     assert "=== x.sql +2 -2" in shrunk(text * 2, 60)
 
 

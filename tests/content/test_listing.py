@@ -19,7 +19,10 @@ def shrunk(text, tokens, question=""):
     return Listing().shrink(text, Room(tokens, count, question)).text
 
 
-PATHS = [f"./src/part{number % 9}/module_{number}.{'py' if number % 3 else 'md'}" for number in range(600)]
+PATHS = [
+    f"./src/part{number % 9}/module_{number}.{'py' if number % 3 else 'md'}"
+    for number in range(600)
+]
 
 
 def test_folders_are_told_with_counts_by_extension():
@@ -85,7 +88,9 @@ def test_folders_of_a_recursive_listing_are_their_headings():
 
 @given(
     st.lists(
-        st.sampled_from(["./a/b.py", "./a/c.py", "./a/", "/x/y/z", "> q/r.py", "= s/t.py", "u v/w.md"]),
+        st.sampled_from(
+            ["./a/b.py", "./a/c.py", "./a/", "/x/y/z", "> q/r.py", "= s/t.py", "u v/w.md"]
+        ),
         min_size=4,
         max_size=40,
     )

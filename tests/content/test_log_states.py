@@ -25,7 +25,10 @@ def odd(n):
 
 
 def test_lines_that_differ_in_their_level_are_two_kinds_each_with_its_count():
-    lines = [f"{TIMES[n]} {'WARN' if odd(n) else 'INFO'} gateway: took {n * 7}ms req={n:08x}" for n in range(60)]
+    lines = [
+        f"{TIMES[n]} {'WARN' if odd(n) else 'INFO'} gateway: took {n * 7}ms req={n:08x}"
+        for n in range(60)
+    ]
     text = shrunk(lines)
     assert "2 kinds of line" in text
     assert re.search(r"×4 WARN took", text)
@@ -58,10 +61,14 @@ def test_states_are_no_values_and_are_never_counted_together(form, good, bad):
 
 
 def test_a_server_that_fails_is_a_failure_without_a_word_of_it():
-    lines = [f"{TIMES[n]} INFO gateway: GET /v2/{n} {500 if odd(n) else 200} {n}ms" for n in range(60)]
+    lines = [
+        f"{TIMES[n]} INFO gateway: GET /v2/{n} {500 if odd(n) else 200} {n}ms" for n in range(60)
+    ]
     assert re.search(r"×4 .* 500 ", shrunk(lines))
 
 
 def test_a_value_that_three_lines_share_by_chance_is_not_told_of_all_lines():
-    lines = [f"{TIMES[n]} INFO db: port {22 if n in {0, 30, 59} else n} opened by {n}" for n in range(60)]
+    lines = [
+        f"{TIMES[n]} INFO db: port {22 if n in {0, 30, 59} else n} opened by {n}" for n in range(60)
+    ]
     assert "×60 port … opened by …" in shrunk(lines)

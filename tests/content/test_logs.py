@@ -67,7 +67,9 @@ def test_each_kind_has_its_count_and_a_real_line():
 
 
 def test_the_line_that_stands_for_a_kind_is_not_told_as_if_all_were_equal_to_it():
-    text = shrunk([f"2026-03-01 10:00:00 INFO a: job {n} done in {n % 90} ms" for n in range(300)], 120)
+    text = shrunk(
+        [f"2026-03-01 10:00:00 INFO a: job {n} done in {n % 90} ms" for n in range(300)], 120
+    )
     assert "1 kinds of line: ×n n such lines, … differs" in text
     assert "job … done in … ms" in text
     assert "×300" in text
@@ -83,7 +85,10 @@ def test_the_line_whose_id_is_asked_for_survives_among_thousands(row):
 
 
 def test_a_failure_is_never_told_as_one_kind_with_a_success():
-    lines = [f"2026-03-01 10:00:{n % 60:02} INFO api: request {n} completed in {n} ms" for n in range(200)]
+    lines = [
+        f"2026-03-01 10:00:{n % 60:02} INFO api: request {n} completed in {n} ms"
+        for n in range(200)
+    ]
     lines[50] = "2026-03-01 10:00:50 INFO api: request 50 failed in 3 ms"
     text = shrunk(lines, 120)
     assert "completed|failed" not in text
@@ -93,7 +98,8 @@ def test_a_failure_is_never_told_as_one_kind_with_a_success():
 
 def test_answers_of_a_web_server_are_told_apart_by_their_class():
     lines = [
-        f'10.0.0.{n % 9} - - [01/Mar/2026:10:00:{n % 60:02}] "GET /shop/{n} HTTP/1.1" 200 {n}' for n in range(200)
+        f'10.0.0.{n % 9} - - [01/Mar/2026:10:00:{n % 60:02}] "GET /shop/{n} HTTP/1.1" 200 {n}'
+        for n in range(200)
     ]
     lines[120] = '10.0.0.1 - - [01/Mar/2026:10:00:59] "GET /shop/120 HTTP/1.1" 502 0'
     text = shrunk(lines, 150)
@@ -136,7 +142,12 @@ HEADS = {
     "[  12{n}.535546] usb: ": "usb",
     "260301 10000{n} 148 INFO dfs.DataNode$Packet: ": "dfs",
 }
-SENTENCES = ["opened the gate of hall {n}", "visitors counted: {n}", "the lamp of room {n} is on", "nothing to do"]
+SENTENCES = [
+    "opened the gate of hall {n}",
+    "visitors counted: {n}",
+    "the lamp of room {n} is on",
+    "nothing to do",
+]
 
 
 @pytest.mark.parametrize("head", HEADS)

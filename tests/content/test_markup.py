@@ -64,7 +64,9 @@ def test_a_document_becomes_its_elements():
 
 
 def test_elements_of_one_name_become_rows_and_the_rest_is_counted():
-    items = "".join(f'<item sku="{number}" price="{number * 3}" name="part {number}"/>' for number in range(500))
+    items = "".join(
+        f'<item sku="{number}" price="{number * 3}" name="part {number}"/>' for number in range(500)
+    )
     short = shrunk(f"<list>{items}</list>", 160, "what is the price of sku 321?")
     assert "500 records, a row each: sku, price, name" in short
     assert "321 963, part 321" in short
@@ -78,9 +80,7 @@ def test_elements_that_take_turns_stay_in_their_order():
 
 def test_an_image_within_a_page_is_named():
     image = "A1b2" * 300
-    text = (
-        f'<div><p>Look: <img alt="a chart" src="data:image/png;base64,{image}"></p><p>And data {image}</p></div>'
-    )
+    text = f'<div><p>Look: <img alt="a chart" src="data:image/png;base64,{image}"></p><p>And data {image}</p></div>'
     short = shrunk(text, 60)
     assert "[image: a chart]" in short
     assert "bytes of base64" in short
@@ -111,7 +111,9 @@ def test_where_white_space_may_be_content_there_is_no_lossless_form(text):
         "a < b and b > c, said <somebody> in a <text>",
         "<stdin>:1: error: no such file",
         "Use the <br> tag to break a line.",
-        "<thinking> " + "Many words follow one another without any tag between them. " * 40 + "</thinking>",
+        "<thinking> "
+        + "Many words follow one another without any tag between them. " * 40
+        + "</thinking>",
         "<?php\n$a = 1;\n",
     ],
 )

@@ -26,12 +26,21 @@ def test_what_is_asked_comes_first():
 
 
 def test_two_parts_of_a_question_are_both_answered_before_one_is_answered_twice():
-    pieces = ["The hotel costs 90. ", "The hotel was booked. ", "The train leaves at nine. ", "Nothing else. "]
+    pieces = [
+        "The hotel costs 90. ",
+        "The hotel was booked. ",
+        "The train leaves at nine. ",
+        "Nothing else. ",
+    ]
     assert set(order(pieces, "hotel and train")[:2]) in ({0, 2}, {1, 2})
 
 
 def test_repeats_come_last_unless_their_numbers_differ():
-    pieces = ["The parcel was sent to the customer. ", "Then it rained. ", "The parcel was sent to the customer! "]
+    pieces = [
+        "The parcel was sent to the customer. ",
+        "Then it rained. ",
+        "The parcel was sent to the customer! ",
+    ]
     assert order([*pieces, "Nobody saw it. "])[-1] == 2
     counted = [f"Worker {number} has finished the job of the day. " for number in (3, 4, 4)]
     assert order(counted)[-1] == 2

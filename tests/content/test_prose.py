@@ -20,7 +20,9 @@ class TestProse(ContentContract):
     kind = Prose()
 
 
-@pytest.mark.parametrize("name", ["incident-report", "expense-policy", "meeting-notes", "library-guide"])
+@pytest.mark.parametrize(
+    "name", ["incident-report", "expense-policy", "meeting-notes", "library-guide"]
+)
 @pytest.mark.parametrize("share", [3, 10])
 def test_what_is_kept_stands_in_the_text_in_the_same_order(name, share):
     text = " ".join(real_texts("prose")[name].text.split())
@@ -59,7 +61,10 @@ def test_a_text_without_an_end_is_cut_between_words():
 def test_an_image_in_the_text_is_named():
     text = f"Look at the chart: data:image/png;base64,{'A1b2' * 400} It shows the sales of May."
     result = Prose().shrink(text, Room(60, count))
-    assert result.text == "Look at the chart: [image/png, 1,200 bytes of base64] It shows the sales of May."
+    assert (
+        result.text
+        == "Look at the chart: [image/png, 1,200 bytes of base64] It shows the sales of May."
+    )
     assert result.omitted
 
 
@@ -81,14 +86,20 @@ def test_what_a_person_wrote_is_prose(text):
 
 
 def test_white_space_alone_is_named():
-    assert Prose().shrink(" \n" * 40_000, Room(60, count)).text == "[80,000 characters of white space]"
+    assert (
+        Prose().shrink(" \n" * 40_000, Room(60, count)).text == "[80,000 characters of white space]"
+    )
 
 
 def test_what_a_program_prints_is_read_by_lines():
-    text = "Packages:\n" + "\n".join(f"  pkg-{n}        1.{n}   Tools for no. {n} of e.g. this" for n in range(90))
+    text = "Packages:\n" + "\n".join(
+        f"  pkg-{n}        1.{n}   Tools for no. {n} of e.g. this" for n in range(90)
+    )
     shrunk = Prose().shrink(text, Room(200, count))
     whole = {" ".join(line.split()) for line in text.splitlines()}
-    kept = [" ".join(line.split()) for line in shrunk.text.splitlines() if line[:1] not in {"…", ""}]
+    kept = [
+        " ".join(line.split()) for line in shrunk.text.splitlines() if line[:1] not in {"…", ""}
+    ]
     assert len(kept) > 5
     assert whole.issuperset(kept)
     assert shrunk.omitted.endswith("of 91 lines")

@@ -21,7 +21,10 @@ def shrunk(text, tokens, question=""):
     return Search().shrink(text, Room(tokens, count, question)).text
 
 
-HITS = [f"src/part{number % 7}/module.py:{number + 1}:    value = load({number})" for number in range(300)]
+HITS = [
+    f"src/part{number % 7}/module.py:{number + 1}:    value = load({number})"
+    for number in range(300)
+]
 
 
 def test_no_path_is_written_twice():

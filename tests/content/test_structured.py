@@ -47,9 +47,16 @@ def bookings(number: int = 60) -> list[dict[str, object]]:
             "country": "Norway",
             "terms": "no refund after departure",
             "note": None if row % 9 else "",
-            "address": {"street": f"{row + 3} Harbour Road", "city": ["Oslo", "Bergen", "Bodø"][row % 3]},
+            "address": {
+                "street": f"{row + 3} Harbour Road",
+                "city": ["Oslo", "Bergen", "Bodø"][row % 3],
+            },
             "legs": [
-                {"flight": f"NO{100 + row * leg}", "cabin": cabins[(row + leg) % 3], "price": 80.5 + row * leg}
+                {
+                    "flight": f"NO{100 + row * leg}",
+                    "cabin": cabins[(row + leg) % 3],
+                    "price": 80.5 + row * leg,
+                }
                 for leg in range(1, 2 + row % 3)
             ],
             "paid": row % 7 != 0,
@@ -79,7 +86,8 @@ def test_what_only_starts_like_json_is_not_recognised_and_still_fits(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", '{"a": [1, 2]}', '{"a":1}\n{"b":2}\n', '\ufeff{"a":\r\n1}\r\n', "[NaN, -Infinity]"]
+    "text",
+    ["[]", '{"a": [1, 2]}', '{"a":1}\n{"b":2}\n', '\ufeff{"a":\r\n1}\r\n', "[NaN, -Infinity]"],
 )
 def test_a_whole_json_text_is_recognised(text):
     assert Json().recognises(text)
@@ -90,7 +98,11 @@ def test_a_whole_json_text_is_recognised(text):
 )
 def test_numbers_stay_as_they_are_written(number):
     text = (
-        "[" + ", ".join(f'{{"id": {place}, "value": {number}, "as_text": "{number}"}}' for place in range(9)) + "]"
+        "["
+        + ", ".join(
+            f'{{"id": {place}, "value": {number}, "as_text": "{number}"}}' for place in range(9)
+        )
+        + "]"
     )
     compacted = Json().compact(text)
     assert compacted is not None
@@ -105,7 +117,13 @@ def test_a_key_that_is_there_twice_stays_twice():
 
 
 def test_missing_null_empty_and_false_are_told_apart():
-    records = [{"id": 1}, {"id": 2, "v": None}, {"id": 3, "v": ""}, {"id": 4, "v": False}, {"id": 5, "v": []}]
+    records = [
+        {"id": 1},
+        {"id": 2, "v": None},
+        {"id": 3, "v": ""},
+        {"id": 4, "v": False},
+        {"id": 5, "v": []},
+    ]
     records.append({"id": 6, "v": "-"})
     compacted = Json().compact(json.dumps(records * 3))
     assert compacted is not None
@@ -130,7 +148,12 @@ def test_the_keys_of_records_and_what_is_the_same_in_all_stand_once():
         {"keys": [1], "rows": [[2]], "more": bookings(5)},
         [{"keys": ["a"], "rows": [[place]]} for place in range(9)],
     ],
-    ids=["within an object", "keys that are data", "what looks like a table", "records that look like tables"],
+    ids=[
+        "within an object",
+        "keys that are data",
+        "what looks like a table",
+        "records that look like tables",
+    ],
 )
 def test_records_come_back_from_wherever_they_stand(value):
     compacted = Json().compact(json.dumps(value, indent=1))
@@ -173,9 +196,15 @@ def test_at_a_third_of_the_text_most_values_are_kept_in_the_row_of_their_record(
 
 def test_of_the_record_that_the_question_names_all_is_told():
     record = bookings()[17]
-    rows = rows_of(shrink(json.dumps(bookings()), 400, f"Who travels on {record['booking']}, and where to?"))
+    rows = rows_of(
+        shrink(json.dumps(bookings()), 400, f"Who travels on {record['booking']}, and where to?")
+    )
     told = rows[str(record["booking"])]
-    values = [record["guest"], record["address"]["street"], *(leg["flight"] for leg in record["legs"])]
+    values = [
+        record["guest"],
+        record["address"]["street"],
+        *(leg["flight"] for leg in record["legs"]),
+    ]
     assert [value for value in values if value not in told] == []
 
 
@@ -189,7 +218,8 @@ def test_the_text_says_what_is_left_out():
 
 def test_what_a_record_holds_has_the_name_of_the_record():
     flights = [
-        {"from": "OSL", "to": "BGO", "number": f"DY{n}04", "seats": {"window": n, "aisle": 2}} for n in (1, 2)
+        {"from": "OSL", "to": "BGO", "number": f"DY{n}04", "seats": {"window": n, "aisle": 2}}
+        for n in (1, 2)
     ]
     cards = {"card_11873": {"source": "bank", "id": "card_11873", "note": "x " * 80}}
     text = json.dumps({"order": "A-7719", "flights": flights * 2, "cards": cards, "paid": True})
@@ -204,7 +234,8 @@ def test_what_a_record_holds_has_the_name_of_the_record():
 
 def test_what_is_asked_for_of_a_large_object_stays():
     settings = {
-        f"section{place}": {f"key{inner}": [place, inner, "x" * 30] for inner in range(20)} for place in range(20)
+        f"section{place}": {f"key{inner}": [place, inner, "x" * 30] for inner in range(20)}
+        for place in range(20)
     }
     settings["section7"]["retry_limit"] = 5
     text = shrink(json.dumps(settings), 200, "What is the retry_limit?")
@@ -228,7 +259,12 @@ def test_counting_grows_no_faster_than_the_room(size):
 
 def test_cleaned_drops_what_is_empty_and_the_middle_of_long_lists():
     text = json.dumps(
-        {"b": list(range(50)), "gone": None, "a": {"x": "", "y": [], "z": 0, "ok": False}, "n": 2**70}
+        {
+            "b": list(range(50)),
+            "gone": None,
+            "a": {"x": "", "y": [], "z": 0, "ok": False},
+            "n": 2**70,
+        }
     )
     made = cleaned(text)
     assert list(json.loads(made)) == ["b", "a", "n"]
@@ -283,14 +319,18 @@ def test_text_that_is_not_json_for_the_most_part_is_none():
 
 
 def test_a_long_text_in_a_value_is_told_line_by_line():
-    text = json.dumps({"exit_code": 2, "output": "".join(f"line {n} of the output\n" for n in range(90))})
+    text = json.dumps(
+        {"exit_code": 2, "output": "".join(f"line {n} of the output\n" for n in range(90))}
+    )
     pieces = [piece.text for piece in Json().read(text).pieces]
     assert pieces[0] == "exit_code 2"
     assert pieces[-1].startswith("output: ")
     assert pieces[-1].endswith("line 89 of the output")
 
 
-@pytest.mark.parametrize("text", [RECORDS * 40, json.dumps(json.loads(RECORDS) * 40, indent=2), RECORDS[:-2]])
+@pytest.mark.parametrize(
+    "text", [RECORDS * 40, json.dumps(json.loads(RECORDS) * 40, indent=2), RECORDS[:-2]]
+)
 def test_each_part_is_short(text):
     header, *pieces = Json().read(text).pieces
     assert max(len(piece.text) for piece in pieces) <= 200

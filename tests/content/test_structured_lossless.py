@@ -40,7 +40,9 @@ KEYS = [
 ]
 
 texts = st.one_of(st.sampled_from(TRICKY), st.text(max_size=6))
-numbers = st.one_of(st.integers(), st.integers(-3, 3), st.floats(allow_nan=False, allow_infinity=False))
+numbers = st.one_of(
+    st.integers(), st.integers(-3, 3), st.floats(allow_nan=False, allow_infinity=False)
+)
 scalars = st.one_of(texts, numbers, st.booleans(), st.none())
 values = st.recursive(
     scalars,
@@ -110,7 +112,10 @@ def test_any_document_fits_any_room_and_says_whether_it_is_whole(
 
 
 def test_lists_of_objects_whose_keys_are_data_come_back() -> None:
-    document = [{}, *({"v": {"id": [{"id": "", **more}]}, "n": "", "o": None} for more in ({}, {"w": None}))]
+    document = [
+        {},
+        *({"v": {"id": [{"id": "", **more}]}, "n": "", "o": None} for more in ({}, {"w": None})),
+    ]
     assert survives(json.dumps(document))
 
 

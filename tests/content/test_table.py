@@ -86,18 +86,27 @@ def test_what_only_has_commas_bars_or_blanks_is_no_table(text):
 
 
 def test_the_row_that_the_question_names_stays_under_the_header():
-    lines = [f"{row},host-{row:03},{'ok' if row != 77 else 'unreachable'},{row % 13}" for row in range(200)]
+    lines = [
+        f"{row},host-{row:03},{'ok' if row != 77 else 'unreachable'},{row % 13}"
+        for row in range(200)
+    ]
     told = shrink("\n".join(["id,host,state,load", *lines]), 90, "How is host-150?").splitlines()
     assert told[0] == "id,host,state,load"
     assert "150,host-150,ok,7" in told
     assert any(line.endswith("rows …") for line in told)
 
 
-@given(st.lists(st.lists(st.text("ab1 -|", max_size=4), min_size=3, max_size=3), min_size=3, max_size=6))
+@given(
+    st.lists(
+        st.lists(st.text("ab1 -|", max_size=4), min_size=3, max_size=3), min_size=3, max_size=6
+    )
+)
 @settings(max_examples=150, deadline=None)
 def test_whatever_is_compacted_has_the_same_cells_again(rows):
     stripped = [[cell.replace("|", "").strip() for cell in row] for row in rows]
-    text = "\n".join(["| x | y | z |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in stripped)])
+    text = "\n".join(
+        ["| x | y | z |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in stripped)]
+    )
     compacted = Table().compact(text)
     if compacted is not None:
         assert cells(Table().expand(compacted)) == cells(text)
@@ -123,14 +132,22 @@ def test_a_rule_may_be_set_with_tabs():
 def _table(form, rows):
     """So many rows under a header, as the form sets them apart; some cells hold the delimiter in quotes."""
     cells = [["item", "note", "2024", "city"]]
-    cells += [[f"id{n}", "loose, green" if n % 3 else "dark", str(n * 37 % 901), "Oslo"] for n in range(rows)]
+    cells += [
+        [f"id{n}", "loose, green" if n % 3 else "dark", str(n * 37 % 901), "Oslo"]
+        for n in range(rows)
+    ]
     if form == "aligned":
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+        lines = [
+            "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
         return "\n".join(lines)
     if form == "|":
         return "\n".join("|".join(row) for row in cells)
-    return "\n".join(form.join(f'"{c}"' if form in c and form != ", " else c for c in row) for row in cells)
+    return "\n".join(
+        form.join(f'"{c}"' if form in c and form != ", " else c for c in row) for row in cells
+    )
 
 
 @pytest.mark.parametrize("rows", [4, 8, 17, 199])
@@ -164,5 +181,9 @@ def test_a_small_table_with_something_odd_is_still_a_table(odd):
 
 
 def test_cells_behind_a_comma_and_a_space_are_a_table_where_a_column_has_numbers():
-    assert Table().recognises("\n".join(["id, tea, price", *(f"a{n}, green, {n}" for n in range(9))]))
-    assert not Table().recognises("\n".join(["Well, then, so", *(f"a{n}, green, and more" for n in range(9))]))
+    assert Table().recognises(
+        "\n".join(["id, tea, price", *(f"a{n}, green, {n}" for n in range(9))])
+    )
+    assert not Table().recognises(
+        "\n".join(["Well, then, so", *(f"a{n}, green, and more" for n in range(9))])
+    )

@@ -18,7 +18,10 @@ def shrunk(text, tokens, question=""):
 
 
 def pytest_run(failures):
-    passing = [f"tests/test_cart.py::test_case_{number} PASSED    [ {number % 90}%]" for number in range(400)]
+    passing = [
+        f"tests/test_cart.py::test_case_{number} PASSED    [ {number % 90}%]"
+        for number in range(400)
+    ]
     blocks = [
         f"______ test_{name} ______\n\n    def test_{name}():\n>       assert {name}() == 1\nE       AssertionError: {name} is {number}"
         for number, name in enumerate(failures)
@@ -36,7 +39,11 @@ def test_what_failed_is_told_before_what_passed():
 def test_every_failure_is_named_with_its_reason():
     names = ["price", "tax", "voucher", "stock", "mail"]
     text = shrunk(pytest_run(names), 250)
-    assert [name for number, name in enumerate(names) if f"AssertionError: {name} is {number}" not in text] == []
+    assert [
+        name
+        for number, name in enumerate(names)
+        if f"AssertionError: {name} is {number}" not in text
+    ] == []
     assert "5 failed, 400 passed" in text
 
 
@@ -63,7 +70,9 @@ def test_errors_with_the_same_words_but_other_symbols_are_all_told():
             f"    new {name}();",
             f"  symbol:   class {name}",
         ]
-    text = shrunk("\n".join([*lines, "3 errors", *["note: see also the manual of the shop"] * 99]), 130)
+    text = shrunk(
+        "\n".join([*lines, "3 errors", *["note: see also the manual of the shop"] * 99]), 130
+    )
     assert [name for name in ("Cart", "Stock", "Tax") if f"class {name}" not in text] == []
 
 
@@ -90,7 +99,10 @@ def test_errors_with_the_same_words_but_other_symbols_are_all_told():
             "src/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\nsrc/b.ts(4,5): error TS2304: Cannot find name 'x'.\nFound 2 errors.\n",
             "TS2304",
         ),
-        ("a.py:1:1: F401 `os` imported but unused\nb.py:2:1: E501 Line too long\nFound 2 errors.\n", "E501"),
+        (
+            "a.py:1:1: F401 `os` imported but unused\nb.py:2:1: E501 Line too long\nFound 2 errors.\n",
+            "E501",
+        ),
     ],
     ids=["TAP", "go", "maven", "jest", "tsc", "ruff"],
 )
@@ -102,7 +114,8 @@ def test_runs_of_many_tools_are_recognised_and_their_failures_kept(run, name):
 @pytest.mark.parametrize(
     "text",
     [
-        "The build FAILED yesterday: 3 passed, 1 failed in 5 minutes.\nError: nobody knows why.\n" * 9,
+        "The build FAILED yesterday: 3 passed, 1 failed in 5 minutes.\nError: nobody knows why.\n"
+        * 9,
         "src/a.py:3:def error():\nsrc/b.py:4:    raise Error\nsrc/c.py:9:FAIL = 1\n" * 9,
         "ERROR: disk full\nINFO: retry\nERROR: disk full\n" * 9,
         "# Tests\n\n- ok\n- not ok\n" * 9,

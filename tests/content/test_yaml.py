@@ -83,7 +83,9 @@ def test_the_text_says_that_something_is_left_out():
 
 
 def test_lists_of_records_become_rows():
-    pods = "".join(f"- name: pod-{row}\n  phase: Running\n  restarts: {row % 3}\n" for row in range(60))
+    pods = "".join(
+        f"- name: pod-{row}\n  phase: Running\n  restarts: {row % 3}\n" for row in range(60)
+    )
     text = shrink(f"kind: List\nitems:\n{pods}", 400, "How is pod-59?")
     assert "items: 60 records, a row each: name, phase, restarts" in text
     assert "pod-59 Running 2" in text
@@ -93,7 +95,10 @@ def test_lists_of_records_become_rows():
     "text",
     [
         "a: &a [x, x, x, x, x, x, x, x]\n"
-        + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 9)}]\n" for n in range(12)),
+        + "".join(
+            f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 9)}]\n"
+            for n in range(12)
+        ),
         "- " * 200_000 + "x",
         "[" * 50_000 + "]" * 50_000,
         "".join(" " * n + f"k{n}:\n" for n in range(1_000)) + " " * 1_000 + "x: found",

@@ -1,8 +1,8 @@
 """What every content kind keeps to: a kind's test names the kind, and has a folder of real texts.
 
-A real text is ``tests/content/texts/KIND/NAME.txt``; ``NAME.must.json`` beside it says what a reader must still
-find in a part of its tokens: ``{"query": the question, if one is asked, "part": one in so many, 10 if it is not
-said, "must": [strings]}``.
+A real text is ``tests/content/texts/KIND/NAME.txt``; ``NAME.must.json`` beside it says what a
+reader must still find in a part of its tokens: ``{"query": the question, if one is asked, "part":
+one in so many, 10 if it is not said, "must": [strings]}``.
 """
 
 from __future__ import annotations
@@ -108,21 +108,33 @@ class ContentContract:
         shrunk = self.kind.shrink(text, Room(tokens, lambda piece: len(piece) // 4 + 1, QUESTION))
         assert len(shrunk.text) // 4 + 1 <= tokens
 
-    # The test is inherited by one class a kind: that is the executor which differs, and nothing drawn depends on it.
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
+    # The test is inherited by one class a kind: that is the executor which differs, and nothing
+    # drawn depends on it.
+    @settings(
+        max_examples=60, deadline=None, suppress_health_check=[HealthCheck.differing_executors]
+    )
     @given(data=st.data())
     def test_takes_pieces_of_real_texts_in_any_order(self, data):
         lines = [
-            line for one in real_texts(self.kind.name).values() for line in one.text.splitlines(keepends=True)
+            line
+            for one in real_texts(self.kind.name).values()
+            for line in one.text.splitlines(keepends=True)
         ] or ["a\n"]
-        drawn = data.draw(st.lists(st.one_of(st.sampled_from(lines), st.text(max_size=20)), max_size=40))
+        drawn = data.draw(
+            st.lists(st.one_of(st.sampled_from(lines), st.text(max_size=20)), max_size=40)
+        )
         tokens = data.draw(st.integers(1, 400))
         text = "".join(drawn)
         self._round_trip(text)
         self._fits(text, Room(tokens, count, data.draw(st.sampled_from(["", QUESTION]))))
 
     @pytest.mark.parametrize(
-        "counted", [len, lambda text: len(text.split()), lambda text: len(text.encode("utf-16", "surrogatepass"))]
+        "counted",
+        [
+            len,
+            lambda text: len(text.split()),
+            lambda text: len(text.encode("utf-16", "surrogatepass")),
+        ],
     )
     def test_fits_whatever_counts(self, counted):
         for one in real_texts(self.kind.name).values():

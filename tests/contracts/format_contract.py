@@ -39,7 +39,10 @@ class FormatContract:
         for payload in (messages, body):
             read = form.read(payload).messages
             assert len(read) == len(messages)
-            assert all(message.original is original for message, original in zip(read, messages, strict=True))
+            assert all(
+                message.original is original
+                for message, original in zip(read, messages, strict=True)
+            )
 
     def test_reading_changes_nothing(self, form, messages, body):
         before = copy.deepcopy(body)
@@ -73,7 +76,9 @@ class FormatContract:
         for message in form.read(messages).messages:
             if isinstance(message.parts[0], Text | ToolResult):
                 changed = message.saying({0: "something else"})
-                others = [field for field in message.original if field not in ("content", "refusal")]
+                others = [
+                    field for field in message.original if field not in ("content", "refusal")
+                ]
                 assert all(changed.original[field] is message.original[field] for field in others)
 
     def test_a_new_message_reads_back_as_what_was_said(self, form):

@@ -8,7 +8,17 @@ import pytest
 
 from holdfast.stores.protocols import KeepsLogs, Line
 
-NAMES = ["", " ", "thread-1", "a:b%c", "../../etc", "\ud800", "二", "'; DROP TABLE lines; --", "x" * 2_000]
+NAMES = [
+    "",
+    " ",
+    "thread-1",
+    "a:b%c",
+    "../../etc",
+    "\ud800",
+    "二",
+    "'; DROP TABLE lines; --",
+    "x" * 2_000,
+]
 
 
 class LogContract:
@@ -44,7 +54,9 @@ class LogContract:
 
     def test_a_known_id_is_not_kept_again(self, log):
         log.append([Line("first", "one")])
-        assert list(log.append([Line("new", "two"), Line("again", "one"), Line("more", "two")])) == [1, 0, 1]
+        assert list(
+            log.append([Line("new", "two"), Line("again", "one"), Line("more", "two")])
+        ) == [1, 0, 1]
         assert [line.body for line in log.read(range(9)).values()] == ["first", "new"]
         assert log.find(["two", "none", "one"]) == {"two": 1, "one": 0}
 
@@ -98,7 +110,9 @@ class LogContract:
 
     def test_threads_that_append_at_once_lose_nothing(self, store):
         with ThreadPoolExecutor(8) as pool:
-            places = list(pool.map(lambda n: store.log("talk").append([Line(f"{n}")])[0], range(100)))
+            places = list(
+                pool.map(lambda n: store.log("talk").append([Line(f"{n}")])[0], range(100))
+            )
         assert sorted(places) == list(range(100))
         found = store.log("talk").read(range(100))
         assert [found[place].body for place in places] == [f"{n}" for n in range(100)]

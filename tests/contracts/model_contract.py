@@ -32,7 +32,10 @@ class ModelContract:
     def test_usage_is_told_in_whole_tokens_or_not_at_all(self, model: Model) -> None:
         answer = model.complete(PROMPT)
         if isinstance(answer, Reply):
-            assert all(tokens is None or tokens >= 0 for tokens in (answer.input_tokens, answer.output_tokens))
+            assert all(
+                tokens is None or tokens >= 0
+                for tokens in (answer.input_tokens, answer.output_tokens)
+            )
 
 
 class EmbedderContract:
@@ -47,13 +50,17 @@ class EmbedderContract:
     def test_it_has_a_name(self, embedder: Embedder) -> None:
         assert name_of(embedder)
 
-    def test_each_text_gets_a_vector_of_finite_numbers_and_all_are_of_one_length(self, embedder: Embedder) -> None:
+    def test_each_text_gets_a_vector_of_finite_numbers_and_all_are_of_one_length(
+        self, embedder: Embedder
+    ) -> None:
         rows = [list(row) for row in embedder.embed(self.TEXTS)]
         assert len(rows) == len(self.TEXTS)
         assert len({len(row) for row in rows}) == 1
         assert all(math.isfinite(number) for row in rows for number in row)
 
-    def test_equal_texts_get_equal_vectors_whatever_stands_beside_them(self, embedder: Embedder) -> None:
+    def test_equal_texts_get_equal_vectors_whatever_stands_beside_them(
+        self, embedder: Embedder
+    ) -> None:
         first, *_, last = (list(row) for row in embedder.embed(self.TEXTS))
         (alone,) = (list(row) for row in embedder.embed(self.TEXTS[:1]))
         assert first == last == alone

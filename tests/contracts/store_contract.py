@@ -107,7 +107,17 @@ class ListingContract:
         for key in ["b/2", "a/10", "a/2", "a", "ab", "a/\U0001f600", "a/\ud800", "A/1", ""]:
             store.set(key, "v")
         assert list(store.keys("a/")) == ["a/10", "a/2", "a/\ud800", "a/\U0001f600"]
-        assert list(store.keys()) == ["", "A/1", "a", "a/10", "a/2", "a/\ud800", "a/\U0001f600", "ab", "b/2"]
+        assert list(store.keys()) == [
+            "",
+            "A/1",
+            "a",
+            "a/10",
+            "a/2",
+            "a/\ud800",
+            "a/\U0001f600",
+            "ab",
+            "b/2",
+        ]
         assert list(store.keys("c")) == []
 
     @pytest.mark.parametrize("sign", ["%", "_", "*", "?", "[a]", "\\", "'"])
@@ -212,7 +222,9 @@ class ExpiryContract:
         ],
         ids=["set", "set_many", "set_for"],
     )
-    def test_a_value_put_later_has_an_end_of_its_own(self, store, clock, again: Callable[[object], None]):
+    def test_a_value_put_later_has_an_end_of_its_own(
+        self, store, clock, again: Callable[[object], None]
+    ):
         store.set_for("k", "v", 10)
         again(store)
         clock.now += 500
@@ -220,6 +232,11 @@ class ExpiryContract:
 
 
 class CompleteStoreContract(
-    StoreContract, BytesContract, ListingContract, BatchContract, PutIfAbsentContract, ExpiryContract
+    StoreContract,
+    BytesContract,
+    ListingContract,
+    BatchContract,
+    PutIfAbsentContract,
+    ExpiryContract,
 ):
     """All of them, as the stores of our own meet."""

@@ -21,10 +21,21 @@ class TestAnthropic(FormatContract):
             {
                 "role": "user",
                 "content": [
-                    {"type": "text", "text": "What is this?", "cache_control": {"type": "ephemeral"}},
+                    {
+                        "type": "text",
+                        "text": "What is this?",
+                        "cache_control": {"type": "ephemeral"},
+                    },
                     {"type": "image", "source": PNG},
-                    {"type": "document", "source": {"type": "url", "url": "https://x/y.pdf"}, "title": "y"},
-                    {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "words"}},
+                    {
+                        "type": "document",
+                        "source": {"type": "url", "url": "https://x/y.pdf"},
+                        "title": "y",
+                    },
+                    {
+                        "type": "document",
+                        "source": {"type": "text", "media_type": "text/plain", "data": "words"},
+                    },
                     {"type": "document", "source": {"type": "content", "content": "c"}},
                     {"type": "hologram", "depth": 1},
                 ],
@@ -35,9 +46,19 @@ class TestAnthropic(FormatContract):
                     {"type": "thinking", "thinking": "Look first.", "signature": "c2ln"},
                     {"type": "redacted_thinking", "data": "AAAA"},
                     {"type": "text", "text": "Reading."},
-                    {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}},
+                    {
+                        "type": "server_tool_use",
+                        "id": "srvtoolu_1",
+                        "name": "web_search",
+                        "input": {},
+                    },
                     {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
-                    {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"n": 12345678901234567890}},
+                    {
+                        "type": "tool_use",
+                        "id": "toolu_1",
+                        "name": "read",
+                        "input": {"n": 12345678901234567890},
+                    },
                     {"type": "tool_use", "id": "toolu_2", "name": "read", "input": {}},
                 ],
             },
@@ -48,7 +69,10 @@ class TestAnthropic(FormatContract):
                         "type": "tool_result",
                         "tool_use_id": "toolu_1",
                         "is_error": True,
-                        "content": [{"type": "text", "text": "two lines"}, {"type": "image", "source": PNG}],
+                        "content": [
+                            {"type": "text", "text": "two lines"},
+                            {"type": "image", "source": PNG},
+                        ],
                     },
                     {"type": "tool_result", "tool_use_id": "toolu_2"},
                     {"type": "text", "text": "And?"},
@@ -71,7 +95,11 @@ class TestAnthropic(FormatContract):
             Opaque('{"type":"content","content":"c"}'),
             Opaque('{"type":"hologram","depth":1}'),
         )
-        assert parts[1][:3] == (Reasoning("Look first.", True), Reasoning("AAAA", True), Text("Reading."))
+        assert parts[1][:3] == (
+            Reasoning("Look first.", True),
+            Reasoning("AAAA", True),
+            Text("Reading."),
+        )
         assert parts[1][3:5] == tuple(Opaque(part.text) for part in parts[1][3:5])
         assert parts[1][5:] == (
             ToolCall("toolu_1", "read", '{"n":12345678901234567890}'),
@@ -116,11 +144,18 @@ def test_what_other_servers_share_with_it_does_not_make_a_body_its_own():
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     messages = [{"role": "system", "content": "x"}, {"role": "user", "content": "x"}]
     assert (
-        detect({"top_k": 5, "tools": [], "messages": [*messages, {"role": "tool", "tool_call_id": "a"}]}).name
+        detect(
+            {
+                "top_k": 5,
+                "tools": [],
+                "messages": [*messages, {"role": "tool", "tool_call_id": "a"}],
+            }
+        ).name
         == "openai_chat"
     )
     assert (
-        detect([{"role": "assistant", "content": [{"type": "image"}], "tool_calls": [call]}]).name == "openai_chat"
+        detect([{"role": "assistant", "content": [{"type": "image"}], "tool_calls": [call]}]).name
+        == "openai_chat"
     )
 
 
@@ -155,7 +190,10 @@ def test_the_words_of_the_system_become_a_users_message():
             r'messages\[0\]\.content\[0\]: the tool_result block has no "tool_use_id"; a call and its result name',
         ),
         (
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": 5}]},
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "a", "content": 5}],
+            },
             r"messages\[0\]\.content\[0\]\.content: an int does not belong here",
         ),
         (
@@ -183,5 +221,7 @@ def test_a_wrong_system_prompt_is_named():
 
 
 def test_a_block_whose_type_is_no_text_is_carried_along():
-    (message,) = named("anthropic").read([{"role": "user", "content": [{"type": ["odd"]}]}]).messages
+    (message,) = (
+        named("anthropic").read([{"role": "user", "content": [{"type": ["odd"]}]}]).messages
+    )
     assert message.parts == (Opaque('{"type":["odd"]}'),)

@@ -30,7 +30,9 @@ EXAMPLE = [
 
 def test_names_count_as_in_the_vendors_own_example():
     talk = [{"role": r, "content": c} | ({"name": n} if n else {}) for r, n, c in EXAMPLE]
-    assert 124 <= count(talk, model="gpt-4o").total <= 124 + 7 + 6  # ours are 10 a conversation for 3, 4 for 3
+    assert (
+        124 <= count(talk, model="gpt-4o").total <= 124 + 7 + 6
+    )  # ours are 10 a conversation for 3, 4 for 3
 
 
 @pytest.mark.parametrize("form", ["openai_chat", "plain", "anthropic"])
@@ -59,7 +61,8 @@ def values(schema, definitions, field=""):
     elif "properties" in schema:
         fields = schema["properties"]
         least = {
-            name: next(values(fields[name], definitions, name), ({}, []))[0] for name in schema.get("required", ())
+            name: next(values(fields[name], definitions, name), ({}, []))[0]
+            for name in schema.get("required", ())
         }
         for name, inner in fields.items():
             for value, paths in values(inner, definitions, name):
@@ -72,7 +75,9 @@ def filled():
         for role, message in schema.roles.items():
             for value, paths in values(message, schema._definitions):
                 for path in paths:
-                    yield pytest.param(wire, {**value, "role": role}, path, id=f"{wire} {role} {path}")
+                    yield pytest.param(
+                        wire, {**value, "role": role}, path, id=f"{wire} {role} {path}"
+                    )
 
 
 def put(value, path, text):
@@ -110,13 +115,17 @@ def test_the_text_of_a_document_beside_its_source_is_counted():
     told[0]["content"][0] |= {"title": WORDS, "context": WORDS}
     assert count(told).total > count(bare).total + 1_900
     within = [
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": told[0]["content"]}]}
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": told[0]["content"]}],
+        }
     ]
     assert count(within).total > 1_900
 
 
 @pytest.mark.parametrize(
-    "field", ["response_format", "output_config", "output_format", "tools", "instructions", "system"]
+    "field",
+    ["response_format", "output_config", "output_format", "tools", "instructions", "system"],
 )
 @pytest.mark.parametrize("form", ["openai_chat", "anthropic", "plain"])
 def test_what_a_body_says_beside_its_messages_is_counted(form, field):
@@ -153,16 +162,24 @@ def test_a_message_that_says_something_in_place_of_its_content_is_refused(form, 
 def test_exact_is_said_of_texts_alone(part, kind):
     talk = [{"role": "user", "content": [part]}]
     assert count(talk, model="gpt-4o", format="openai").accuracy.kind == kind
-    assert compress(talk, Budget(limit=10**6), model="gpt-4o", format="openai").accuracy.kind == kind
+    assert (
+        compress(talk, Budget(limit=10**6), model="gpt-4o", format="openai").accuracy.kind == kind
+    )
     schemas = [{"type": "function", "function": {"name": "read"}}]
-    assert count(talk, model="gpt-4o", format="openai", tools=schemas).accuracy.kind == "approximate"
+    assert (
+        count(talk, model="gpt-4o", format="openai", tools=schemas).accuracy.kind == "approximate"
+    )
 
 
 @pytest.mark.parametrize(
     "call",
     [
         {"id": "a", "type": "function", "function": {"name": "read", "args": WORDS}},
-        {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}", "note": WORDS}},
+        {
+            "id": "a",
+            "type": "function",
+            "function": {"name": "read", "arguments": "{}", "note": WORDS},
+        },
         {"id": "a", "note": WORDS, "function": {"name": "read", "arguments": "{}"}},
         {"id": WORDS, "type": "function", "function": {"name": "read", "arguments": "{}"}},
         {"id": "a", "type": "custom", "custom": {"name": "read", "input": "x", "note": WORDS}},

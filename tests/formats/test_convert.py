@@ -19,7 +19,9 @@ def test_system_messages_become_the_system_prompt():
 
 
 def test_results_of_parallel_calls_become_blocks_of_one_user_message():
-    body = to_anthropic([user("x"), calling("a", "b"), tool("a", "1"), tool("b", "2"), assistant("y")])
+    body = to_anthropic(
+        [user("x"), calling("a", "b"), tool("a", "1"), tool("b", "2"), assistant("y")]
+    )
     assert body["messages"] == [
         user("x"),
         assistant(use("a"), use("b")),
@@ -48,7 +50,11 @@ def test_an_id_that_anthropic_does_not_spell_is_spelled_anew():
 
 @pytest.mark.parametrize(
     ("arguments", "given"),
-    [('{"n": 12345678901234567890}', {"n": 12345678901234567890}), ("", {"text": ""}), ("[1]", {"text": "[1]"})],
+    [
+        ('{"n": 12345678901234567890}', {"n": 12345678901234567890}),
+        ("", {"text": ""}),
+        ("[1]", {"text": "[1]"}),
+    ],
 )
 def test_arguments_become_an_object(arguments, given):
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}}
@@ -71,14 +77,26 @@ def test_images_and_files_become_sources():
 
 
 def test_what_says_nothing_stays_behind():
-    messages = [user("x"), {"role": "assistant", "content": "", "reasoning_content": "hm"}, user(" "), user("y")]
+    messages = [
+        user("x"),
+        {"role": "assistant", "content": "", "reasoning_content": "hm"},
+        user(" "),
+        user("y"),
+    ]
     assert to_anthropic(messages)["messages"] == [user("x"), user("y")]
 
 
 def test_tools_of_a_body_are_converted_too():
-    function = {"name": "read", "description": "Reads.", "parameters": {"type": "object", "properties": {}}}
+    function = {
+        "name": "read",
+        "description": "Reads.",
+        "parameters": {"type": "object", "properties": {}},
+    }
     body = to_anthropic(
-        {"messages": [user("x")], "tools": [{"type": "function", "function": function}, {"name": "ls"}]}
+        {
+            "messages": [user("x")],
+            "tools": [{"type": "function", "function": function}, {"name": "ls"}],
+        }
     )
     assert body["tools"] == [
         {"name": "read", "input_schema": function["parameters"], "description": "Reads."},
@@ -88,7 +106,11 @@ def test_tools_of_a_body_are_converted_too():
 
 
 def test_the_old_function_calls_become_tool_calls():
-    call = {"role": "assistant", "content": None, "function_call": {"name": "old", "arguments": "{}"}}
+    call = {
+        "role": "assistant",
+        "content": None,
+        "function_call": {"name": "old", "arguments": "{}"},
+    }
     body = to_anthropic([user("x"), call, {"role": "function", "name": "old", "content": "42"}])
     assert validate(body) == []
     assert body["messages"][1]["content"][0]["name"] == "old"
@@ -116,16 +138,28 @@ def test_a_conversation_comes_back_from_the_other_wire_as_it_was():
 
 
 def test_words_beside_results_follow_them_and_images_become_the_users():
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
-    found = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "1"}, image]}
+    image = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"},
+    }
+    found = {
+        "type": "tool_result",
+        "tool_use_id": "a",
+        "content": [{"type": "text", "text": "1"}, image],
+    }
     document = {"type": "document", "source": {"type": "file", "file_id": "file-1"}}
     thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    body = to_openai([user("x", document), assistant(thinking, "Reading.", use("a")), user(found, "y")])
+    body = to_openai(
+        [user("x", document), assistant(thinking, "Reading.", use("a")), user(found, "y")]
+    )
     assert validate(body, "openai") == []
     assert body["messages"] == [
         {
             "role": "user",
-            "content": [{"type": "text", "text": "x"}, {"type": "file", "file": {"file_id": "file-1"}}],
+            "content": [
+                {"type": "text", "text": "x"},
+                {"type": "file", "file": {"file_id": "file-1"}},
+            ],
         },
         calling("a") | {"content": "Reading."},
         tool("a", "1"),

@@ -15,7 +15,12 @@ def test_a_named_format_is_taken_whatever_the_messages_show():
 
 @pytest.mark.parametrize(
     ("alias", "name"),
-    [("openai", "openai_chat"), ("azure", "openai_chat"), ("claude", "anthropic"), ("vertex", "anthropic")],
+    [
+        ("openai", "openai_chat"),
+        ("azure", "openai_chat"),
+        ("claude", "anthropic"),
+        ("vertex", "anthropic"),
+    ],
 )
 def test_providers_are_names_of_formats_too(alias, name):
     assert named(alias).name == name
@@ -28,7 +33,8 @@ def test_a_format_has_the_name_under_which_it_is_found(name):
 
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(
-        ConfigError, match=r"there is no format named 'opnai'; did you mean 'openai'\? known are anthropic"
+        ConfigError,
+        match=r"there is no format named 'opnai'; did you mean 'openai'\? known are anthropic",
     ):
         detect([], "opnai")
 
@@ -39,12 +45,18 @@ def test_an_unknown_name_lists_the_known_ones():
         ("hello", r"^a str is no list of messages; give a list such as"),
         (None, r"^null is no list of messages"),
         (5, r"^an int is no list of messages"),
-        ({}, r'^an object without "messages" is no conversation; give a list of messages, or a request body'),
+        (
+            {},
+            r'^an object without "messages" is no conversation; give a list of messages, or a request body',
+        ),
         ({"role": "user", "content": "hi"}, r'^an object without "messages" is no conversation'),
         ({"messages": "hi"}, r"^messages: a str is no list of messages"),
         (["hi"], r"^messages\[0\]: a str is no message; give a dictionary"),
         ([{"role": "user", "content": "x"}, None], r"^messages\[1\]: null is no message"),
-        ([{"content": "hi"}], r'^messages\[0\]: the message has no "role"; give a role such as user'),
+        (
+            [{"content": "hi"}],
+            r'^messages\[0\]: the message has no "role"; give a role such as user',
+        ),
         ([{"role": "", "content": "hi"}], r"^messages\[0\]\.role: the role is empty"),
         ([{"role": " ", "content": "hi"}], r"^messages\[0\]\.role: the role is empty"),
         ([{"role": 5, "content": "hi"}], r"^messages\[0\]\.role: an int is no role"),
@@ -61,7 +73,9 @@ def test_what_nobody_recognises_is_read_as_plain_which_says_what_is_wrong():
     class Letter:
         role = "user"
 
-    with pytest.raises(FormatError, match=r"^messages\[0\]: a Letter is no message; give a dictionary"):
+    with pytest.raises(
+        FormatError, match=r"^messages\[0\]: a Letter is no message; give a dictionary"
+    ):
         detect([Letter()]).read([Letter()])
 
 
@@ -82,7 +96,9 @@ def test_a_format_from_outside_is_asked_before_anything_is_called_unreadable(mon
         return [Point()] if (group, name) == ("holdfast.formats", "letters") else []
 
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-    monkeypatch.setattr("holdfast.kernel.registry._brings", bool)  # there is no file that would tell of it
+    monkeypatch.setattr(
+        "holdfast.kernel.registry._brings", bool
+    )  # there is no file that would tell of it
     assert detect(["Dear reader"]).name == "letters"
 
 
@@ -115,6 +131,7 @@ def test_any_text_is_a_text(text):
 def test_messages_of_the_converse_api_are_refused_by_their_name(name, block):
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [block]}]
     with pytest.raises(
-        FormatError, match=r"^messages\[1\]\.content\[0\]: this is a block of Bedrock's Converse API; "
+        FormatError,
+        match=r"^messages\[1\]\.content\[0\]: this is a block of Bedrock's Converse API; ",
     ):
         count(messages, format=name)

@@ -32,9 +32,17 @@ class TestOpenAIChat(FormatContract):
                 "content": None,
                 "reasoning_content": "Look first.",
                 "tool_calls": [
-                    {"id": "a", "type": "function", "function": {"name": "read", "arguments": '{"path": "x"}'}},
+                    {
+                        "id": "a",
+                        "type": "function",
+                        "function": {"name": "read", "arguments": '{"path": "x"}'},
+                    },
                     {"id": "b", "type": "custom", "custom": {"name": "shell", "input": "ls"}},
-                    {"id": "c", "type": "function", "function": {"name": "read", "arguments": {"path": "y"}}},
+                    {
+                        "id": "c",
+                        "type": "function",
+                        "function": {"name": "read", "arguments": {"path": "y"}},
+                    },
                 ],
             },
             {"role": "tool", "tool_call_id": "a", "content": "two lines"},
@@ -44,7 +52,11 @@ class TestOpenAIChat(FormatContract):
                 "content": [{"type": "text", "text": "x"}, {"type": "text", "text": "y"}],
             },
             {"role": "tool", "tool_call_id": "c", "content": ""},
-            {"role": "assistant", "content": "", "function_call": {"name": "old", "arguments": "{}"}},
+            {
+                "role": "assistant",
+                "content": "",
+                "function_call": {"name": "old", "arguments": "{}"},
+            },
             {"role": "function", "name": "old", "content": "42"},
             {"role": "assistant", "content": "A cat.", "refusal": None, "annotations": []},
             {"role": "assistant", "content": None, "refusal": "I would rather not."},
@@ -90,7 +102,11 @@ def test_the_schemas_of_a_body_are_counted_and_may_be_given_beside_it():
         "functions": [{"name": "f"}],
         "response_format": {"x": 1},
     }
-    assert [part.text for part in form.read(body).envelope] == ['{"type":"function"}', '{"name":"f"}', '{"x":1}']
+    assert [part.text for part in form.read(body).envelope] == [
+        '{"type":"function"}',
+        '{"name":"f"}',
+        '{"x":1}',
+    ]
     assert form.read(body, [{"name": "g"}]).envelope[0].text == '{"name":"g"}'
 
 
@@ -112,7 +128,10 @@ CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{
 @pytest.mark.parametrize(
     ("message", "error"),
     [
-        ({"role": "tool", "content": "x"}, r'messages\[0\]: the tool result has no "tool_call_id"; give the id'),
+        (
+            {"role": "tool", "content": "x"},
+            r'messages\[0\]: the tool result has no "tool_call_id"; give the id',
+        ),
         (
             {"role": "tool", "tool_call_id": "", "content": "x"},
             r'messages\[0\]: the tool result has no "tool_call_id"',
@@ -125,7 +144,10 @@ CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{
             {"role": "user", "content": 5},
             r"messages\[0\]\.content: an int does not belong here; give text, null or",
         ),
-        ({"role": "user", "content": {"a": 1}}, r"messages\[0\]\.content: a dict does not belong here"),
+        (
+            {"role": "user", "content": {"a": 1}},
+            r"messages\[0\]\.content: a dict does not belong here",
+        ),
         (
             {"role": "user", "content": ["x"]},
             r"messages\[0\]\.content\[0\]: a str does not belong here; give an object",
@@ -151,7 +173,10 @@ CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{
             r"tool_calls\[0\]\.function: null does not belong here",
         ),
         (
-            {"role": "assistant", "tool_calls": [{**CALL, "function": {"name": "f", "arguments": 5}}]},
+            {
+                "role": "assistant",
+                "tool_calls": [{**CALL, "function": {"name": "f", "arguments": 5}}],
+            },
             r"messages\[0\]\.tool_calls\[0\]\.function\.arguments: an int does not belong here",
         ),
     ],
@@ -163,7 +188,10 @@ def test_what_is_wrong_is_named_with_its_place(message, error):
 
 def test_missing_content_and_null_beside_a_call_are_nothing_wrong():
     read = named("openai_chat").read(
-        [{"role": "assistant", "tool_calls": [CALL]}, {"role": "assistant", "content": None, "tool_calls": [CALL]}]
+        [
+            {"role": "assistant", "tool_calls": [CALL]},
+            {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        ]
     )
     assert [len(message.calls) for message in read.messages] == [1, 1]
     assert [message.content_text for message in read.messages] == [None, None]
@@ -171,13 +199,29 @@ def test_missing_content_and_null_beside_a_call_are_nothing_wrong():
 
 def test_a_result_with_an_image_loses_it_when_its_text_changes():
     content = [{"type": "text", "text": "x"}, {"type": "image_url", "image_url": {"url": "u"}}]
-    (message,) = named("openai_chat").read([{"role": "tool", "tool_call_id": "a", "content": content}]).messages
+    (message,) = (
+        named("openai_chat")
+        .read([{"role": "tool", "tool_call_id": "a", "content": content}])
+        .messages
+    )
     assert message.parts == (ToolResult("a", "x", (Media("image", source="u"),)),)
-    assert message.saying({0: "y"}).original == {"role": "tool", "tool_call_id": "a", "content": "y"}
+    assert message.saying({0: "y"}).original == {
+        "role": "tool",
+        "tool_call_id": "a",
+        "content": "y",
+    }
 
 
 def test_arguments_that_are_an_object_stay_one():
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": {"path": "x"}}}
-    (message,) = named("openai_chat").read([{"role": "assistant", "content": None, "tool_calls": [call]}]).messages
-    assert message.saying({0: '{"path": 1}'}).original["tool_calls"][0]["function"]["arguments"] == {"path": 1}
-    assert message.saying({0: "gone"}).original["tool_calls"][0]["function"]["arguments"] == {"text": "gone"}
+    (message,) = (
+        named("openai_chat")
+        .read([{"role": "assistant", "content": None, "tool_calls": [call]}])
+        .messages
+    )
+    assert message.saying({0: '{"path": 1}'}).original["tool_calls"][0]["function"][
+        "arguments"
+    ] == {"path": 1}
+    assert message.saying({0: "gone"}).original["tool_calls"][0]["function"]["arguments"] == {
+        "text": "gone"
+    }

@@ -22,12 +22,24 @@ class TestPlain(FormatContract):
 
 
 def test_it_has_no_vendors_rules():
-    transcript = named("plain").read([{"role": "assistant", "content": ""}, {"role": "assistant", "content": " "}])
+    transcript = named("plain").read(
+        [{"role": "assistant", "content": ""}, {"role": "assistant", "content": " "}]
+    )
     assert transcript.rules == ()
 
 
 def test_roles_of_other_houses_read_as_the_four():
-    roles = ["system", "developer", "user", "human", "assistant", "ai", "tool", "function", "narrator"]
+    roles = [
+        "system",
+        "developer",
+        "user",
+        "human",
+        "assistant",
+        "ai",
+        "tool",
+        "function",
+        "narrator",
+    ]
     read = named("plain").read([{"role": role, "content": "x"} for role in roles]).messages
     assert [m.role for m in read] == [
         "system", "system", "user", "user", "assistant", "assistant", "tool", "tool", "user",
@@ -35,7 +47,9 @@ def test_roles_of_other_houses_read_as_the_four():
 
 
 def test_content_that_is_no_text_is_refused_with_its_place():
-    with pytest.raises(FormatError, match=r"^messages\[0\]\.content: a list does not belong here; give text"):
+    with pytest.raises(
+        FormatError, match=r"^messages\[0\]\.content: a list does not belong here; give text"
+    ):
         named("plain").read([{"role": "user", "content": ["hi"]}])
 
 

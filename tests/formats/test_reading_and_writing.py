@@ -27,7 +27,9 @@ def test_reading_changes_nothing_and_writing_gives_the_same_objects_back(case):
     before = copy.deepcopy(messages)
     transcript = named(name).read(messages)
     assert all(a.original is b for a, b in zip(transcript.messages, messages, strict=True))
-    assert [message.parts for message in transcript.messages] == [named(name).parts(m) for m in messages]
+    assert [message.parts for message in transcript.messages] == [
+        named(name).parts(m) for m in messages
+    ]
     assert messages == before
 
 
@@ -57,7 +59,9 @@ def test_one_part_that_says_something_else_changes_only_itself(case, said, data)
     changed = message.saying({k: said})
     assert changed.parts[k].text == said
     assert len(changed.parts) == len(message.parts)
-    assert [p for j, p in enumerate(changed.parts) if j != k] == [p for j, p in enumerate(message.parts) if j != k]
+    assert [p for j, p in enumerate(changed.parts) if j != k] == [
+        p for j, p in enumerate(message.parts) if j != k
+    ]
     assert list(changed.original) == list(message.original)
     assert messages == before
 

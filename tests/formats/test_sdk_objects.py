@@ -18,7 +18,9 @@ from tests.talks import words
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
 GO = {"role": "user", "content": "go"}
 OUTPUT = {"role": "tool", "tool_call_id": "c1", "content": words(900)}
-CALLING = ChatCompletionMessage.model_validate({"role": "assistant", "content": None, "tool_calls": [CALL]})
+CALLING = ChatCompletionMessage.model_validate(
+    {"role": "assistant", "content": None, "tool_calls": [CALL]}
+)
 BLOCKS = [
     {"type": "thinking", "thinking": "hm", "signature": "s"},
     {"type": "text", "text": "hi"},
@@ -26,12 +28,22 @@ BLOCKS = [
 ]
 REPLY = AnthropicMessage.model_validate(
     {"id": "m", "type": "message", "role": "assistant", "model": "claude", "content": BLOCKS}
-    | {"stop_reason": "tool_use", "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
+    | {
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
 )
-RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": [TextBlock(type="text", text=words(900))]}
+RESULT = {
+    "type": "tool_result",
+    "tool_use_id": "t1",
+    "content": [TextBlock(type="text", text=words(900))],
+}
 
 
-@pytest.mark.parametrize("calling", [CALLING, {"role": "assistant", "tool_calls": CALLING.tool_calls}])
+@pytest.mark.parametrize(
+    "calling", [CALLING, {"role": "assistant", "tool_calls": CALLING.tool_calls}]
+)
 def test_a_message_of_openai_and_its_tool_calls_are_read_as_they_are_appended(calling):
     messages = [GO, calling, OUTPUT, GO]
     done = holdfast.compress(messages, 300)
@@ -42,9 +54,13 @@ def test_a_message_of_openai_and_its_tool_calls_are_read_as_they_are_appended(ca
     assert holdfast.restore(done)[2] is OUTPUT
 
 
-@pytest.mark.parametrize("wrap", [list, tuple, lambda messages: {"model": "claude", "messages": messages}])
+@pytest.mark.parametrize(
+    "wrap", [list, tuple, lambda messages: {"model": "claude", "messages": messages}]
+)
 def test_the_blocks_of_anthropic_are_read_as_they_are_appended(wrap):
-    payload = wrap([GO, {"role": "assistant", "content": REPLY.content}, {"role": "user", "content": [RESULT]}])
+    payload = wrap(
+        [GO, {"role": "assistant", "content": REPLY.content}, {"role": "user", "content": [RESULT]}]
+    )
     done = holdfast.compress(payload, 300)
     assert (done.format, done.budget_met) == ("anthropic", True)
     assert type(done.messages) is type(payload)
@@ -83,7 +99,9 @@ class Greeting:
 
 
 def test_an_object_that_is_no_message_is_refused_by_its_own_name():
-    with pytest.raises(FormatError, match=r"^messages\[1\]: a Greeting is no message; give a dictionary with"):
+    with pytest.raises(
+        FormatError, match=r"^messages\[1\]: a Greeting is no message; give a dictionary with"
+    ):
         holdfast.compress([GO, Greeting()], 100)
 
 
@@ -94,7 +112,10 @@ def test_an_object_that_is_no_message_is_refused_by_its_own_name():
             {"type": "function_call_output", "call_id": "a", "output": "x"},
             "this is an item of OpenAI's Responses API",
         ),
-        ({"type": "human", "content": "hi"}, "this is a message of LangChain; convert the messages first, with"),
+        (
+            {"type": "human", "content": "hi"},
+            "this is a message of LangChain; convert the messages first, with",
+        ),
         (
             {"role": "user", "parts": [{"text": "hi"}]},
             'has "parts" and no "content"; give what it says',

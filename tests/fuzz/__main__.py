@@ -38,7 +38,9 @@ def main() -> int:
     if finding is None:
         return 0
     print(f"found in case {finding.name}: {finding.told}")
-    print(json.dumps({"wire": finding.wire, "options": finding.options, "messages": finding.messages}))
+    print(
+        json.dumps({"wire": finding.wire, "options": finding.options, "messages": finding.messages})
+    )
     return 1
 
 

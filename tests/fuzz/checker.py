@@ -1,12 +1,15 @@
 """What a vendor refuses, written from its pages and its own package, and from no rule of this library.
 
-OpenAI: https://platform.openai.com/docs/guides/function-calling (an assistant message with ``tool_calls`` must be
-followed by tool messages responding to each ``tool_call_id``) and ``openai.types.chat``.
-Anthropic: https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use (results stand in the
-very next message, before any text of it), https://platform.claude.com/docs/en/api/messages (the first message is
-a user's, content is not empty, no white space ends the last message of the assistant) and ``anthropic.types``.
-Bedrock: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html (as
-Anthropic; user and assistant take turns). Plain messages have a role and a text, and nobody refuses them.
+OpenAI: https://platform.openai.com/docs/guides/function-calling (an assistant message with
+``tool_calls`` must be followed by tool messages responding to each ``tool_call_id``) and
+``openai.types.chat``. Anthropic:
+https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use (results stand in
+the very next message, before any text of it), https://platform.claude.com/docs/en/api/messages (the
+first message is a user's, content is not empty, no white space ends the last message of the
+assistant) and ``anthropic.types``. Bedrock:
+https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html
+(as Anthropic; user and assistant take turns). Plain messages have a role and a text, and nobody
+refuses them.
 """
 
 from __future__ import annotations
@@ -31,7 +34,11 @@ def _types(wire: str) -> TypeAdapter[Any]:
 def refused(wire: str, messages: list[Any]) -> list[Refused]:
     """Why the vendor would refuse the messages; none where it takes them."""
     if wire == "plain":
-        return [f"{i}: no text" for i, message in enumerate(messages) if not isinstance(message["content"], str)]
+        return [
+            f"{i}: no text"
+            for i, message in enumerate(messages)
+            if not isinstance(message["content"], str)
+        ]
     return list(_of_types(wire, messages)) or list(_CHECKS[wire](messages))
 
 
@@ -64,7 +71,9 @@ def _openai(messages: list[Any]) -> Iterator[Refused]:
         if owed:
             yield f"{i}: calls before it have no answer"
         owed = {call["id"] for call in message.get("tool_calls") or ()}
-        if message["role"] == "assistant" and not (message.get("content") or message.get("tool_calls")):
+        if message["role"] == "assistant" and not (
+            message.get("content") or message.get("tool_calls")
+        ):
             yield f"{i}: an assistant message says nothing"
     if owed:
         yield "the last calls have no answer"
@@ -84,7 +93,10 @@ def _anthropic(messages: list[Any]) -> Iterator[Refused]:
         kinds = [block["type"] == "tool_result" for block in blocks]
         if kinds != sorted(kinds, reverse=True):
             yield f"{i}: a result stands behind other content"
-        if any(block["type"] == "text" and not block["text"].strip() for block in blocks) or not blocks:
+        if (
+            any(block["type"] == "text" and not block["text"].strip() for block in blocks)
+            or not blocks
+        ):
             yield f"{i}: there is an empty text"
         owed = {block["id"] for block in blocks if block["type"] == "tool_use"}
     if owed:

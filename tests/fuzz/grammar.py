@@ -24,12 +24,28 @@ def broken(rng: Random, messages: list[Any]) -> Any:
     """The messages with one thing that is not as it should be."""
     value = json.loads(json.dumps(messages))
     holder, key = rng.choice(list(places(value)))
-    wrong = (None, 5, "", [], {}, [None], {"type": "new"}, True, -1.5, "\ud800", [[]], "x" * 300, {"a": {"b": []}})
+    wrong = (
+        None,
+        5,
+        "",
+        [],
+        {},
+        [None],
+        {"type": "new"},
+        True,
+        -1.5,
+        "\ud800",
+        [[]],
+        "x" * 300,
+        {"a": {"b": []}},
+    )
     how = rng.random()
     if how < 0.5:
         holder[key] = rng.choice(wrong)
     elif how < 0.7 and isinstance(holder, dict):
-        holder[rng.choice(("name", "extra", "type", "content", "input", "id", "tool_calls"))] = rng.choice(wrong)
+        holder[rng.choice(("name", "extra", "type", "content", "input", "id", "tool_calls"))] = (
+            rng.choice(wrong)
+        )
     else:
         del holder[key]
     return value
@@ -37,7 +53,13 @@ def broken(rng: Random, messages: list[Any]) -> Any:
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
     """What holds a value of the messages, and where, for each of them."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    pairs = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in list(pairs):
         yield value, key
         yield from places(inner)
@@ -50,12 +72,16 @@ def text(rng: Random, most: int = 3_000) -> str:
 
 
 def _words(rng: Random, size: int) -> str:
-    return " ".join("".join(rng.choices("abcdefghijklmnop", k=rng.randint(1, 9))) for _ in range(size // 6 + 1))
+    return " ".join(
+        "".join(rng.choices("abcdefghijklmnop", k=rng.randint(1, 9))) for _ in range(size // 6 + 1)
+    )
 
 
 def _marked(rng: Random, size: int) -> str:
     body = f"{EVIL}\n{_words(rng, size)}"
-    digits = rng.choice(("]", f"] {rng.randrange(10**12):012}", f" {rng.getrandbits(64):016x}]", "] 000000000000"))
+    digits = rng.choice(
+        ("]", f"] {rng.randrange(10**12):012}", f" {rng.getrandbits(64):016x}]", "] 000000000000")
+    )
     return f"[HISTORY_SUMMARY{digits}\n{body}"
 
 
@@ -75,11 +101,16 @@ def _lines(rng: Random, size: int) -> str:
         "@@ -1,2 +1,2 @@",
         "diff --git a/b b/b",
     )
-    return "\n".join(f"{rng.choice(levels)} {rng.randrange(99)} {_words(rng, 20)}" for _ in range(size // 30 + 1))
+    return "\n".join(
+        f"{rng.choice(levels)} {rng.randrange(99)} {_words(rng, 20)}" for _ in range(size // 30 + 1)
+    )
 
 
 def _table(rng: Random, size: int) -> str:
-    rows = [{"id": rng.randrange(10**6), "name": _words(rng, 6), "none": None} for _ in range(size // 40 + 1)]
+    rows = [
+        {"id": rng.randrange(10**6), "name": _words(rng, 6), "none": None}
+        for _ in range(size // 40 + 1)
+    ]
     return json.dumps(rows, indent=rng.choice((None, 2)))
 
 
@@ -113,24 +144,38 @@ def _of_openai(rng: Random, number: int) -> list[Any]:
         calls = [{"id": name, "type": "function", "function": _function(rng)} for name in ids]
         said = rng.choice((None, text(rng, 200)))
         messages.append({"role": "assistant", "content": said, "tool_calls": calls})
-        messages += [{"role": "tool", "tool_call_id": name, "content": text(rng, 20_000)} for name in ids]
+        messages += [
+            {"role": "tool", "tool_call_id": name, "content": text(rng, 20_000)} for name in ids
+        ]
     if rng.random() < 0.9:
         messages.append({"role": "assistant", "content": text(rng)})
     return messages
 
 
 def _function(rng: Random) -> dict[str, str]:
-    return {"name": rng.choice(("read", "bash", "f")), "arguments": json.dumps({"q": text(rng, 400)})}
+    return {
+        "name": rng.choice(("read", "bash", "f")),
+        "arguments": json.dumps({"q": text(rng, 400)}),
+    }
 
 
 def _of_anthropic(rng: Random, number: int) -> list[Any]:
     messages: list[Any] = [{"role": "user", "content": text(rng)}]
     for step in range(rng.choice((0, 0, 1, 3))):
         ids = [f"c{number}_{step}_{n}" for n in range(rng.choice((1, 1, 2)))]
-        uses = [{"type": "tool_use", "id": name, "name": "read", "input": {"q": text(rng, 400)}} for name in ids]
+        uses = [
+            {"type": "tool_use", "id": name, "name": "read", "input": {"q": text(rng, 400)}}
+            for name in ids
+        ]
         said = [{"type": "text", "text": text(rng, 200)}] if rng.random() < 0.5 else []
-        results = [{"type": "tool_result", "tool_use_id": name, "content": text(rng, 20_000)} for name in ids]
-        messages += [{"role": "assistant", "content": [*said, *uses]}, {"role": "user", "content": results}]
+        results = [
+            {"type": "tool_result", "tool_use_id": name, "content": text(rng, 20_000)}
+            for name in ids
+        ]
+        messages += [
+            {"role": "assistant", "content": [*said, *uses]},
+            {"role": "user", "content": results},
+        ]
     if rng.random() < 0.9:
         messages.append({"role": "assistant", "content": text(rng)})
     return messages
@@ -145,8 +190,15 @@ def _of_bedrock(rng: Random, number: int) -> list[Any]:
 
 def _of_plain(rng: Random, number: int) -> list[Any]:
     del number
-    roles = rng.choices(("user", "assistant", "system", "tool", "narrator"), (8, 8, 1, 1, 1), k=rng.randint(1, 4))
+    roles = rng.choices(
+        ("user", "assistant", "system", "tool", "narrator"), (8, 8, 1, 1, 1), k=rng.randint(1, 4)
+    )
     return [{"role": role, "content": rng.choice((text(rng), ""))} for role in roles]
 
 
-_TURNS = {"openai": _of_openai, "anthropic": _of_anthropic, "bedrock": _of_bedrock, "plain": _of_plain}
+_TURNS = {
+    "openai": _of_openai,
+    "anthropic": _of_anthropic,
+    "bedrock": _of_bedrock,
+    "plain": _of_plain,
+}

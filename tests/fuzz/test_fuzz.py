@@ -35,7 +35,9 @@ def test_what_is_planted_is_found_and_made_small(monkeypatch):
     genuine = holdfast.restore
 
     def forgetful(result):
-        return [m for m in genuine(result) if not (m["role"] == "user" and "2" in str(m["content"]))]
+        return [
+            m for m in genuine(result) if not (m["role"] == "user" and "2" in str(m["content"]))
+        ]
 
     monkeypatch.setattr(holdfast, "restore", forgetful)
     _, finding = fuzz(3, seconds=15)
@@ -74,7 +76,11 @@ def test_the_checker_refuses_what_vendors_do(wire, messages):
 def test_the_checker_takes_what_vendors_do():
     assert not refused(
         "openai",
-        [user("x"), assistant(None, tool_calls=[CALL]), {"role": "tool", "tool_call_id": "a", "content": ""}],
+        [
+            user("x"),
+            assistant(None, tool_calls=[CALL]),
+            {"role": "tool", "tool_call_id": "a", "content": ""},
+        ],
     )
     for wire in ("anthropic", "bedrock"):
         assert not refused(wire, [user("x"), assistant([USE]), user([RESULT]), assistant("y")])

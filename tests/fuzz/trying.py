@@ -96,7 +96,12 @@ def _smaller(messages: Any) -> Iterator[Any]:
 
 def _compressed(case: Finding, budget: int, store: Any) -> holdfast.CompressionResult:
     return holdfast.compress(
-        case.messages, budget, profile=case.options["profile"], format=case.wire, store=store, thread="t"
+        case.messages,
+        budget,
+        profile=case.options["profile"],
+        format=case.wire,
+        store=store,
+        thread="t",
     )
 
 
@@ -139,7 +144,9 @@ def _broken(case: Finding) -> str:
         try:
             told = call(case)
         except holdfast.HoldfastError as fault:
-            told = "" if len(str(fault).splitlines()) == 1 else f"an error of several lines: {fault}"
+            told = (
+                "" if len(str(fault).splitlines()) == 1 else f"an error of several lines: {fault}"
+            )
         if told:
             return told
     return ""
@@ -148,7 +155,9 @@ def _broken(case: Finding) -> str:
 def _restored(case: Finding) -> str:
     given = copy.deepcopy(case.messages)
     result = _compressed(case, 200, None)
-    return "" if holdfast.restore(result) == given == case.messages else "restore gives something else"
+    return (
+        "" if holdfast.restore(result) == given == case.messages else "restore gives something else"
+    )
 
 
 def _counted(case: Finding) -> str:
@@ -223,7 +232,9 @@ def _kill(case: Finding) -> str:
             session.fit()
         if kept == given[: len(kept)] and len(kept) >= told:
             return ""
-        return f"of {told} messages that were acknowledged the session restores {len(kept)}, or others"
+        return (
+            f"of {told} messages that were acknowledged the session restores {len(kept)}, or others"
+        )
 
 
 _CHECKS: dict[str, Callable[[Finding], str]] = {

@@ -31,7 +31,9 @@ def undone(applied):
 @st.composite
 def edited(draw):
     """A conversation of either wire, and edits of every kind that might be legal."""
-    form, talks = draw(st.sampled_from([("openai", openai_conversations), ("anthropic", anthropic_conversations)]))
+    form, talks = draw(
+        st.sampled_from([("openai", openai_conversations), ("anthropic", anthropic_conversations)])
+    )
     transcript = read(draw(talks), form)
     free = [unit for unit in transcript.units if transcript.protected.isdisjoint(unit)]
     gone = draw(st.lists(st.sampled_from(free), unique=True) if free else st.just([]))
@@ -41,7 +43,9 @@ def edited(draw):
         for at, part in enumerate(transcript.messages[i].parts):
             own = isinstance(part, Text) and transcript.messages[i].role in ("assistant", "tool")
             if (own or isinstance(part, ToolCall | ToolResult)) and draw(st.booleans()):
-                kind = draw(st.sampled_from([Replace(i, at, "{}"), Offload(i, at, "see a1b2", "a1b2")]))
+                kind = draw(
+                    st.sampled_from([Replace(i, at, "{}"), Offload(i, at, "see a1b2", "a1b2")])
+                )
                 edits.append(kind)
     places = st.integers(0, len(transcript))
     edits += [Insert(at, "assistant", "meanwhile") for at in draw(st.lists(places, max_size=3))]
@@ -56,7 +60,9 @@ def test_restored_is_the_inverse_of_apply_whatever_the_edits(example):
     try:
         applied = apply(transcript, edits)
     except IntegrityError:
-        applied = mend(transcript, edits)  # the same without the rules: the way back does not depend on them
+        applied = mend(
+            transcript, edits
+        )  # the same without the rules: the way back does not depend on them
     assert same(undone(applied), originals(transcript))
     assert originals(transcript) == before
     for now, old in enumerate(applied.origins):
@@ -138,7 +144,9 @@ def test_the_newest_message_stays_with_its_open_exchange():
     assert refusal(transcript, Drop((1, 2))) == ("protected_stays", 1)
 
 
-@pytest.mark.parametrize("edit", [Replace(0, 0, "hi"), Offload(0, 0, "hi", "key"), Replace(1, 0, "hi")])
+@pytest.mark.parametrize(
+    "edit", [Replace(0, 0, "hi"), Offload(0, 0, "hi", "key"), Replace(1, 0, "hi")]
+)
 def test_words_of_the_system_and_of_a_user_are_never_reworded(edit):
     transcript = read([system("obey"), user("please"), assistant("yes")])
     assert refusal(transcript, edit) == ("words_are_kept", edit.index)
@@ -163,14 +171,23 @@ def test_a_call_does_not_lose_its_result():
 
 def test_one_of_parallel_results_does_not_go_alone():
     both = assistant(use("a"), use("b"))
-    transcript = read([user("x"), both, user(result("a"), result("b")), user("y"), assistant("z")], "anthropic")
+    transcript = read(
+        [user("x"), both, user(result("a"), result("b")), user("y"), assistant("z")], "anthropic"
+    )
     assert refusal(transcript, Drop((1,)))[1] >= 0
     assert len(apply(transcript, [Drop((1, 2))]).transcript) == 3
 
 
 @pytest.mark.parametrize(
     "edit",
-    [Drop((9,)), Drop((-1,)), Replace(9, 0, "x"), Replace(-1, 0, "x"), Replace(1, 9, "x"), Insert(9, "user", "x")],
+    [
+        Drop((9,)),
+        Drop((-1,)),
+        Replace(9, 0, "x"),
+        Replace(-1, 0, "x"),
+        Replace(1, 9, "x"),
+        Insert(9, "user", "x"),
+    ],
 )
 def test_an_edit_speaks_of_what_is_there(edit):
     transcript = read([user("x"), assistant("y"), user("z")])
@@ -219,5 +236,7 @@ def test_a_message_for_a_role_that_the_wire_lacks_is_judged_as_what_it_became():
     transcript = named("bedrock").read([user("u"), assistant("x"), user("v")])
     with pytest.raises(IntegrityError, match="two messages of the user"):
         apply(transcript, [Insert(1, "system", "Notes.")])
-    after = apply(named("anthropic").read([user("u"), assistant("x")]), [Insert(2, "system", "Notes.")]).transcript
+    after = apply(
+        named("anthropic").read([user("u"), assistant("x")]), [Insert(2, "system", "Notes.")]
+    ).transcript
     assert after.messages[2].role == after.messages[2].original["role"] == "user"

@@ -91,7 +91,13 @@ def test_a_budget_that_leaves_nothing_says_what_to_lower(budget):
 
 
 def test_a_share_is_a_float_and_tokens_are_an_int():
-    assert [tokens_of(share, 8_192) for share in (0.7, 1.0, 0.0, 1, 5_000)] == [5_734, 8_192, 0, 1, 5_000]
+    assert [tokens_of(share, 8_192) for share in (0.7, 1.0, 0.0, 1, 5_000)] == [
+        5_734,
+        8_192,
+        0,
+        1,
+        5_000,
+    ]
     _, allowance = settled(agent_run(), 250)
     assert (allowance.share(0.4), allowance.share(40)) == (100, 40)
 
@@ -120,10 +126,16 @@ def test_a_meter_adds_a_tariff_to_the_texts():
 
 
 def test_what_stands_beside_the_messages_is_counted_too():
-    body = {"system": words(7), "tools": [{"name": "x", "input_schema": {}}], "messages": [user("go")]}
+    body = {
+        "system": words(7),
+        "tools": [{"name": "x", "input_schema": {}}],
+        "messages": [user("go")],
+    }
     bare, _ = settled(body["messages"], format="anthropic")
     whole, _ = settled(body, format="anthropic")
-    assert METER.total(whole) == METER.total(bare) + 7 + METER.text('{"name":"x","input_schema":{}}')
+    assert METER.total(whole) == METER.total(bare) + 7 + METER.text(
+        '{"name":"x","input_schema":{}}'
+    )
 
 
 def test_sizes_are_those_of_the_meter_that_asks():

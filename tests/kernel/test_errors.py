@@ -76,21 +76,32 @@ def test_no_error_is_left_out_of_the_tree():
         (InputError("it is empty", advice="fill it"), "it is empty; fill it"),
         (ConfigError("x", place="pin", advice="y"), "pin: x; y"),
         (
-            BudgetError(limit=1_000, tokens=9_000, smallest=1_234, reason="the system prompt is long"),
+            BudgetError(
+                limit=1_000, tokens=9_000, smallest=1_234, reason="the system prompt is long"
+            ),
             (
                 "the budget of 1,000 tokens cannot be met: the system prompt is long; "
                 "the smallest budget that would do is 1,234"
             ),
         ),
-        (IntegrityError("it is gone", rule="newest_stays", index=3), "message 3: it is gone (newest_stays)"),
+        (
+            IntegrityError("it is gone", rule="newest_stays", index=3),
+            "message 3: it is gone (newest_stays)",
+        ),
         (StrategyError("prune", "out of luck"), "strategy prune failed: out of luck"),
         (NotFoundError("a1b2"), "nothing is kept under 'a1b2' in this store"),
-        (CorruptError("a1b2"), "the artifact 'a1b2' is damaged: its bytes do not have the hash of the key"),
+        (
+            CorruptError("a1b2"),
+            "the artifact 'a1b2' is damaged: its bytes do not have the hash of the key",
+        ),
         (
             MissingExtraError("a key", "encrypt"),
             "a key needs an optional dependency: pip install 'holdfast[encrypt]'",
         ),
-        (MissingExtraError("counting"), "counting needs an optional dependency: pip install holdfast"),
+        (
+            MissingExtraError("counting"),
+            "counting needs an optional dependency: pip install holdfast",
+        ),
     ],
 )
 def test_an_error_is_one_line(fault, line):

@@ -47,7 +47,9 @@ def loading(*keys):
 
 
 BOTH = pytest.mark.parametrize(
-    "drive", [lambda a: planned_by(a, echo), lambda a: asyncio.run(aplanned_by(a, aecho))], ids=["run", "arun"]
+    "drive",
+    [lambda a: planned_by(a, echo), lambda a: asyncio.run(aplanned_by(a, aecho))],
+    ids=["run", "arun"],
 )
 
 
@@ -89,7 +91,9 @@ def test_a_failed_ask_that_the_flow_does_not_catch_fails_the_plan(drive):
 
 
 @BOTH
-@pytest.mark.parametrize("fault", [RuntimeError("out of luck"), RecursionError(), StopIteration(), KeyError("x")])
+@pytest.mark.parametrize(
+    "fault", [RuntimeError("out of luck"), RecursionError(), StopIteration(), KeyError("x")]
+)
 def test_any_fault_of_a_strategy_is_a_failed_plan_that_names_it(drive, fault):
     plan = drive(attempt(fault))
     assert (plan.status, plan.fault) == ("failed", fault)
@@ -179,7 +183,9 @@ def test_ten_thousand_attempts_need_no_depth_either(drive):
     def flow(transcript, allowance):
         made = 0
         for _ in range(10_000):
-            made += (yield from ask(Attempt(Somebody(Plan.skip("x")), transcript, allowance))).status == "skipped"
+            made += (
+                yield from ask(Attempt(Somebody(Plan.skip("x")), transcript, allowance))
+            ).status == "skipped"
         return Plan(detail=str(made))
 
     assert drive(attempt(flow)).detail == "10000"
@@ -187,7 +193,10 @@ def test_ten_thousand_attempts_need_no_depth_either(drive):
 
 @BOTH
 def test_asks_that_are_none_are_a_fault_of_the_flow(drive):
-    assert drive(attempt(lambda t, a: (yield All((Load("a"), 5))))).detail == "TypeError: All takes asks"
+    assert (
+        drive(attempt(lambda t, a: (yield All((Load("a"), 5))))).detail
+        == "TypeError: All takes asks"
+    )
     assert drive(attempt(lambda t, a: (yield All(None)))).status == "failed"
 
 
@@ -227,7 +236,9 @@ def test_a_cancelled_run_closes_its_flow_and_tells_the_caller():
 
 def test_many_runs_on_one_loop_do_not_mix_their_answers():
     async def scenario():
-        return await asyncio.gather(*(aplanned_by(attempt(loading(f"{n}a", f"{n}b")), aecho) for n in range(50)))
+        return await asyncio.gather(
+            *(aplanned_by(attempt(loading(f"{n}a", f"{n}b")), aecho) for n in range(50))
+        )
 
     assert [plan.detail for plan in asyncio.run(scenario())] == [f"{n}a,{n}b" for n in range(50)]
 
@@ -239,7 +250,9 @@ def test_a_batch_goes_in_lockstep_one_round_for_all_that_wait():
         rounds.append([request.key for request in requests])
         return [echo(request) for request in requests]
 
-    plans = run_rounds([attempt(loading("a")), attempt(loading("b", "c")), attempt(Plan(detail="d"))], answer)
+    plans = run_rounds(
+        [attempt(loading("a")), attempt(loading("b", "c")), attempt(Plan(detail="d"))], answer
+    )
     assert rounds == [["a", "b"], ["c"]]
     assert [plan.detail for plan in plans] == ["a", "b,c", "d"]
 

@@ -42,7 +42,11 @@ def test_a_rule_that_overrides_nothing_allows_everything_else():
 
 def test_what_is_broken_comes_in_the_order_of_the_messages():
     messages = openai(tool("a"), user("HEY"), tool("b"))
-    assert [violation.index for violation in violations([NoShouting(), *WHOLE], messages)] == [0, 1, 2]
+    assert [violation.index for violation in violations([NoShouting(), *WHOLE], messages)] == [
+        0,
+        1,
+        2,
+    ]
 
 
 def test_welds_and_keeps_of_all_rules_are_joined():
@@ -78,12 +82,17 @@ def test_parallel_calls_and_all_their_results_are_one_unit():
 def test_an_exchange_ends_with_the_next_message_that_is_no_result():
     messages = openai(calling("a"), user("x"), tool("a"))
     problems = [(violation.index, violation.problem) for violation in violations(WHOLE, messages)]
-    assert problems == [(0, "tool call 'a' has no result"), (2, "tool result 'a' has no call before it")]
+    assert problems == [
+        (0, "tool call 'a' has no result"),
+        (2, "tool result 'a' has no call before it"),
+    ]
     assert set(ToolExchanges().welds(messages)) == set()
 
 
 def test_a_call_at_the_end_has_no_result():
-    assert [v.index for v in ToolExchanges().violations(openai(user("x"), calling("a", "b"), tool("b")))] == [1]
+    assert [
+        v.index for v in ToolExchanges().violations(openai(user("x"), calling("a", "b"), tool("b")))
+    ] == [1]
 
 
 def test_a_result_in_between_that_answers_nothing_goes_with_the_unit_around_it():

@@ -28,7 +28,12 @@ def test_a_call_and_its_results_are_one_unit_and_everything_else_stands_alone():
 
 
 def test_parallel_calls_of_anthropic_are_one_unit_with_the_message_that_answers():
-    messages = [user("u"), assistant(use("a"), use("b")), user(result("a"), result("b")), assistant("x")]
+    messages = [
+        user("u"),
+        assistant(use("a"), use("b")),
+        user(result("a"), result("b")),
+        assistant("x"),
+    ]
     assert spans(read(messages, "anthropic").units) == [(0, 1), (1, 3), (3, 4)]
 
 
@@ -114,7 +119,13 @@ def test_calls_are_the_assistants_and_results_are_the_others():
         (user("hi"), "hi"),
         (calling("a"), None),
         (tool("a", "out"), "out"),
-        ({"role": "assistant", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\nb"),
+        (
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+            },
+            "a\nb",
+        ),
     ],
 )
 def test_the_text_of_a_message_is_its_words_and_its_results(message, said):
@@ -151,7 +162,11 @@ def test_a_summary_in_a_users_place_is_neither_the_task_nor_the_question():
 
 
 def test_a_summary_whose_text_is_a_part_is_one_too():
-    messages = [user(text("Find it.")), user(text(mark("Older.", "user", "s"))), assistant(text("I looked."))]
+    messages = [
+        user(text("Find it.")),
+        user(text(mark("Older.", "user", "s"))),
+        assistant(text("I looked.")),
+    ]
     transcript = admitted(named("anthropic").read(messages))
     assert transcript.question == "Find it."
     assert replace(transcript, prefers=("newest_user",)).preferred == {0}
@@ -162,4 +177,6 @@ def test_a_summary_that_another_text_replaces_may_be_the_newest_of_the_user():
     transcript = admitted(read([user("Find it."), *exchange(1), marked], prefers=("newest_user",)))
     assert transcript.preferred == {0}
     last = transcript.messages[-1]
-    assert transcript.reworded((*transcript.messages[:-1], last.saying({0: "[HIST …"}))).preferred == {3}
+    assert transcript.reworded(
+        (*transcript.messages[:-1], last.saying({0: "[HIST …"}))
+    ).preferred == {3}

@@ -32,7 +32,9 @@ def talk():
     """The messages of the talk as memory sees them."""
     lines = [f"{day} {line}" for day, said in DAYS.items() for line in said]
     roles = ["user" if " Ben: " in line else "assistant" for line in lines]
-    return [remembered(at, role, line) for at, (role, line) in enumerate(zip(roles, lines, strict=True))]
+    return [
+        remembered(at, role, line) for at, (role, line) in enumerate(zip(roles, lines, strict=True))
+    ]
 
 
 def index_of(messages, vectors=None):

@@ -28,7 +28,9 @@ def asking(reply, level=LIGHT, text=REPORT):
     return answered(ModelCondenser().asking(text, level, count), reply)
 
 
-SHORT = "Twice INV-2041, 3 May 2024, 41.20 EUR: Lisbon. C-778, Maria Lopes. Now 9 Elm Street, Porto."
+SHORT = (
+    "Twice INV-2041, 3 May 2024, 41.20 EUR: Lisbon. C-778, Maria Lopes. Now 9 Elm Street, Porto."
+)
 
 
 @pytest.mark.parametrize(("level", "form"), [(LIGHT, f"So {by_rule(LIGHT)}"), (HEAVY, SHORT)])
@@ -38,7 +40,9 @@ def test_a_good_form_of_the_model_is_taken(level, form):
 
 
 def test_what_the_model_left_out_of_what_is_named_is_put_behind_its_form():
-    form = asking("Dana was charged twice for invoice INV-2041 and the finance team makes a refund.").text
+    form = asking(
+        "Dana was charged twice for invoice INV-2041 and the finance team makes a refund."
+    ).text
     assert form.startswith("Dana was charged twice for invoice INV-2041")
     assert "Also named: " in form
     for name in ("C-778", "Maria Lopes", "dana@example.org", "https://help.example.org/cases/778"):
@@ -53,7 +57,10 @@ def test_what_the_model_left_out_of_what_is_named_is_put_behind_its_form():
         ("   ", "it says nothing"),
         ("I'm sorry, but I cannot assist with such topics.", "it speaks of something else"),
         (REPORT, "it is too long"),
-        ("Dana was charged twice for invoice INV-9999.", "it names 'INV-9999', which the text does not"),
+        (
+            "Dana was charged twice for invoice INV-9999.",
+            "it names 'INV-9999', which the text does not",
+        ),
         (" ".join(["Dana was charged"] * 24), "with all that the text names it is too long"),
     ],
 )
@@ -101,7 +108,8 @@ def test_an_expansion_says_in_its_text_that_it_is_reconstructed():
 
 
 @pytest.mark.parametrize(
-    "reply", ["Somebody paid.", "", "Dana Reyes paid INV-2041 and INV-2042.", ModelError("no model")]
+    "reply",
+    ["Somebody paid.", "", "Dana Reyes paid INV-2041 and INV-2042.", ModelError("no model")],
 )
 def test_an_expansion_that_forgets_or_invents_what_is_named_is_refused(reply):
     with pytest.raises(ModelError):

@@ -36,7 +36,9 @@ def kept(form):
     return len([one for one in wanted if one in form]) / len(wanted)
 
 
-@pytest.mark.parametrize(("level", "least", "most", "share"), [(LIGHT, 3, 5, 0.95), (HEAVY, 8, 15, 0.80)])
+@pytest.mark.parametrize(
+    ("level", "least", "most", "share"), [(LIGHT, 3, 5, 0.95), (HEAVY, 8, 15, 0.80)]
+)
 def test_a_form_is_as_small_as_its_tier_wants_and_keeps_what_is_named(level, least, most, share):
     form = RuleCondenser().condense(REPORT, level, count)
     assert least <= count(REPORT) / count(form) <= most
@@ -58,7 +60,9 @@ def test_courtesy_is_not_kept():
 
 
 @pytest.mark.parametrize("level", [LIGHT, HEAVY])
-@pytest.mark.parametrize("text", ["", "ok", "plain words without a name", "INV-2041", "多字节 文本 没有 名字"])
+@pytest.mark.parametrize(
+    "text", ["", "ok", "plain words without a name", "INV-2041", "多字节 文本 没有 名字"]
+)
 def test_a_short_text_never_grows(text, level):
     assert count(RuleCondenser().condense(text, level, count)) <= count(text)
 

@@ -11,7 +11,14 @@ TEXT = (
 def test_names_identifiers_dates_amounts_paths_and_addresses_keep_their_spelling():
     found = [entity.text for entity in entities(TEXT)]
     assert found[0] == "Dana Reyes"
-    assert {"INV-2041", "3 May", "C-778", "https://example.org/c/778", "41.20 EUR", "/etc/hosts"} <= set(found)
+    assert {
+        "INV-2041",
+        "3 May",
+        "C-778",
+        "https://example.org/c/778",
+        "41.20 EUR",
+        "/etc/hosts",
+    } <= set(found)
 
 
 def test_the_first_word_of_a_sentence_is_no_name_by_that():
@@ -34,7 +41,9 @@ def test_names_are_runs_of_capitalised_words(text, found):
 
 def test_a_pair_of_words_is_an_entity_only_if_it_comes_back():
     assert entities("the support group met") == []
-    assert Entity("support group", "phrase", 2) in entities("the support group met; a support group left")
+    assert Entity("support group", "phrase", 2) in entities(
+        "the support group met; a support group left"
+    )
 
 
 def test_there_are_at_most_fifteen_entities_and_ten_relations():
@@ -64,7 +73,8 @@ def test_who_speaks_without_a_name_is_no_entity_nor_is_the_word_that_follows():
 
 def test_relations_join_what_stands_in_one_sentence_and_know_the_names_of_all():
     found = [
-        (each.subject, each.verb, each.object) for each in relations("We saw Talia. Talia and Dana Reyes left.")
+        (each.subject, each.verb, each.object)
+        for each in relations("We saw Talia. Talia and Dana Reyes left.")
     ]
     assert found == [("Talia", "related-to", "Dana Reyes")]
 

@@ -117,7 +117,11 @@ def test_what_a_tool_returned_is_no_fact():
 
 def test_the_newest_holds_and_what_it_contradicts_is_kept_with_its_date():
     held = ledger("I live in Rome.", "I moved to Lisbon.", "I like tea.", "I like coffee.")
-    assert [(fact.value, fact.said) for fact in held.current()] == [("Lisbon", 1.0), ("tea", 2.0), ("coffee", 3.0)]
+    assert [(fact.value, fact.said) for fact in held.current()] == [
+        ("Lisbon", 1.0),
+        ("tea", 2.0),
+        ("coffee", 3.0),
+    ]
     assert [(fact.value, fact.said, fact.text) for fact in held.contradicted()] == [
         ("Rome", 0.0, "I live in Rome.")
     ]
@@ -128,7 +132,9 @@ def test_what_is_said_again_is_kept_once():
 
 
 def test_a_fact_that_comes_back_holds_again():
-    assert ledger("I live in Rome.", "I live in Bonn.", "I live in Rome.").current()[0].value == "Rome"
+    assert (
+        ledger("I live in Rome.", "I live in Bonn.", "I live in Rome.").current()[0].value == "Rome"
+    )
 
 
 def test_a_deleted_fact_leaves_with_what_it_contradicted():

@@ -18,7 +18,9 @@ def rows(size):
     return json.dumps([{"id": n, "name": f"row {n}"} for n in range(size // 28)])
 
 
-@pytest.mark.parametrize("written", [letters, rows, lambda size: "word " * (size // 5), lambda size: " " * size])
+@pytest.mark.parametrize(
+    "written", [letters, rows, lambda size: "word " * (size // 5), lambda size: " " * size]
+)
 def test_a_text_is_cut_into_pieces_with_work_that_grows_as_it_does(written):
     def counted(size):
         looked: list[int] = []

@@ -22,7 +22,9 @@ def test_words_of_the_question_find_the_message():
 
 
 def test_an_answer_without_a_word_of_the_question_is_found_beside_it():
-    assert any("Pepper" in body for body in best("What is the name of the beagle that Ben adopted?"))
+    assert any(
+        "Pepper" in body for body in best("What is the name of the beagle that Ben adopted?")
+    )
 
 
 def test_the_speaker_whom_the_question_names_comes_first():
@@ -95,7 +97,10 @@ def test_words_of_time_choose_the_day(question, wanted):
 
 
 def test_the_first_and_the_latest_of_several_are_told_apart():
-    cats = [remembered(at, "user", f"The cat is called {name}.") for at, name in enumerate(("Ada", "Bo", "Cy"))]
+    cats = [
+        remembered(at, "user", f"The cat is called {name}.")
+        for at, name in enumerate(("Ada", "Bo", "Cy"))
+    ]
     assert index_of(cats).search("What was the first cat called?", 1)[0].position == 0
     assert index_of(cats).search("What is the latest cat called?", 1)[0].position == 2
 
@@ -118,7 +123,10 @@ def test_each_factor_says_what_it_gave():
 def test_the_score_tells_how_much_of_the_question_is_answered_at_all():
     known, unknown = (
         index_of(TALK).search(question, 3)
-        for question in ("the beagle from the shelter", "a beagle, a zeppelin, shrubbery and quorums")
+        for question in (
+            "the beagle from the shelter",
+            "a beagle, a zeppelin, shrubbery and quorums",
+        )
     )
     assert known[0].position == unknown[0].position
     assert unknown[0].score < 0.3 < 0.6 < known[0].score
@@ -144,7 +152,9 @@ def test_an_empty_memory_finds_nothing():
 def test_the_same_question_gives_the_same_hits():
     once = index_of(TALK).search("Which class did Nora start?", 10)
     again = index_of(TALK).search("Which class did Nora start?", 10)
-    assert [(hit.position, hit.score) for hit in once] == [(hit.position, hit.score) for hit in again]
+    assert [(hit.position, hit.score) for hit in once] == [
+        (hit.position, hit.score) for hit in again
+    ]
 
 
 def test_what_is_added_later_is_found_at_once():
@@ -157,7 +167,9 @@ def test_what_is_added_later_is_found_at_once():
 def test_clocks_that_go_backwards_do_no_harm():
     generator = random.Random(4)
     jumping = [
-        remembered(at, "user", f"note {at} about the harbour", said=generator.uniform(-(10**12), 10**12))
+        remembered(
+            at, "user", f"note {at} about the harbour", said=generator.uniform(-(10**12), 10**12)
+        )
         for at in range(60)
     ]
     assert len(index_of(jumping).search("What about the harbour last week?", 60, now=0.0)) == 60
@@ -168,7 +180,9 @@ def some_messages(chance, count=60):
     said, messages = 0.0, {}
     for place in sorted(chance.sample(range(200), count)):
         said += chance.choice(pause)
-        messages[place] = remembered(place, "user", f"note {place}", said=chance.choice([said, None]))
+        messages[place] = remembered(
+            place, "user", f"note {place}", said=chance.choice([said, None])
+        )
     return messages
 
 
@@ -177,11 +191,21 @@ def test_answers_are_ranked_by_the_sum_of_what_speaks_for_them(seed):
     chance = random.Random(seed)
     messages = some_messages(chance)
     weighed = [
-        (name, share, {place: chance.choice([0.0, 0.25, 0.5, 1.0]) for place in chance.sample(range(220), 80)})
+        (
+            name,
+            share,
+            {
+                place: chance.choice([0.0, 0.25, 0.5, 1.0])
+                for place in chance.sample(range(220), 80)
+            },
+        )
         for name, share in (("words", 0.5), ("scene", 0.25), ("time", 0.25))
     ]
     answers = Answers(messages, weighed)
-    scores = {place: sum(share * factor.get(place, 0.0) for _, share, factor in weighed) for place in messages}
+    scores = {
+        place: sum(share * factor.get(place, 0.0) for _, share, factor in weighed)
+        for place in messages
+    }
     best = heapq.nsmallest(len(scores), scores, key=lambda place: (-scores[place], place))
     assert list(answers.ranked().items()) == [(place, scores[place]) for place in best]
     assert all(sum(answers.why(place).values()) == scores[place] for place in messages)
@@ -194,7 +218,10 @@ def test_a_context_lends_its_words_and_asks_for_nothing():
     ]
     retrieval = index_of(chat)._retrieval
     assert next(iter(retrieval.answers("What about it?", None, "the valve").ranked())) == 0
-    named = [name for name, *_ in retrieval.answers("What about the pump?", None, "Nora, you said so").weighed]
+    named = [
+        name
+        for name, *_ in retrieval.answers("What about the pump?", None, "Nora, you said so").weighed
+    ]
     assert "speaker" not in named
 
 
@@ -213,9 +240,18 @@ NAMED = ["pool_size", "v2.4.1", "srv-31", "DBA-552", "src/pool/size.py", '"kept 
 @pytest.mark.parametrize("name", NAMED)
 def test_what_is_named_exactly_comes_before_what_holds_its_pieces(name):
     plain = name.strip('"')
-    pieces = " ".join(plain.replace("_", " ").replace("-", " ").replace("/", " ").replace(".", " ").split()[::-1])
-    talk = [remembered(0, "user", f"We agreed on {plain} for now, because of the load on the second node.")]
-    talk += [remembered(at, "assistant", f"{pieces}: {pieces}; {pieces}. Step {at}.") for at in range(1, 7)]
+    pieces = " ".join(
+        plain.replace("_", " ").replace("-", " ").replace("/", " ").replace(".", " ").split()[::-1]
+    )
+    talk = [
+        remembered(
+            0, "user", f"We agreed on {plain} for now, because of the load on the second node."
+        )
+    ]
+    talk += [
+        remembered(at, "assistant", f"{pieces}: {pieces}; {pieces}. Step {at}.")
+        for at in range(1, 7)
+    ]
     hits = index_of(talk).search(f"what about {name}?", 7)
     assert hits[0].position == 0
     assert hits[0].why["exact"] > 0
@@ -223,18 +259,27 @@ def test_what_is_named_exactly_comes_before_what_holds_its_pieces(name):
 
 
 def test_a_name_within_a_longer_name_is_another_one():
-    talk = [remembered(at, "user", f"{name} is 12.") for at, name in enumerate(("max_pool_size", "pool_size"))]
+    talk = [
+        remembered(at, "user", f"{name} is 12.")
+        for at, name in enumerate(("max_pool_size", "pool_size"))
+    ]
     assert index_of(talk).search("pool_size", 1)[0].position == 1
 
 
 @pytest.mark.parametrize(("asked", "wanted"), [("srv-31", {31}), ("srv-31 and srv-17", {17, 31})])
 def test_of_many_things_alike_only_those_that_are_named_answer(asked, wanted):
-    talk = [remembered(at, "user", f"Server srv-{at:02} has disk {at * 9} in rack {at % 7}.") for at in range(60)]
+    talk = [
+        remembered(at, "user", f"Server srv-{at:02} has disk {at * 9} in rack {at % 7}.")
+        for at in range(60)
+    ]
     assert {hit.position for hit in index_of(talk).search(f"Which disk has {asked}?", 20)} == wanted
 
 
 def test_another_thing_that_took_the_place_of_the_one_that_is_named_is_told():
-    talk = [remembered(at, "user", f"Server srv-{at:02} has disk {at * 9} in rack {at % 7}.") for at in range(40)]
+    talk = [
+        remembered(at, "user", f"Server srv-{at:02} has disk {at * 9} in rack {at % 7}.")
+        for at in range(40)
+    ]
     talk += [
         remembered(40, "user", "Yesterday srv-31 burnt down in the night."),
         remembered(41, "assistant", "Then srv-99 does its work from now on."),
@@ -248,7 +293,11 @@ def test_neighbours_are_told_as_neighbours_and_stand_behind():
         remembered(1, "assistant", "Behind the shed."),
         remembered(2, "user", "Good."),
         *(remembered(at, "user", f"Nothing happened on watch {at}.") for at in range(3, 30)),
-        remembered(30, "user", "A long day: we rowed, we ate, we slept, and an anchor was painted green by Jo."),
+        remembered(
+            30,
+            "user",
+            "A long day: we rowed, we ate, we slept, and an anchor was painted green by Jo.",
+        ),
     ]
     hits = index_of(talk).search("anchor boat", 10)
     by_words = [hit for hit in hits if "words" in hit.why]
@@ -262,15 +311,18 @@ def test_how_many_are_asked_for_changes_no_score():
     index = index_of(TALK)
     whole = index.search("Who has a beagle and a marathon in the shelter?", 20)
     assert index.search("Who has a beagle and a marathon in the shelter?", 1) == whole[:1]
-    assert [hit.score for hit in index.search("Who has a beagle and a marathon in the shelter?", 4)] == [
-        hit.score for hit in whole[:4]
-    ]
+    assert [
+        hit.score for hit in index.search("Who has a beagle and a marathon in the shelter?", 4)
+    ] == [hit.score for hit in whole[:4]]
 
 
 def reports():
     return [
         remembered(
-            day, "user", f"Report {day}: I worked on part {day % 13}.", said=moment("1 March 2026") + day * DAY
+            day,
+            "user",
+            f"Report {day}: I worked on part {day % 13}.",
+            said=moment("1 March 2026") + day * DAY,
         )
         for day in range(0, 200, 2)
     ]
@@ -284,8 +336,14 @@ def test_the_day_of_a_date_is_no_number_by_itself(day):
 
 
 def test_a_date_that_is_spoken_of_is_found_as_it_is_written():
-    talk = [*reports(), remembered(300, "user", "The fair opens on 28 July.", said=moment("2 March 2026"))]
-    assert index_of(talk).search("What opens on 28 July?", 1, moment("20 September 2026"))[0].position == 300
+    talk = [
+        *reports(),
+        remembered(300, "user", "The fair opens on 28 July.", said=moment("2 March 2026")),
+    ]
+    assert (
+        index_of(talk).search("What opens on 28 July?", 1, moment("20 September 2026"))[0].position
+        == 300
+    )
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,15 @@ def test_greetings_and_repeats_cost_nothing():
         1: remembered(1, "user", "The gate code is 4711."),
         2: remembered(2, "user", "The gate code is 4711."),
     }
-    assert [excerpt.text for excerpt in packed([0, 1, 2], messages=repeated)] == ["The gate code is 4711."]
+    assert [excerpt.text for excerpt in packed([0, 1, 2], messages=repeated)] == [
+        "The gate code is 4711."
+    ]
 
 
 def test_without_names_the_role_speaks():
-    assert written(packed([0], messages={0: remembered(0, "user", "The gate code is 4711.")})).endswith(
-        "User: The gate code is 4711."
-    )
+    assert written(
+        packed([0], messages={0: remembered(0, "user", "The gate code is 4711.")})
+    ).endswith("User: The gate code is 4711.")
 
 
 def test_nothing_found_is_written_as_nothing():
@@ -83,7 +85,8 @@ def test_more_budget_never_gives_fewer_messages():
 
 def test_what_a_tool_returned_is_cut_by_its_kind_with_the_question_in_view():
     rows = ", ".join(
-        f'{{"id": {number}, "name": "item {number}", "price": {number * 3}}}' for number in range(500)
+        f'{{"id": {number}, "name": "item {number}", "price": {number * 3}}}'
+        for number in range(500)
     )
     table = {0: remembered(0, "tool", f"[{rows}]")}
     excerpts = packed([0], 200, table, "What is the price of item 417?")

@@ -6,11 +6,17 @@ from holdfast.memory.times import moment
 
 def test_the_head_says_when_and_by_whom():
     message = remembered(3, "user", "(1:56 pm on 8 May, 2023) Nora: I paint.")
-    assert (message.speaker, message.body, message.said) == ("Nora", "I paint.", moment("8 May 2023 1:56 pm"))
+    assert (message.speaker, message.body, message.said) == (
+        "Nora",
+        "I paint.",
+        moment("8 May 2023 1:56 pm"),
+    )
     assert message.told == "Nora: I paint."
 
 
-@pytest.mark.parametrize("head", ["[2024-03-01 10:00] ", "2024-03-01T10:00:00Z ", "(March 1, 2024 10:00): "])
+@pytest.mark.parametrize(
+    "head", ["[2024-03-01 10:00] ", "2024-03-01T10:00:00Z ", "(March 1, 2024 10:00): "]
+)
 def test_heads_come_in_several_forms(head):
     message = remembered(0, "user", f"{head}I paint.")
     assert (message.body, message.said) == ("I paint.", moment("2024-03-01 10:00"))

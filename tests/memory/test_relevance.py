@@ -3,7 +3,14 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.memory.relevance import Context, Relevance, access, has_importance_marker, importances, recency
+from holdfast.memory.relevance import (
+    Context,
+    Relevance,
+    access,
+    has_importance_marker,
+    importances,
+    recency,
+)
 from holdfast.memory.tiers import Segment
 
 NOW = 10_000.0
@@ -30,7 +37,8 @@ def test_a_clock_that_went_backwards_is_no_age():
 
 
 @pytest.mark.parametrize(
-    "text", ["This is important.", "Remember this: 4711", "KEY point", "a critical fault", "Note: x"]
+    "text",
+    ["This is important.", "Remember this: 4711", "KEY point", "a critical fault", "Note: x"],
 )
 def test_a_marker_is_a_whole_word(text):
     assert has_importance_marker(text)
@@ -86,7 +94,9 @@ def test_open_tasks_and_identifiers_in_use_raise_the_score():
 
 def test_embeddings_stand_in_for_common_words():
     context = replace(Context.of("cats"), meaning={"feline friends": 0.9})
-    assert score("feline friends", context).factors["semantic"] == pytest.approx(0.9 * Relevance().semantic)
+    assert score("feline friends", context).factors["semantic"] == pytest.approx(
+        0.9 * Relevance().semantic
+    )
 
 
 def test_equal_segments_have_equal_scores_in_one_run():

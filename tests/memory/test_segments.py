@@ -52,7 +52,9 @@ def test_pieces_joined_are_the_text_and_none_is_too_long(text, most):
     assert all(0 < len(piece) <= most for piece in pieces)
 
 
-LOG = "\n".join(f"13:00:{n:02} T-{146 + n}/chunk-{n:05}.jsonl written records={n}" for n in range(40))
+LOG = "\n".join(
+    f"13:00:{n:02} T-{146 + n}/chunk-{n:05}.jsonl written records={n}" for n in range(40)
+)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,10 @@ def count(text):
 
 
 def text_of(number, words=50):
-    return " ".join(f"Word{number}x{place}." if place % 9 == 0 else f"w{number}x{place}" for place in range(words))
+    return " ".join(
+        f"Word{number}x{place}." if place % 9 == 0 else f"w{number}x{place}"
+        for place in range(words)
+    )
 
 
 class House:
@@ -115,7 +118,10 @@ def test_a_segment_longer_than_hot_is_split_and_its_pieces_are_its_text():
     house.add(Segment("long", text, 0.0, count(text)))
     pieces = [segment for tier in TIERS for segment in house.tiers.of(tier)]
     assert {piece.origin for piece in pieces} == {"long"}
-    assert "".join(original_of(piece, text) for piece in sorted(pieces, key=lambda each: each.span)) == text
+    assert (
+        "".join(original_of(piece, text) for piece in sorted(pieces, key=lambda each: each.span))
+        == text
+    )
     assert house.tiers.tokens("hot") <= 90
 
 

@@ -56,7 +56,9 @@ def test_two_weeks_ago_lies_around_that_day():
     assert found.first < NOW - 14 * DAY < found.last
 
 
-@pytest.mark.parametrize("question", ["May I ask something?", "What may happen?", "Where is the cat?", ""])
+@pytest.mark.parametrize(
+    "question", ["May I ask something?", "What may happen?", "Where is the cat?", ""]
+)
 def test_no_word_of_time_is_no_period(question):
     assert period(question, NOW) is None
 

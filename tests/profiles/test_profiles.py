@@ -64,7 +64,8 @@ def test_fast_and_balanced_are_there():
 
 def test_an_unknown_profile_names_the_known_ones():
     with pytest.raises(
-        ConfigError, match=r"there is no profile named 'fst'; did you mean 'fast'\? known are balanced, "
+        ConfigError,
+        match=r"there is no profile named 'fst'; did you mean 'fast'\? known are balanced, ",
     ):
         load_profile("fst")
 
@@ -72,7 +73,10 @@ def test_an_unknown_profile_names_the_known_ones():
 @pytest.mark.parametrize(
     ("key", "refused"),
     [
-        ("stepps = []", "'stepps' is not a key here; did you mean 'steps'? known are name, description, prefers"),
+        (
+            "stepps = []",
+            "'stepps' is not a key here; did you mean 'steps'? known are name, description, prefers",
+        ),
         ("speed = 3", "'speed' is not a key here; known are name, description, prefers, step,"),
         ("description = 5", "Profile.description: 5 does not belong here; give text"),
         ('step = "much"', "Profile.step: 'much' does not belong here"),
@@ -86,8 +90,14 @@ def test_an_unknown_profile_names_the_known_ones():
         ("steps = [5]", "steps[0]: a step is a table with a strategy"),
         ("[[steps]]\nkeep_recent = 3", "steps[0]: a step is a table with a strategy"),
         ("[[steps]]\nstrategy = 5", "steps[0].strategy: 5 is no strategy; give the name of one"),
-        ('[[steps]]\nstrategy = "prun"', "steps[0]: there is no strategy named 'prun'; did you mean 'prune'?"),
-        ('[[steps]]\nstrategy = "trim"\nkeep = 3', "steps[0]: 'keep' is not a key here; known are keep_recent,"),
+        (
+            '[[steps]]\nstrategy = "prun"',
+            "steps[0]: there is no strategy named 'prun'; did you mean 'prune'?",
+        ),
+        (
+            '[[steps]]\nstrategy = "trim"\nkeep = 3',
+            "steps[0]: 'keep' is not a key here; known are keep_recent,",
+        ),
         (
             '[[steps]]\nstrategy = "prune"\nprotekt_tokens = 3',
             "steps[0]: 'protekt_tokens' is not a key here; did you mean 'protect_tokens'?",
@@ -152,14 +162,18 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, content, said):
     path = tmp_path / "gone.toml"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ConfigError, match=rf"gone.toml: the profile cannot be read \({said}\); give the name"):
+    with pytest.raises(
+        ConfigError, match=rf"gone.toml: the profile cannot be read \({said}\); give the name"
+    ):
         load_profile(str(path))
 
 
 def test_what_a_profile_prefers_stays_while_it_fits():
     messages = agent_run(9)
     by_profile = holdfast.compress(messages, 300, profile="fast", counter="words")
-    by_strategy = holdfast.compress(messages, 300, strategy=["prune", "sliding_window", "trim"], counter="words")
+    by_strategy = holdfast.compress(
+        messages, 300, strategy=["prune", "sliding_window", "trim"], counter="words"
+    )
     assert messages[1] in by_profile.messages
     assert holdfast.compress(messages, 300, profile="balanced", counter="words").budget_met
     assert by_strategy.budget_met
@@ -178,7 +192,9 @@ def test_a_step_goes_by_the_name_that_the_profile_gives_it():
     result = holdfast.compress(agent_run(9), 300, strategy=list(profile.steps))
     assert [step.name for step in result.steps] == ["FinalTokenTrim"]
     assert profile.steps[0].describe()["as"] == "FinalTokenTrim"
-    assert refusal('name = "mine"\n[[steps]]\nstrategy = "trim"\nas = 3\n').startswith("steps[0]: Named.name: ")
+    assert refusal('name = "mine"\n[[steps]]\nstrategy = "trim"\nas = 3\n').startswith(
+        "steps[0]: Named.name: "
+    )
 
 
 def test_headroom_is_a_share():

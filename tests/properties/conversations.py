@@ -7,7 +7,19 @@ from typing import Any
 from holdfast.compressors.summaries import mark
 
 WORDS = "retry budget cache the a deploy failed order W2611340 /srv/app/main.py 404 déjà vu naïve 你好 世界 🙂 e\u0301".split()
-ODD = ("", " ", "\n", "\x00", "<|endoftext|>", "\ud800", "a" * 3000, " " * 2000, "{}" * 400, "\r\n" * 30, "[1, 2")
+ODD = (
+    "",
+    " ",
+    "\n",
+    "\x00",
+    "<|endoftext|>",
+    "\ud800",
+    "a" * 3000,
+    " " * 2000,
+    "{}" * 400,
+    "\r\n" * 30,
+    "[1, 2",
+)
 ROLES = ("user", "assistant")
 
 
@@ -25,7 +37,12 @@ def output(rng: Random) -> str:
     """What a tool returns: words, records as JSON, lines of a log."""
     kind = rng.random()
     if kind < 0.2:
-        record = {"id": rng.randint(1, 10**9), "status": rng.choice(WORDS), "note": None, "price": rng.random()}
+        record = {
+            "id": rng.randint(1, 10**9),
+            "status": rng.choice(WORDS),
+            "note": None,
+            "price": rng.random(),
+        }
         records = [{**record, "id": record["id"] + n} for n in range(rng.randint(1, 30))]
         return json.dumps(records, indent=rng.choice((None, 2)))
     if kind < 0.3:
@@ -69,7 +86,9 @@ def openai_chat(rng: Random) -> list[Any]:
     """Chat completions with parallel and successive calls."""
     ids = Ids(rng, reuse=0.03)
     messages: list[Any] = (
-        [{"role": rng.choice(("system", "developer")), "content": words(rng)}] if rng.random() < 0.7 else []
+        [{"role": rng.choice(("system", "developer")), "content": words(rng)}]
+        if rng.random() < 0.7
+        else []
     )
     length = len(messages) + _length(rng)
     while len(messages) < length:
@@ -91,7 +110,10 @@ def _openai_exchange(rng: Random, ids: Ids) -> list[Any]:
         "tool_calls": [_openai_call(rng, call) for call in calls],
         **_extra(rng),
     }
-    return [head, *({"role": "tool", "tool_call_id": call, "content": output(rng)} for call in calls)]
+    return [
+        head,
+        *({"role": "tool", "tool_call_id": call, "content": output(rng)} for call in calls),
+    ]
 
 
 def _openai_call(rng: Random, call: str) -> dict[str, Any]:
@@ -106,9 +128,15 @@ def _openai_call(rng: Random, call: str) -> dict[str, Any]:
 def _openai_content(rng: Random) -> Any:
     if rng.random() < 0.8:
         return words(rng)
-    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"}}
+    image = {
+        "type": "image_url",
+        "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"},
+    }
     unknown = {"type": "hologram", "beam": [1, 2, {"three": 12345678901234567890}]}
-    return [{"type": "text", "text": sayable(rng)}, *rng.sample((image, unknown), rng.randint(0, 2))]
+    return [
+        {"type": "text", "text": sayable(rng)},
+        *rng.sample((image, unknown), rng.randint(0, 2)),
+    ]
 
 
 def anthropic(rng: Random) -> Any:
@@ -122,10 +150,17 @@ def anthropic(rng: Random) -> Any:
         for _ in range(rng.choice((0, 1, 1, 2, 4))):
             messages.extend(_anthropic_exchange(rng, ids, thinks=thinks))
         if rng.random() < 0.8:
-            messages.append({"role": "assistant", "content": [{"type": "text", "text": sayable(rng)}]})
+            messages.append(
+                {"role": "assistant", "content": [{"type": "text", "text": sayable(rng)}]}
+            )
     messages = _broken(rng, _retold(rng, messages, ("user",)))
     if rng.random() < 0.3:
-        return {"model": "claude-sonnet-4-5", "max_tokens": 1024, "system": words(rng), "messages": messages}
+        return {
+            "model": "claude-sonnet-4-5",
+            "max_tokens": 1024,
+            "system": words(rng),
+            "messages": messages,
+        }
     return messages
 
 
@@ -149,8 +184,14 @@ def _anthropic_exchange(rng: Random, ids: Ids, *, thinks: bool) -> list[Any]:
 def _anthropic_result(rng: Random, call: str) -> dict[str, Any]:
     content: Any = output(rng)
     if rng.random() < 0.3:
-        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
-        content = [{"type": "text", "text": sayable(rng, 100)}, *rng.sample((image,), rng.randint(0, 1))]
+        image = {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+        }
+        content = [
+            {"type": "text", "text": sayable(rng, 100)},
+            *rng.sample((image,), rng.randint(0, 1)),
+        ]
     return {
         "type": "tool_result",
         "tool_use_id": call,
@@ -162,7 +203,10 @@ def _anthropic_result(rng: Random, call: str) -> dict[str, Any]:
 def _anthropic_content(rng: Random) -> Any:
     if rng.random() < 0.6:
         return sayable(rng)
-    return [{"type": "text", "text": sayable(rng)}, *([{"type": "novelty", "x": 1}] if rng.random() < 0.1 else [])]
+    return [
+        {"type": "text", "text": sayable(rng)},
+        *([{"type": "novelty", "x": 1}] if rng.random() < 0.1 else []),
+    ]
 
 
 def _extra(rng: Random) -> dict[str, Any]:
@@ -180,7 +224,11 @@ def _length(rng: Random) -> int:
 def _retold(rng: Random, messages: list[Any], roles: tuple[str, ...]) -> list[Any]:
     """One in eight begins with a summary of what has left; now and then one that only pretends to be."""
     if rng.random() < 1 / 8:
-        text = mark(sayable(rng)) if rng.random() < 0.8 else f"[HISTORY_SUMMARY {'0' * 16}]\n{sayable(rng)}"
+        text = (
+            mark(sayable(rng))
+            if rng.random() < 0.8
+            else f"[HISTORY_SUMMARY {'0' * 16}]\n{sayable(rng)}"
+        )
         at = rng.choice([i for i in (0, 1, 2) if i <= len(messages)])
         messages.insert(at, {"role": rng.choice(roles), "content": text})
     return messages

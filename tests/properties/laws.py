@@ -54,7 +54,9 @@ def check(example: Example) -> Counter[str]:
     result = _run(example, example.payload)
     problems = list(broken(example, before, result))
     assert not problems, f"example {example.number}: {'; '.join(problems)}"
-    seen: Counter[str] = Counter(messages=len(_list(before)), over=result.metrics.tokens_before > example.budget)
+    seen: Counter[str] = Counter(
+        messages=len(_list(before)), over=result.metrics.tokens_before > example.budget
+    )
     for step in result.steps:
         if step.reason not in ("target_met", "within_budget"):  # else it did not run
             seen[f"ran {step.name}"] += 1
@@ -101,7 +103,9 @@ def broken(example: Example, before: Any, result: holdfast.CompressionResult) ->
     yield from _broken_rules(example, given, kept)
     yield from _broken_words(given, kept, result)
     yield from _broken_references(example, result)
-    anew = replace(example, store=example.store and InProcessStore())  # what a store holds is input too
+    anew = replace(
+        example, store=example.store and InProcessStore()
+    )  # what a store holds is input too
     if _list(_run(anew, example.payload).messages) != kept:
         yield "the same input gave another output"
     again = _list(_run(example, result.messages).messages)
@@ -125,7 +129,9 @@ def _changed_form(old: Any, new: Any) -> bool:
     return bool(old["role"] == new["role"] and old.keys() == new.keys())
 
 
-def _broken_words(given: list[Any], kept: list[Any], result: holdfast.CompressionResult) -> Iterator[str]:
+def _broken_words(
+    given: list[Any], kept: list[Any], result: holdfast.CompressionResult
+) -> Iterator[str]:
     places = {id(message): i for i, message in enumerate(given)}
     order = [places[id(message)] for message in kept if id(message) in places]
     if order != sorted(order):
@@ -155,7 +161,10 @@ def _broken_references(example: Example, result: holdfast.CompressionResult) -> 
             text = original.arguments if isinstance(original, ToolCall) else original.text
             if edit.key not in edit.text:
                 yield f"the text does not name {edit.key}"
-            if example.store is None or holdfast.recall(edit.key, store=example.store, secret="a secret") != text:
+            if (
+                example.store is None
+                or holdfast.recall(edit.key, store=example.store, secret="a secret") != text
+            ):
                 yield f"{edit.key} does not give the original back"
 
 
@@ -176,6 +185,8 @@ def account(seen: Counter[str]) -> list[str]:
 def idle(seen: Counter[str], least: float = 0.05) -> list[str]:
     """Strategies that changed something in less than 5 % of their runs, if there were enough to tell."""
     names = [
-        key.removeprefix("ran ") for key, runs in seen.items() if key.startswith("ran ") and runs * least >= 1
+        key.removeprefix("ran ")
+        for key, runs in seen.items()
+        if key.startswith("ran ") and runs * least >= 1
     ]
     return [n for n in names if n != "faulty" and seen[f"changed {n}"] < least * seen[f"ran {n}"]]

@@ -31,7 +31,9 @@ def notes(prompt: str) -> str | ModelError:
     chosen = sum(map(ord, prompt))
     if chosen % 16 == 0:
         return ModelError("out of luck")
-    quoted = [line.removeprefix("| ") for line in prompt.splitlines() if line.startswith("| ")] or ["nothing"]
+    quoted = [line.removeprefix("| ") for line in prompt.splitlines() if line.startswith("| ")] or [
+        "nothing"
+    ]
     return f"They spoke of this: {quoted[chosen % len(quoted)][:100]}"
 
 
@@ -111,7 +113,11 @@ def _window(rng: Random, _: int) -> Compressor:
 
 
 def _trim(rng: Random, _: int) -> Compressor:
-    return Trim(keep_recent=rng.choice((0, 0, 2, 5)), clamp=rng.random() < 0.8, clamp_users=rng.random() < 0.1)
+    return Trim(
+        keep_recent=rng.choice((0, 0, 2, 5)),
+        clamp=rng.random() < 0.8,
+        clamp_users=rng.random() < 0.1,
+    )
 
 
 def _digest(rng: Random, _: int) -> Compressor:
@@ -138,7 +144,9 @@ def _rules(rng: Random, _: int) -> Compressor:
 
 
 def _semantic(rng: Random, _: int) -> Compressor:
-    return Semantic(similarity_threshold=rng.choice((0.0, 0.4, 0.7)), keep_recent=rng.choice((0, 1, 3)))
+    return Semantic(
+        similarity_threshold=rng.choice((0.0, 0.4, 0.7)), keep_recent=rng.choice((0, 1, 3))
+    )
 
 
 def _hierarchical(rng: Random, _: int) -> Compressor:

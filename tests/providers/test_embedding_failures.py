@@ -19,7 +19,13 @@ def history():
 
 def fitted(embedder, **options):
     strategy = [Semantic(), "trim"]
-    given = {"strategy": strategy, "counter": "words", "embedder": embedder, "limits": QUICK, **options}
+    given = {
+        "strategy": strategy,
+        "counter": "words",
+        "embedder": embedder,
+        "limits": QUICK,
+        **options,
+    }
     return holdfast.compress(history(), 300, **given)
 
 
@@ -32,7 +38,9 @@ def test_vectors_come_from_the_vendor_in_one_request(vendors, embedder):
     assert holdfast.restore(result) == history()
 
 
-@pytest.mark.parametrize("fault", ["busy", "broken", "cut", "malformed", "strange", "long", "refused"])
+@pytest.mark.parametrize(
+    "fault", ["busy", "broken", "cut", "malformed", "strange", "long", "refused"]
+)
 def test_every_fault_is_told_and_the_next_step_meets_the_budget(vendors, embedder, fault):
     vendors.judge = lambda text: fault
     result = fitted(embedder)

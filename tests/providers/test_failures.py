@@ -25,11 +25,20 @@ SUMMARY = "They compared two plans for the move and chose the second one."
 
 def history(name="plan"):
     """A conversation that is far over the budget, each with words of its own."""
-    return [system("Be careful."), *chat(10, 30), *[{"role": "user", "content": f"Go on with {name}."}]]
+    return [
+        system("Be careful."),
+        *chat(10, 30),
+        *[{"role": "user", "content": f"Go on with {name}."}],
+    ]
 
 
 def settings(**given):
-    return {"strategy": [Summarize(verify=False), "trim"], "counter": "words", "limits": QUICK, **given}
+    return {
+        "strategy": [Summarize(verify=False), "trim"],
+        "counter": "words",
+        "limits": QUICK,
+        **given,
+    }
 
 
 def healthy(result, original):
@@ -99,10 +108,13 @@ def test_with_raise_the_caller_gets_the_fault(vendors, model):
 
 @pytest.mark.parametrize("door", ["compress_many", "acompress_many"])
 def test_a_failing_thread_leaves_its_neighbours_alone(vendors, door):
-    vendors.judge = lambda text: "refused" if "bad-one" in text else "hang" if "bad-two" in text else None
+    vendors.judge = lambda text: (
+        "refused" if "bad-one" in text else "hang" if "bad-two" in text else None
+    )
     vendors.reply = lambda text: SUMMARY
     talks = [
-        [{"role": "user", "content": f"About {name}."}, *history()] for name in ("bad-one", "good", "bad-two")
+        [{"role": "user", "content": f"About {name}."}, *history()]
+        for name in ("bad-one", "good", "bad-two")
     ]
     model = OpenAIModel("a-model", base_url=vendors.base("openai"))
     alone = holdfast.compress(talks[1], 200, **settings(llm=model))

@@ -16,12 +16,16 @@ def nearness(one, other):
 
 def test_texts_with_the_same_words_are_near_and_others_are_not():
     text = "The disk of the build worker was full, so the nightly build failed."
-    assert nearness(text, "So the nightly build failed: the disk of the build worker was full!") > 0.95
+    assert (
+        nearness(text, "So the nightly build failed: the disk of the build worker was full!") > 0.95
+    )
     assert nearness(text, "Please book a table for two on Saturday evening.") < 0.3
 
 
 def test_forms_of_a_word_are_nearer_than_other_words():
-    assert nearness("retrying connections", "retried connection") > nearness("retrying connections", "open socket")
+    assert nearness("retrying connections", "retried connection") > nearness(
+        "retrying connections", "open socket"
+    )
 
 
 def test_words_that_mean_little_weigh_little():
@@ -52,7 +56,10 @@ def test_vectors_are_the_same_in_every_process():
     code = "from holdfast.providers.lexical import *; print(LexicalEmbedder().embed(['Retry the build.']))"
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }

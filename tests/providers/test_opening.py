@@ -7,7 +7,14 @@ import pytest
 
 from holdfast.kernel.errors import ConfigError, ModelError
 from holdfast.kernel.ports import Complete, Embedder, Model
-from holdfast.providers import EMBEDDERS, MODELS, default_embedder, name_of, open_embedder, open_model
+from holdfast.providers import (
+    EMBEDDERS,
+    MODELS,
+    default_embedder,
+    name_of,
+    open_embedder,
+    open_model,
+)
 from holdfast.providers.prices import price_of
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 
@@ -43,7 +50,9 @@ def test_a_function_of_the_texts_is_an_embedder():
 
 
 def test_functions_go_by_their_names():
-    assert name_of(open_model(test_functions_go_by_their_names)).endswith("test_functions_go_by_their_names")
+    assert name_of(open_model(test_functions_go_by_their_names)).endswith(
+        "test_functions_go_by_their_names"
+    )
 
 
 @pytest.mark.parametrize("wrong", [7, None, Own, "nobody:x", "nobody", ""])
@@ -59,7 +68,10 @@ def test_every_name_of_the_tables_stands_for_something():
 
 
 def test_the_default_embedder_asks_no_network():
-    assert name_of(default_embedder()) in {name_of(open_embedder("lexical")), name_of(open_embedder("local"))}
+    assert name_of(default_embedder()) in {
+        name_of(open_embedder("lexical")),
+        name_of(open_embedder("local")),
+    }
 
 
 def test_naming_a_vendor_loads_its_package_only_where_it_is_called():
@@ -77,8 +89,12 @@ def test_naming_a_vendor_loads_its_package_only_where_it_is_called():
     )
 
 
-@pytest.mark.parametrize(("vendor", "package"), [("openai",) * 2, ("anthropic",) * 2, ("gemini", "google.genai")])
-def test_a_vendor_whose_package_is_not_installed_is_told_with_the_extra_that_brings_it(vendor, package):
+@pytest.mark.parametrize(
+    ("vendor", "package"), [("openai",) * 2, ("anthropic",) * 2, ("gemini", "google.genai")]
+)
+def test_a_vendor_whose_package_is_not_installed_is_told_with_the_extra_that_brings_it(
+    vendor, package
+):
     script = (
         f"import sys; sys.modules[{package!r}] = None\n"
         "import holdfast\n"
@@ -149,7 +165,8 @@ def test_an_extract_is_the_same_every_time_and_of_nothing_it_is_nothing():
 
 def test_messages_without_a_full_stop_stay_apart_and_endless_ones_are_cut_between_words():
     prompt = (
-        "Message 1, user:\n| look at the port of the first service\n\nMessage 2, user:\n| " + "and then more " * 99
+        "Message 1, user:\n| look at the port of the first service\n\nMessage 2, user:\n| "
+        + "and then more " * 99
     )
     first, second = open_model("extractive").complete(prompt).splitlines()
     assert first == "look at the port of the first service"

@@ -86,7 +86,11 @@ def test_other_servers_are_asked_in_the_words_that_they_know(vendors):
 
 
 def test_models_are_opened_by_name_with_what_the_environment_says(vendors, monkeypatch):
-    for vendor, variable in (("openai", "OPENAI"), ("anthropic", "ANTHROPIC"), ("gemini", "GEMINI")):
+    for vendor, variable in (
+        ("openai", "OPENAI"),
+        ("anthropic", "ANTHROPIC"),
+        ("gemini", "GEMINI"),
+    ):
         monkeypatch.setenv(f"{variable}_API_KEY", "a-key")
         name = "GOOGLE_GEMINI_BASE_URL" if vendor == "gemini" else f"{variable}_BASE_URL"
         monkeypatch.setenv(name, vendors.base(vendor))
@@ -97,7 +101,13 @@ def test_models_are_opened_by_name_with_what_the_environment_says(vendors, monke
 
 @pytest.mark.parametrize("vendor", ["openai", "anthropic", "gemini"])
 def test_a_missing_key_and_a_missing_name_are_told_with_what_to_do(monkeypatch, vendor):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
+    for name in (
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "ANTHROPIC_API_KEY",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+    ):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ConfigError, match=r"there is no key.*set [A-Z]+_API_KEY"):
         open_model(f"{vendor}:a-model")

@@ -15,9 +15,9 @@ WIRES = ("openai", "anthropic", "gemini")
 class Vendors:
     """``faults`` are for the next requests, in order; ``judge`` says of the text of a request which fault it meets.
 
-    A fault is ``busy`` (429), ``broken`` (500), ``hang``, ``cut`` (the line breaks in the body), ``malformed``
-    (a body that is no JSON), ``strange`` (JSON of another form), ``long`` (the context is too long), ``refused``
-    (401); None is none.
+    A fault is ``busy`` (429), ``broken`` (500), ``hang``, ``cut`` (the line breaks in the body),
+    ``malformed`` (a body that is no JSON), ``strange`` (JSON of another form), ``long`` (the
+    context is too long), ``refused`` (401); None is none.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,9 @@ class Vendors:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self._server.block_on_close = False
-        Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
 
     @property
     def url(self) -> str:
@@ -88,7 +90,9 @@ def _handler(vendors: Vendors) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(data)))
             for name, value in vendors.headers.items() if status != 200 else ():
                 self.send_header(name, value)
-            self.send_header("Connection", "close")  # what a client kept open would be lost in some later test
+            self.send_header(
+                "Connection", "close"
+            )  # what a client kept open would be lost in some later test
             self.end_headers()
             self.wfile.write(data[: len(data) // 2] if fault == "cut" else data)
             self.close_connection = True
@@ -100,13 +104,16 @@ def _handler(vendors: Vendors) -> type[BaseHTTPRequestHandler]:
 
 
 def wire_of(path: str) -> str:
-    return "gemini" if "/models/" in path else "anthropic" if path.endswith("/messages") else "openai"
+    return (
+        "gemini" if "/models/" in path else "anthropic" if path.endswith("/messages") else "openai"
+    )
 
 
 def answer_of(path: str, body: dict[str, Any], reply: Callable[[str], str]) -> Any:
     if path.endswith("/embeddings"):
         rows = [
-            {"object": "embedding", "index": i, "embedding": vector(text)} for i, text in enumerate(body["input"])
+            {"object": "embedding", "index": i, "embedding": vector(text)}
+            for i, text in enumerate(body["input"])
         ]
         usage = {"prompt_tokens": 7, "total_tokens": 7}
         return {"object": "list", "data": rows[::-1], "model": body["model"], "usage": usage}
@@ -116,14 +123,32 @@ def answer_of(path: str, body: dict[str, Any], reply: Callable[[str], str]) -> A
     said = reply(text_of(body))
     if wire_of(path) == "gemini":
         parts = [{"text": "thinking aloud", "thought": True}, {"text": said}]
-        usage = {"promptTokenCount": 11, "candidatesTokenCount": 3, "thoughtsTokenCount": 2, "totalTokenCount": 16}
-        return {"candidates": [{"content": {"role": "model", "parts": parts}}], "usageMetadata": usage}
+        usage = {
+            "promptTokenCount": 11,
+            "candidatesTokenCount": 3,
+            "thoughtsTokenCount": 2,
+            "totalTokenCount": 16,
+        }
+        return {
+            "candidates": [{"content": {"role": "model", "parts": parts}}],
+            "usageMetadata": usage,
+        }
     if wire_of(path) == "anthropic":
         content = [{"type": "text", "text": said}]
         usage = {"input_tokens": 9, "cache_read_input_tokens": 2, "output_tokens": 5}
         facts = {"id": "m", "type": "message", "role": "assistant", "model": body["model"]}
-        return {**facts, "content": content, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+        return {
+            **facts,
+            "content": content,
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": usage,
+        }
+    choice = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": said},
+    }
     usage = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
     facts = {"id": "c", "object": "chat.completion", "created": 0, "model": body["model"]}
     return {**facts, "choices": [choice], "usage": usage}
@@ -150,5 +175,10 @@ def refusal_of(wire: str, fault: str) -> tuple[int, Any]:
     if wire == "gemini":
         return status, {"error": {"code": status, "message": text, "status": "INVALID_ARGUMENT"}}
     if wire == "anthropic":
-        return status, {"type": "error", "error": {"type": "invalid_request_error", "message": text}}
-    return status, {"error": {"message": text, "type": "invalid_request_error", "param": None, "code": None}}
+        return status, {
+            "type": "error",
+            "error": {"type": "invalid_request_error", "message": text},
+        }
+    return status, {
+        "error": {"message": text, "type": "invalid_request_error", "param": None, "code": None}
+    }

@@ -13,14 +13,19 @@ from holdfast.kernel.transcript import Publishing
 from holdfast.result import restore
 from holdfast.validity import repair, validate
 
-CASES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(Path(__file__).parent.glob("*.json"))}
+CASES = {
+    path.stem: json.loads(path.read_text("utf-8"))
+    for path in sorted(Path(__file__).parent.glob("*.json"))
+}
 
 case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 @case
 def test_a_request_that_a_vendor_refuses_breaks_the_rule_of_the_case(case):
-    assert case["rule"] in {violation.rule for violation in validate(case["rejected"], case["provider"])}
+    assert case["rule"] in {
+        violation.rule for violation in validate(case["rejected"], case["provider"])
+    }
 
 
 @case
@@ -52,5 +57,7 @@ def test_every_rule_of_a_format_has_a_case(name):
     }
     form = named(name)
     published = form.published([]) if isinstance(form, Publishing) else ()
-    asked = {rule.name for rule in (*form.rules, *published) if not rule.doors or name in rule.doors}
+    asked = {
+        rule.name for rule in (*form.rules, *published) if not rule.doors or name in rule.doors
+    }
     assert asked <= shown

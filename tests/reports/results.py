@@ -30,7 +30,9 @@ def result_of(
         after = tuple(message.original for message in now.messages)
         status = "compacted" if edits else "skipped"
         reason = "" if edits else "nothing_old"
-        record = Step(name, earlier, tokens, status, reason, "", applied.edits, applied.taken, after)
+        record = Step(
+            name, earlier, tokens, status, reason, "", applied.edits, applied.taken, after
+        )
         records.append(record)
     return CompressionResult(
         messages=[message.original for message in now.messages],

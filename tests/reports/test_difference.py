@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from holdfast.reports.text import DiffPiece, difference, folded
 
-LINES = st.lists(st.sampled_from(["a", "b", "c", "same line", "", "x" * 100, "x" * 99 + "y", "d\r"]), max_size=12)
+LINES = st.lists(
+    st.sampled_from(["a", "b", "c", "same line", "", "x" * 100, "x" * 99 + "y", "d\r"]), max_size=12
+)
 TEXTS = LINES.map("\n".join) | st.text(max_size=40)
 
 

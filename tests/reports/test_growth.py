@@ -10,7 +10,10 @@ from holdfast.session import Session
 
 def said(number):
     role = "assistant" if number % 2 else "user"
-    return {"role": role, "content": f"Message {number}: order {number * 7919} is late. It waits for a part."}
+    return {
+        "role": role,
+        "content": f"Message {number}: order {number * 7919} is late. It waits for a part.",
+    }
 
 
 def calls_of(work):
@@ -32,7 +35,9 @@ def calls_of(work):
 def test_the_page_of_a_result_of_four_times_the_messages_takes_four_times_the_work():
     results = [holdfast.compress([*map(said, range(n))], 400, profile="fast") for n in (200, 800)]
     holdfast.report(results[0], "html")  # loads what is loaded lazily
-    few, many = (calls_of(lambda result=result: holdfast.report(result, "html")) for result in results)
+    few, many = (
+        calls_of(lambda result=result: holdfast.report(result, "html")) for result in results
+    )
     assert many < 4.6 * few
 
 

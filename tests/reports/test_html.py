@@ -18,9 +18,7 @@ from holdfast.result import CompressionResult
 
 from .results import assistant, by_letter, call, output, result_of, user
 
-HOSTILE = (
-    "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & ${policy} $style \x00 \ud800"
-)
+HOSTILE = "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & ${policy} $style \x00 \ud800"
 VOID = {"meta", "input"}
 
 
@@ -59,10 +57,18 @@ def page_of(result: CompressionResult) -> str:
 
 
 def sample(text: str = "some words") -> CompressionResult:
-    messages = [user(text), call("a", "read", text), output("a", f"{text}\n" * 80), assistant(text), user("and?")]
+    messages = [
+        user(text),
+        call("a", "read", text),
+        output("a", f"{text}\n" * 80),
+        assistant(text),
+        user("and?"),
+    ]
     shrink = ("shrink", [Offload(2, 0, f"{text}\ncut\n", text, text)])
     again = ("prune", [Replace(2, 0, f"{text}\n", text)])
-    return result_of(messages, shrink, again, (text, [Drop((0,), text), Insert(0, "user", text, text, (0, 0))]))
+    return result_of(
+        messages, shrink, again, (text, [Drop((0,), text), Insert(0, "user", text, text, (0, 0))])
+    )
 
 
 def test_every_message_has_a_row_with_its_state():
@@ -78,7 +84,8 @@ def test_every_message_has_a_row_with_its_state():
 
 
 @pytest.mark.parametrize(
-    "text", [HOSTILE, '"><svg onload=alert(1)>', "<!--", "]]> and more", "<style>*{display:none}</style>"]
+    "text",
+    [HOSTILE, '"><svg onload=alert(1)>', "<!--", "]]> and more", "<style>*{display:none}</style>"],
 )
 def test_what_a_message_says_stays_text(text):
     plain, hostile = Page(page_of(sample())), Page(page_of(sample(text)))
@@ -98,7 +105,10 @@ def test_the_page_holds_no_character_that_a_page_may_not_hold():
 def test_the_page_fetches_nothing():
     page = Page(page_of(sample()))
     links = [
-        value for _, attributes in page.elements for name, value in attributes.items() if name in ("src", "href")
+        value
+        for _, attributes in page.elements
+        for name, value in attributes.items()
+        if name in ("src", "href")
     ]
     assert links
     assert all(link.startswith("#") for link in links)
@@ -123,7 +133,9 @@ def test_the_policy_lets_run_only_the_script_and_style_of_the_page():
         assert f"{tag}-src 'sha256-{digest}'" in policy
     assert "unsafe" not in policy
     assert not any(
-        name.startswith("on") or name == "style" for _, attributes in Page(text).elements for name in attributes
+        name.startswith("on") or name == "style"
+        for _, attributes in Page(text).elements
+        for name in attributes
     )
 
 

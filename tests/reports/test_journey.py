@@ -58,7 +58,10 @@ def test_a_message_that_was_changed_and_then_dropped_is_dropped_and_remembers_bo
     steps = [("shrink", [Replace(1, 0, "…", "long")]), ("trim", [Drop((0, 1), "old")])]
     way = journeys(result_of(talk(4), *steps))[1]
     assert way.state == "dropped"
-    assert [(touch.step, touch.state) for touch in way.touches] == [("shrink", "changed"), ("trim", "dropped")]
+    assert [(touch.step, touch.state) for touch in way.touches] == [
+        ("shrink", "changed"),
+        ("trim", "dropped"),
+    ]
     assert way.decided == Touch("trim", "dropped", "old")
 
 
@@ -74,7 +77,10 @@ def test_an_offloaded_message_names_its_key_even_if_it_is_changed_again():
 
 
 def test_an_inserted_message_has_no_place_in_the_original_and_says_what_it_covers():
-    digest = [Drop((0, 1, 2, 3), "old"), Insert(0, "user", "a digest", "stands for them", covers=(0, 3))]
+    digest = [
+        Drop((0, 1, 2, 3), "old"),
+        Insert(0, "user", "a digest", "stands for them", covers=(0, 3)),
+    ]
     found = journeys(result_of(talk(6), ("digest", digest)))
     assert [way.state for way in found] == ["inserted", *["dropped"] * 4, "kept", "kept"]
     assert (found[0].before, found[0].after, found[0].covers) == (None, 0, (0, 3))
@@ -91,8 +97,14 @@ def test_a_digest_of_a_digest_covers_what_both_speak_for_and_the_first_one_is_no
 
 
 def test_messages_inserted_at_one_place_keep_the_order_of_their_edits_and_may_stand_at_the_end():
-    edits = [Insert(1, "assistant", "one"), Insert(1, "user", "two"), Insert(3, "assistant", "last")]
-    found = journeys(result_of([user("a"), assistant("b"), user("c")], ("mend", edits), form="plain"))
+    edits = [
+        Insert(1, "assistant", "one"),
+        Insert(1, "user", "two"),
+        Insert(3, "assistant", "last"),
+    ]
+    found = journeys(
+        result_of([user("a"), assistant("b"), user("c")], ("mend", edits), form="plain")
+    )
     assert [way.before for way in found] == [0, None, None, 1, 2, None]
     assert [way.final["content"] for way in found] == ["a", "one", "two", "b", "c", "last"]
 
@@ -128,7 +140,9 @@ def test_every_original_is_met_once_in_order_and_what_is_left_is_the_result(data
     for n in range(data.draw(st.integers(0, 3))):
         going = data.draw(st.sets(st.integers(0, length - 1), max_size=length - 1))
         places = data.draw(st.lists(st.integers(0, length), max_size=2))
-        changed = data.draw(st.sets(st.sampled_from(sorted(set(range(length)) - going)), max_size=3))
+        changed = data.draw(
+            st.sets(st.sampled_from(sorted(set(range(length)) - going)), max_size=3)
+        )
         edits: list[Edit] = [Drop((i,), "r") for i in sorted(going - {length - 1})]
         edits += [Replace(i, 0, f"changed {n}", "r", asked=True) for i in sorted(changed)]
         edits += [Insert(at, "user", f"inserted {n}") for at in places]
@@ -139,6 +153,8 @@ def test_every_original_is_met_once_in_order_and_what_is_left_is_the_result(data
     assert [way.original for way in found if way.before is not None] == restore(result) == messages
     assert [way.before for way in found if way.before is not None] == list(range(len(messages)))
     assert [way.final for way in found if way.after is not None] == result.messages
-    assert [way.after for way in found if way.after is not None] == list(range(len(result.messages)))
+    assert [way.after for way in found if way.after is not None] == list(
+        range(len(result.messages))
+    )
     assert all((way.original == way.final) == (way.state == "kept") for way in found)
     assert [way.before for way in found if way.after is not None] == sources(result)

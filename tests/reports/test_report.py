@@ -11,14 +11,26 @@ from holdfast.reports import account
 
 from .results import assistant, user
 
-TALK = [user("question " * 40), assistant("answer " * 40), user("more " * 40), assistant("fine"), user("and now?")]
+TALK = [
+    user("question " * 40),
+    assistant("answer " * 40),
+    user("more " * 40),
+    assistant("fine"),
+    user("and now?"),
+]
 
 
 def test_a_report_of_a_real_compression_agrees_with_its_totals():
     result = holdfast.compress(TALK, 80, strategy="trim")
     told = account(result)
-    assert sum(entry.tokens_before for entry in told.entries) + told.beside == result.metrics.tokens_before
-    assert sum(entry.tokens_after for entry in told.entries) + told.beside == result.metrics.tokens_after
+    assert (
+        sum(entry.tokens_before for entry in told.entries) + told.beside
+        == result.metrics.tokens_before
+    )
+    assert (
+        sum(entry.tokens_after for entry in told.entries) + told.beside
+        == result.metrics.tokens_after
+    )
 
 
 def test_text_is_the_default_and_html_is_a_page():
@@ -29,7 +41,11 @@ def test_text_is_the_default_and_html_is_a_page():
 
 def test_it_counts_with_the_counter_of_the_result_unless_another_is_given():
     result = holdfast.compress(TALK, 80, strategy="trim", counter="words")
-    assert account(result).counter == account(CompressionResult.from_json(result.to_json())).counter == "words"
+    assert (
+        account(result).counter
+        == account(CompressionResult.from_json(result.to_json())).counter
+        == "words"
+    )
     assert account(result).beside is not None
     assert account(result, counter="floor4").counter == "floor4"
     assert account(result, model="gpt-4").counter == "cl100k_base"
@@ -62,9 +78,14 @@ def test_tool_results_are_a_tools_whatever_role_their_wire_gives_them():
             user("look"),
             {
                 "role": "assistant",
-                "content": [{"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}],
+                "content": [
+                    {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}
+                ],
             },
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "what it says"}]},
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "a", "content": "what it says"}],
+            },
             {"role": "assistant", "content": "done"},
         ],
         10_000,

@@ -23,10 +23,18 @@ def row(result: CompressionResult, start: str) -> str:
 
 
 def sample() -> CompressionResult:
-    messages = [user("why?"), call("a"), output("a", "line\n" * 100), assistant("because"), user("and?")]
+    messages = [
+        user("why?"),
+        call("a"),
+        output("a", "line\n" * 100),
+        assistant("because"),
+        user("and?"),
+    ]
     shrink = ("shrink", [Replace(2, 0, "line\n[98 lines cut]\nline\n", "a long log")])
     return result_of(
-        messages, shrink, ("digest", [Drop((0,), "old"), Insert(0, "user", "a digest", "for 0", (0, 0))])
+        messages,
+        shrink,
+        ("digest", [Drop((0,), "old"), Insert(0, "user", "a digest", "for 0", (0, 0))]),
     )
 
 
@@ -54,7 +62,18 @@ def test_a_kept_message_shows_its_first_words():
 def test_a_changed_message_shows_the_step_the_reason_and_the_lines():
     lines = lines_of(sample())
     at = lines.index(next(line for line in lines if "changed" in line and "tool" in line))
-    assert lines[at].split() == ["2", "tool", "changed", "125", "->", "6", "shrink:", "a", "long", "log"]
+    assert lines[at].split() == [
+        "2",
+        "tool",
+        "changed",
+        "125",
+        "->",
+        "6",
+        "shrink:",
+        "a",
+        "long",
+        "log",
+    ]
     shown = [line.strip() for line in lines[at + 1 : at + 7]]
     assert "+ [98 lines cut]" in shown
     assert any(line.startswith("- line") for line in shown)
@@ -67,12 +86,17 @@ def test_a_dropped_message_shows_its_first_words_and_the_reason():
 def test_an_inserted_message_says_what_it_stands_for():
     lines = lines_of(sample())
     at = lines.index(row(sample(), "+  user"))
-    assert [line.strip() for line in lines[at + 1 : at + 3]] == ["stands for message 0", "+ a digest"]
+    assert [line.strip() for line in lines[at + 1 : at + 3]] == [
+        "stands for message 0",
+        "+ a digest",
+    ]
 
 
 def test_an_offloaded_message_names_the_key():
     messages = [user("look"), call("a"), output("a", "long " * 50), user("and?")]
-    lines = lines_of(result_of(messages, ("shrink", [Offload(2, 0, "[kept as k1]", "k1", "large")])))
+    lines = lines_of(
+        result_of(messages, ("shrink", [Offload(2, 0, "[kept as k1]", "k1", "large")]))
+    )
     assert any(line.strip() == "the original is kept under k1" for line in lines)
 
 
@@ -117,9 +141,17 @@ def test_control_characters_of_a_message_never_reach_the_terminal():
 
 
 def test_no_row_is_wider_than_the_paper():
-    messages = [user("数据 " * 400), call("a"), output("a", "数" * 5000), assistant("x" * 999), user("ok")]
+    messages = [
+        user("数据 " * 400),
+        call("a"),
+        output("a", "数" * 5000),
+        assistant("x" * 999),
+        user("ok"),
+    ]
     result = result_of(
-        messages, ("shrink", [Replace(2, 0, "数" * 300, "too " * 99)]), ("trim", [Drop((0,), "old")])
+        messages,
+        ("shrink", [Replace(2, 0, "数" * 300, "too " * 99)]),
+        ("trim", [Drop((0,), "old")]),
     )
     rows = lines_of(result, width=72)[7:-3]
     assert max(len(row.encode("utf-16-le")) // 2 for row in rows) <= 72
@@ -129,14 +161,17 @@ def test_the_verdict_names_the_smallest_budget_that_would_do():
     result = replace(result_of([user("a" * 99)], limit=5), detail="38 tokens remain", smallest=38)
     assert verdict(result) == "NOT met, 38 tokens remain; 38 would do"
     assert (
-        verdict(replace(result_of([user("a")]), reason="within_budget")) == "met, nothing had to go, 0% of it used"
+        verdict(replace(result_of([user("a")]), reason="within_budget"))
+        == "met, nothing had to go, 0% of it used"
     )
     assert "a step failed" in verdict(replace(result_of([user("a")]), degraded=True))
 
 
 def test_a_failed_step_says_its_fault():
     step = Step("shrink", 10, 10, "failed", "strategy_failed", "KeyError: 'x'")
-    assert "  shrink  10  failed: KeyError: 'x'" in list(overview(replace(result_of([user("a")]), steps=(step,))))
+    assert "  shrink  10  failed: KeyError: 'x'" in list(
+        overview(replace(result_of([user("a")]), steps=(step,)))
+    )
 
 
 def test_accuracy_is_said_as_it_is():
@@ -148,6 +183,10 @@ def test_accuracy_is_said_as_it_is():
 
 def test_two_parts_of_one_message_are_one_changed_message():
     step = Step(
-        "shrink", 9, 5, "compacted", edits=(Replace(1, 0, "a"), Replace(1, 1, "b"), Offload(2, 0, "c", "k"))
+        "shrink",
+        9,
+        5,
+        "compacted",
+        edits=(Replace(1, 0, "a"), Replace(1, 1, "b"), Offload(2, 0, "c", "k")),
     )
     assert edits_by_kind(step) == {"changed": 1, "offloaded": 1}

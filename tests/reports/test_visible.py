@@ -54,4 +54,7 @@ def test_a_clipped_text_is_a_beginning(text, cells):
 
 def test_small_words():
     assert (amount(1, "line"), amount(1204, "line")) == ("1 line", "1,204 lines")
-    assert (plain("nothing_old"), plain("old output of read_file")) == ("nothing old", "old output of read_file")
+    assert (plain("nothing_old"), plain("old output of read_file")) == (
+        "nothing old",
+        "old output of read_file",
+    )

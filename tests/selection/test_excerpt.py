@@ -15,10 +15,14 @@ from holdfast.selection.pieces import Piece, Reading
 @pytest.mark.parametrize("names", list(permutations("abc")))
 def test_the_order_is_the_same_in_whatever_order_things_stand(names):
     worth = {
-        f"{name}{number}": share for number in range(9) for name, share in zip("abc", (0.1, 0.2, 0.3), strict=True)
+        f"{name}{number}": share
+        for number in range(9)
+        for name, share in zip("abc", (0.1, 0.2, 0.3), strict=True)
     }
     pieces = [Piece(f"piece {number}", number) for number in range(9)]
-    tells = [[f"{name}{number}" for name in (names if number % 2 else "abc")] for number in range(9)]
+    tells = [
+        [f"{name}{number}" for name in (names if number % 2 else "abc")] for number in range(9)
+    ]
     assert ordered(pieces, tells, [9.0] * 9, worth, again=0.15) == list(range(9))
 
 
@@ -30,12 +34,16 @@ def test_what_a_piece_is_under_answers_with_it():
         Piece("A-18 Bergen", 1, under=0),
         Piece("lamp 9.90", 1, under=3),
     ]
-    told = excerpt(Reading(pieces, 2), Room(13, lambda text: len(text.split()), "What is in order A-17?"))
+    told = excerpt(
+        Reading(pieces, 2), Room(13, lambda text: len(text.split()), "What is in order A-17?")
+    )
     assert told is not None
     assert "desk 120.50" in told.text
     assert told.text.index("A-17 Oslo") < told.text.index("desk 120.50")
 
 
 def test_a_gap_within_a_unit_is_marked():
-    reading = Reading([Piece("one", 0), Piece("of two", 0), Piece("its end", 0), Piece("three", 2)], 3)
+    reading = Reading(
+        [Piece("one", 0), Piece("of two", 0), Piece("its end", 0), Piece("three", 2)], 3
+    )
     assert writer(reading)([0, 2, 3]).split("\n") == ["one", "…", "its end", "… 1 line …", "three"]

@@ -21,7 +21,13 @@ def test_a_long_line_is_cut_where_a_clause_ends():
 
 
 def test_the_number_of_a_line_stays_without_its_padding_and_names_nothing():
-    code = ["def total(rows):", "    for row in rows:", "        check(row)", "", "    return sum(rows)"]
+    code = [
+        "def total(rows):",
+        "    for row in rows:",
+        "        check(row)",
+        "",
+        "    return sum(rows)",
+    ]
     for sign in ("\t", "→\t", "  ", ": ", "│ "):
         shown = "\n".join(f"{number:>6}{sign}{line}" for number, line in enumerate(code, 641))
         (piece,) = passages(shown).pieces

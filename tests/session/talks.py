@@ -27,7 +27,9 @@ def chatter(count: int, start: int = 0) -> list[dict[str, Any]]:
 
 def talk(length: int = 120) -> list[dict[str, Any]]:
     """A system prompt, what is worth remembering, and then much else."""
-    facts = [{"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(TOPICS)]
+    facts = [
+        {"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(TOPICS)
+    ]
     return [{"role": "system", "content": "You help."}, *facts, *chatter(length)]
 
 
@@ -47,9 +49,7 @@ def call(number: int, output: str) -> list[dict[str, Any]]:
 
 def turn(number: int) -> list[dict[str, Any]]:
     """A turn long enough to be worth a request."""
-    asked = (
-        f"What became of order ORD-{number:04}, which Dana Reyes sent to Lisbon with the truck of depot {number}?"
-    )
+    asked = f"What became of order ORD-{number:04}, which Dana Reyes sent to Lisbon with the truck of depot {number}?"
     told = (
         f"Order ORD-{number:04} left depot {number} in the morning and reached the customs office of Lisbon, where "
         "the papers were incomplete because a stamp was missing, so that the driver had to wait for the officer, "

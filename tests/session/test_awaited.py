@@ -11,7 +11,9 @@ import pytest
 from holdfast.session import Session
 
 FUNCTIONS = inspect.getmembers(Session, inspect.isfunction)
-METHODS = sorted(name for name, method in FUNCTIONS if name[0] != "_" and not inspect.iscoroutinefunction(method))
+METHODS = sorted(
+    name for name, method in FUNCTIONS if name[0] != "_" and not inspect.iscoroutinefunction(method)
+)
 INSTANT = {"wire"}  # it asks no store
 
 

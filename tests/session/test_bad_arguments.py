@@ -29,18 +29,33 @@ def session():
         ({"thread": 5}, "thread: 5 names no conversation; give a name as text"),
         ({"thread": ""}, "thread: '' names no conversation; give a name as text"),
         ({"store": 5}, "store: a int is not a store; give a URL such as"),
-        ({"store": "agent.db"}, "store: 'agent.db' is not a URL; a file is written 'sqlite:///agent.db'"),
-        ({"budget": "many"}, "budget: 'many' is no budget; give a number of tokens or a holdfast.Budget"),
-        ({"budget": Budget()}, "budget: neither a limit nor a window is given; give limit= or window=, or name a"),
+        (
+            {"store": "agent.db"},
+            "store: 'agent.db' is not a URL; a file is written 'sqlite:///agent.db'",
+        ),
+        (
+            {"budget": "many"},
+            "budget: 'many' is no budget; give a number of tokens or a holdfast.Budget",
+        ),
+        (
+            {"budget": Budget()},
+            "budget: neither a limit nor a window is given; give limit= or window=, or name a",
+        ),
         ({"budget": 0}, "budget: 0 is not a positive number of tokens"),
         ({"model": 5}, "model: 5 is not text; give a model as text"),
         ({"format": 5}, "format: 5 is no name of a format; known are "),
         ({"profile": "none such"}, "there is no profile named 'none such'; known are "),
         ({"redact": "yes"}, "redact: 'yes' is not a choice; give True or False"),
-        ({"tiers": 5}, "tiers: 5 is no TierSizes; give holdfast.memory.tiers.TierSizes(hot=..., ...)"),
+        (
+            {"tiers": 5},
+            "tiers: 5 is no TierSizes; give holdfast.memory.tiers.TierSizes(hot=..., ...)",
+        ),
         ({"vectors": "yes"}, "vectors: 'yes' is not a choice; known are True, False, None"),
         ({"background": 1}, "background: 1 is not a choice; known are True, False"),
-        ({"condenser": 5}, "condenser: 5 is no condenser; give an object with condense(text, level, count)"),
+        (
+            {"condenser": 5},
+            "condenser: 5 is no condenser; give an object with condense(text, level, count)",
+        ),
         ({"llm": "nobody:x"}, "llm: 'nobody:x' names no model vendor; known are "),
         ({"embedder": 5}, "embedder: a int is no embedder; give "),
         ({"cache": 5}, "cache: 5 is no cache; give a CompressionCache"),
@@ -85,9 +100,15 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.fit(tools=5), "tools: an int does not belong here; "),
         (lambda s: s.append(5), "messages[0]: an int is no message; "),
         (lambda s: s.append(None), "messages[0]: null is no message; "),
-        (lambda s: s.append(MESSAGE, ids="x"), "ids: 'x' are no ids; give a list of texts, one for each message"),
+        (
+            lambda s: s.append(MESSAGE, ids="x"),
+            "ids: 'x' are no ids; give a list of texts, one for each message",
+        ),
         (lambda s: s.append(MESSAGE, ids=[5]), "ids: [5] are no ids; "),
-        (lambda s: s.append(MESSAGE, ids=["a", "b"]), "ids: 2 ids for 1 message; give one for each message"),
+        (
+            lambda s: s.append(MESSAGE, ids=["a", "b"]),
+            "ids: 2 ids for 1 message; give one for each message",
+        ),
         (
             lambda s: s.append([MESSAGE]),
             "messages[0]: a list of messages is no message; give its messages one by one, as append(*messages)",
@@ -97,7 +118,10 @@ def test_sizes_that_are_none(sizes, line):
             "messages[0]: the body of a request is no message; give its messages one by one, "
             'as append(*body["messages"])',
         ),
-        (lambda s: Session("t").fit(), "budget: there is none; give one such as 8_000 to the session, or to fit"),
+        (
+            lambda s: Session("t").fit(),
+            "budget: there is none; give one such as 8_000 to the session, or to fit",
+        ),
         (
             lambda s: s.append(MESSAGE, at="now"),
             "at: 'now' is no time; give a datetime, or seconds since 1970 UTC",
@@ -109,7 +133,11 @@ def test_sizes_that_are_none(sizes, line):
             "clock: 1700000000000.0 is no time; let it tell seconds since 1970 UTC, as time.time does",
         ),
         (lambda s: Session("t", clock=lambda: "now").append(MESSAGE), "clock: 'now' is no time; "),
-        (lambda s: s.append(MESSAGE, at=datetime(1, 1, 1)), "at: datetime.datetime(1, 1, 1, 0, 0) is no time; "),  # noqa: DTZ001 - one without a zone is what callers give
+        (
+            # one without a zone is what callers give
+            lambda s: s.append(MESSAGE, at=datetime(1, 1, 1)),  # noqa: DTZ001
+            "at: datetime.datetime(1, 1, 1, 0, 0) is no time; ",
+        ),
         (lambda s: s.search(5), "query: 5 is not text; give text"),
         (lambda s: s.search("x", limit=0), "limit: 0 is not a positive number of messages"),
         (lambda s: s.recall(None), "message: None names no message; give its position, or the id "),
@@ -117,7 +145,10 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.recall(0, lines="x"), "lines: 'x' is no range of lines; write it as 10:80"),
         (lambda s: s.recall(0, pattern=5), "pattern: 5 is not text; give text"),
         (lambda s: s.recall(0, field=5), "field: 5 is not text; give text"),
-        (lambda s: s.recall(0, expand="me"), "expand: 'me' is not a choice; known are 'model', None"),
+        (
+            lambda s: s.recall(0, expand="me"),
+            "expand: 'me' is not a choice; known are 'model', None",
+        ),
         (lambda s: s.edit(0, 5), "messages[0]: an int is no message; "),
         (lambda s: s.edit(0, MESSAGE, reason=5), "reason: 5 is not text; give text"),
         (lambda s: s.edit(0, MESSAGE, reason=""), "reason: it is empty; give text"),
@@ -132,7 +163,10 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.remember("x", by=""), "by: it is empty; give text"),
         (lambda s: s.forget("x"), "event: 'x' is no event; give one of history(), or its number"),
         (lambda s: s.undo("x"), "event: 'x' is no event; give one of history(), or its number"),
-        (lambda s: s.undo(), "there is nothing to undo; a compaction, an edit, a deletion or a pin can be; "),
+        (
+            lambda s: s.undo(),
+            "there is nothing to undo; a compaction, an edit, a deletion or a pin can be; ",
+        ),
         (lambda s: s.undo(99), "event 99 cannot be undone; a compaction, "),
         (lambda s: s.fork(""), "thread: '' names no conversation; give a name as text"),
         (lambda s: s.fork(5), "thread: 5 names no conversation; give a name as text"),
@@ -141,7 +175,10 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: AgentLoop(5, s), "model: an int is no model; "),
         (lambda s: AgentLoop(len, s, 5), "tools: an int is no list of tools; "),
         (lambda s: AgentLoop(len, s, [5]), "tools[0]: an int is no tool; "),
-        (lambda s: AgentLoop(len, 5), "session: an int is no session; give holdfast.Session(thread, budget=...)"),
+        (
+            lambda s: AgentLoop(len, 5),
+            "session: an int is no session; give holdfast.Session(thread, budget=...)",
+        ),
         (
             lambda s: AgentLoop(len, s, {"read": 5}),
             "tools: a dict is no list of tools; give a list of FunctionTool",
@@ -154,7 +191,10 @@ def test_sizes_that_are_none(sizes, line):
             lambda s: AgentLoop(len, s, [FunctionTool({}, len)]),
             "tools[0]: its schema has no name; give one such as ",
         ),
-        (lambda s: AgentLoop(len, s, [FunctionTool({"function": 5}, len)]), "tools[0]: its schema has no name; "),
+        (
+            lambda s: AgentLoop(len, s, [FunctionTool({"function": 5}, len)]),
+            "tools[0]: its schema has no name; ",
+        ),
         (
             lambda s: AgentLoop(len, s, [FunctionTool({"name": "a"}, len)] * 2),
             "tools[1]: there is another tool named 'a'; rename one of them",
@@ -163,12 +203,27 @@ def test_sizes_that_are_none(sizes, line):
             lambda s: AgentLoop(len, Session("t")),
             "budget: the session has none to fit to; give Session(..., budget",
         ),
-        (lambda s: AgentLoop(len, s, rounds=0), "rounds: 0 is no number of model calls; give 1 or more"),
-        (lambda s: AgentLoop(len, s, rounds="x"), "rounds: 'x' is no number of model calls; give 1 or more"),
-        (lambda s: AgentLoop(len, s, rounds=True), "rounds: True is no number of model calls; give 1 or more"),
-        (lambda s: AgentLoop(len, s, trigger=["call"]), "trigger: ['call'] is no trigger; known are request, "),
+        (
+            lambda s: AgentLoop(len, s, rounds=0),
+            "rounds: 0 is no number of model calls; give 1 or more",
+        ),
+        (
+            lambda s: AgentLoop(len, s, rounds="x"),
+            "rounds: 'x' is no number of model calls; give 1 or more",
+        ),
+        (
+            lambda s: AgentLoop(len, s, rounds=True),
+            "rounds: True is no number of model calls; give 1 or more",
+        ),
+        (
+            lambda s: AgentLoop(len, s, trigger=["call"]),
+            "trigger: ['call'] is no trigger; known are request, ",
+        ),
         (lambda s: remember_tool(5), "session: an int is no session; "),
-        (lambda s: AgentLoop(len, s, trigger="never"), "trigger: 'never' is no trigger; known are "),
+        (
+            lambda s: AgentLoop(len, s, trigger="never"),
+            "trigger: 'never' is no trigger; known are ",
+        ),
         (
             lambda s: remember_tool(s, "xml"),
             "format: 'xml' has no form of tools here; known are openai, anthropic",
@@ -190,5 +245,7 @@ def test_what_was_deleted_is_told_to_be_there():
     session.delete(1)
     for which in (1, -1, "b"):
         for asked in (session.recall, session.pin, lambda each: session.edit(each, MESSAGE)):
-            with pytest.raises(NotFoundError, match=r"in thread 't', where it was deleted; undo brings it back$"):
+            with pytest.raises(
+                NotFoundError, match=r"in thread 't', where it was deleted; undo brings it back$"
+            ):
                 asked(which)

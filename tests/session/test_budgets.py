@@ -41,7 +41,9 @@ def test_texts_that_are_to_be_kept_in_mind_stand_whole_where_they_fit():
 @pytest.mark.parametrize(("limit", "pinned"), [(10, True), (60, True), (140, True), (10, False)])
 def test_the_smallest_budget_that_is_told_will_do(query, limit, pinned):
     with Session("t", format="openai") as session:
-        session.append(*chain.from_iterable(thread(1, turns=12)), {"role": "user", "content": _LONG[:2_000]})
+        session.append(
+            *chain.from_iterable(thread(1, turns=12)), {"role": "user", "content": _LONG[:2_000]}
+        )
         if pinned:
             session.pin(4)
         with pytest.raises(BudgetError) as refused:
@@ -56,9 +58,13 @@ def test_the_smallest_budget_that_is_told_will_do(query, limit, pinned):
 def test_a_view_that_grows_with_its_room_is_followed_to_where_it_is_met():
     with Session("t", format="anthropic", counter="words") as session:
         session.append({"role": "user", "content": "one two three four five six seven eight nine"})
-        session.append({"role": "assistant", "content": "ok " * 90}, {"role": "user", "content": "go"})
+        session.append(
+            {"role": "assistant", "content": "ok " * 90}, {"role": "user", "content": "go"}
+        )
         session.append(CALL["anthropic"]("a"), RESULT["anthropic"]("a", "x rows " * 40))
-        session.append({"role": "assistant", "content": "ok " * 90}, {"role": "user", "content": "now " * 60})
+        session.append(
+            {"role": "assistant", "content": "ok " * 90}, {"role": "user", "content": "now " * 60}
+        )
         session.pin(3)
         least = session.fit(budget=10).smallest
         assert session.fit(budget=least).budget_met

@@ -11,14 +11,18 @@ BUDGET = 2_000
 def work(first: int, last: int):
     """Exchanges of one long task, each with something to know."""
     for number in range(first, last):
-        rows = "\n".join(f"row {number}.{row}: nothing to see in the depot of Porto" for row in range(12))
+        rows = "\n".join(
+            f"row {number}.{row}: nothing to see in the depot of Porto" for row in range(12)
+        )
         yield call(number, f"The port of service svc-{number} is {8000 + number}.\n{rows}")
 
 
 @pytest.fixture
 def session(tmp_path):
     """An agent far beyond its window, whose first exchanges have left the recent turns."""
-    with Session("t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai") as opened:
+    with Session(
+        "t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai"
+    ) as opened:
         opened.append({"role": "user", "content": "Find the port of every service."})
         for exchange in work(0, 160):
             opened.append(*exchange)
@@ -40,7 +44,9 @@ def test_what_left_the_recent_turns_of_an_agent_is_told_in_notes(session):
 def test_notes_that_were_lost_are_made_again(session, tmp_path):
     view = session.fit()
     session.close()
-    with Session("t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai") as opened:
+    with Session(
+        "t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai"
+    ) as opened:
         opened._thread.state.carried = {}
         again = opened.fit()
     assert again.since == view.since
@@ -49,7 +55,9 @@ def test_notes_that_were_lost_are_made_again(session, tmp_path):
 
 def test_another_process_sees_the_same_notes(session, tmp_path):
     session.fit()
-    with Session("t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai") as opened:
+    with Session(
+        "t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai"
+    ) as opened:
         assert opened._thread.state.carried == session._thread.state.carried
 
 

@@ -59,11 +59,19 @@ def used(session):
 @pytest.mark.parametrize("changed", [b"no JSON", b"\xff\xfe", b"", None, b"5", b"[]"])
 @pytest.mark.parametrize("place", [0, 7, 39])
 def test_a_line_that_was_changed_is_passed_over_and_named(file, changed, place):
-    body = changed if changed in (b"no JSON", b"\xff\xfe", b"", None) else sealed(changed, b"another place")
-    execute(file, "UPDATE lines SET body = ? WHERE number % 4294967296 = ? AND log = 1", body, place)
+    body = (
+        changed
+        if changed in (b"no JSON", b"\xff\xfe", b"", None)
+        else sealed(changed, b"another place")
+    )
+    execute(
+        file, "UPDATE lines SET body = ? WHERE number % 4294967296 = ? AND log = 1", body, place
+    )
     with opened(file) as session:
         assert used(session) == [*SAID[:place], *SAID[place + 1 :]]
-        assert session.faults == (f"1 message damaged in the store, passed over: {place}; restore a copy",)
+        assert session.faults == (
+            f"1 message damaged in the store, passed over: {place}; restore a copy",
+        )
         assert session.append({"role": "user", "content": "Go on."}) == [40]
     with opened(file) as session:
         assert len(session.restore()) == 40
@@ -81,7 +89,9 @@ def test_an_edit_that_was_changed_leaves_the_message_as_it_was_said(file):
 
 
 def test_a_line_is_not_taken_for_another_one(file):
-    (body,), (other,) = execute(file, "SELECT body FROM lines WHERE log = 1 ORDER BY number LIMIT 2")
+    (body,), (other,) = execute(
+        file, "SELECT body FROM lines WHERE log = 1 ORDER BY number LIMIT 2"
+    )
     execute(file, "UPDATE lines SET body = ? WHERE body = ?", other, body)
     with opened(file) as session:
         assert session.restore() == SAID[1:]
@@ -90,7 +100,10 @@ def test_a_line_is_not_taken_for_another_one(file):
 def test_a_state_that_was_changed_is_made_again(file):
     for key, value in execute(file, "SELECT key, value FROM entries"):
         execute(file, "UPDATE entries SET value = ? WHERE key = ?", value.replace(b"4", b"5"), key)
-    with SqliteStore(file) as store, pytest.raises(StoreError, match="its bytes were changed on the disk"):
+    with (
+        SqliteStore(file) as store,
+        pytest.raises(StoreError, match="its bytes were changed on the disk"),
+    ):
         store.get("session:t")
     with opened(file) as session:
         assert used(session) == SAID
@@ -119,7 +132,9 @@ def test_of_random_damage_nothing_comes_back_changed_and_nothing_is_lost_without
 
 def test_a_file_of_the_version_before_opens_as_it_was(file):
     for table, key in (("lines", "number"), ("entries", "key")):
-        for place, value in execute(file, f"SELECT {key}, {'body' if key == 'number' else 'value'} FROM {table}"):
+        for place, value in execute(
+            file, f"SELECT {key}, {'body' if key == 'number' else 'value'} FROM {table}"
+        ):
             column = "body" if key == "number" else "value"
             execute(file, f"UPDATE {table} SET {column} = ? WHERE {key} = ?", value[8:], place)
     execute(file, "PRAGMA user_version = 3")
@@ -144,7 +159,8 @@ def test_an_append_to_a_file_that_is_gone_fails(file, fate):
         elif fate == "deleted":
             file.with_name("b.db").unlink()
         with pytest.raises(
-            StoreError, match="moved or deleted since it was opened; nothing was written; put it back"
+            StoreError,
+            match="moved or deleted since it was opened; nothing was written; put it back",
         ):
             session.append({"role": "user", "content": "lost"})
         if fate == "moved":

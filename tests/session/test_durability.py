@@ -18,12 +18,16 @@ from tests.session.talks import chatter, talk
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("HOLDFAST_KILLS", "40"))
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL, no fork and no limit")
+posix = pytest.mark.skipif(
+    sys.platform == "win32", reason="there is no SIGKILL, no fork and no limit"
+)
 
 
 def script(name: str, *arguments: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", f"tests.session.scripts.{name}", *map(str, arguments)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 @posix

@@ -29,7 +29,8 @@ def test_the_newest_fact_holds_and_what_it_contradicts_is_kept(session):
 def test_a_fact_that_was_forgotten_is_known_to_no_session_until_it_is_said_again(url):
     with Session("t", store=url) as first:
         first.append(
-            {"role": "user", "content": "I live in Lisbon."}, {"role": "user", "content": "Call me Ines."}
+            {"role": "user", "content": "I live in Lisbon."},
+            {"role": "user", "content": "Call me Ines."},
         )
         first.forget(first.facts().current()[0])
         assert [fact.value for fact in first.facts().current()] == ["Ines"]
@@ -40,7 +41,10 @@ def test_a_fact_that_was_forgotten_is_known_to_no_session_until_it_is_said_again
 
 
 def test_facts_follow_edits_and_deletions(session):
-    session.append({"role": "user", "content": "I live in Lisbon."}, {"role": "user", "content": "Call me Ines."})
+    session.append(
+        {"role": "user", "content": "I live in Lisbon."},
+        {"role": "user", "content": "Call me Ines."},
+    )
     assert len(session.facts().current()) == 2
     session.edit(0, {"role": "user", "content": "I live in Porto."})
     session.delete(1)

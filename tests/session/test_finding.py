@@ -28,7 +28,10 @@ def assistant(text):
 def test_a_name_is_found_among_many_messages_with_its_pieces(session):
     session.append(user("pool_size must stay at 12 because of DBA-552."), assistant("Understood."))
     for step in range(80):
-        session.append(user(f"step {step}"), assistant("edited pool.py: pool = Pool(size); the size of the pool"))
+        session.append(
+            user(f"step {step}"),
+            assistant("edited pool.py: pool = Pool(size); the size of the pool"),
+        )
     assert session.search("pool_size", limit=1)[0].position == 0
     assert session.search("DBA-552", limit=1)[0].position == 0
 
@@ -52,35 +55,56 @@ def test_what_was_found_says_who_said_it_and_when(session):
     assert (found.role, found.said) == ("user", 1_700_000_000.0)
 
 
-IDLE = ["ok thanks", "go on", "And the next one?", "Hi", "hello again", "yes", "great, go on", "ok danke", "👍"]
+IDLE = [
+    "ok thanks",
+    "go on",
+    "And the next one?",
+    "Hi",
+    "hello again",
+    "yes",
+    "great, go on",
+    "ok danke",
+    "👍",
+]
 
 
 @pytest.mark.parametrize("said", IDLE)
 def test_an_input_with_nothing_to_look_for_brings_nothing_back(session, said):
-    session.append(user("Hello!"), assistant("Hi, how can I help? Go on, the next one, thanks, yes, ok."))
+    session.append(
+        user("Hello!"), assistant("Hi, how can I help? Go on, the next one, thanks, yes, ok.")
+    )
     session.append(*(user(text) for text in TOPICS), *chatter(80))
     session.append(user(said))
     assert session.fit().recalled == ()
 
 
 def test_an_input_with_nothing_to_look_for_leaves_what_stood_there(session):
-    session.append(*(user(text) for text in TOPICS), *chatter(80), user("Which invoice was charged twice?"))
+    session.append(
+        *(user(text) for text in TOPICS), *chatter(80), user("Which invoice was charged twice?")
+    )
     before = session.fit()
     assert any("INV-2041" in each.text for each in before.recalled)
     session.append(assistant("INV-2041."), user("ok thanks"))
-    assert [each.position for each in session.fit().recalled] == [each.position for each in before.recalled]
+    assert [each.position for each in session.fit().recalled] == [
+        each.position for each in before.recalled
+    ]
 
 
 def test_to_go_on_with_what_the_thread_is_all_about_asks_for_nothing(session):
     for step in range(60):
-        session.append(user(f"Look at endpoint {step}."), assistant(f"Endpoint {step} is healthy, for all I see."))
+        session.append(
+            user(f"Look at endpoint {step}."),
+            assistant(f"Endpoint {step} is healthy, for all I see."),
+        )
     session.append(user("The invoice waits."))
     session.append(user("Continue with the next endpoint please."))
     assert session.fit().recalled == ()
 
 
 def test_a_rare_word_is_looked_for_however_it_is_asked(session):
-    session.append(*(user(text) for text in TOPICS), *chatter(80), user("ok thanks, and the tortoise?"))
+    session.append(
+        *(user(text) for text in TOPICS), *chatter(80), user("ok thanks, and the tortoise?")
+    )
     assert any("tortoise" in each.text for each in session.fit().recalled)
 
 
@@ -90,9 +114,14 @@ def test_a_time_that_an_old_talk_is_asked_about_is_told_from_its_end_also_when_i
     now = [asked.timestamp()]
     with Session("t", budget=400, clock=lambda: now[0], vectors=False) as session:
         for month in (5, 8, 11):
-            said = {"role": "user", "content": f"Ann saw the museum of place {month}, and liked it a lot."}
+            said = {
+                "role": "user",
+                "content": f"Ann saw the museum of place {month}, and liked it a lot.",
+            }
             session.append(
-                said, {"role": "assistant", "content": "Good."}, at=datetime(2023, month, 9, tzinfo=UTC)
+                said,
+                {"role": "assistant", "content": "Good."},
+                at=datetime(2023, month, 9, tzinfo=UTC),
             )
         for text in ("Hello again.", "I was ill.", "Are you there?"):
             session.append({"role": "user", "content": text})

@@ -21,8 +21,17 @@ session.append(*[{"role": "user", "content": f"Order {n} is late. " + "It waits.
 
 @pytest.mark.parametrize("kind", ["background", "shared", "memory", "compress"])
 def test_a_child_goes_on_with_what_its_parent_had_under_way(tmp_path, kind):
-    command = [sys.executable, "-m", "tests.session.scripts.forks", kind, tmp_path / "a.db", str(FORKS)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    command = [
+        sys.executable,
+        "-m",
+        "tests.session.scripts.forks",
+        kind,
+        tmp_path / "a.db",
+        str(FORKS),
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
+    )
     assert (done.stdout, done.stderr, done.returncode) == ("0 0\n", "", 0)
 
 

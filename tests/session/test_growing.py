@@ -15,7 +15,11 @@ from holdfast.stores.secret import KEY
 from tests.session.talks import TOPICS, call, chatter
 
 BUDGET = 1_200
-_QUESTIONS = ["Which invoice was charged twice?", "Where does the parcel go?", "What did we say about retries?"]
+_QUESTIONS = [
+    "Which invoice was charged twice?",
+    "Where does the parcel go?",
+    "What did we say about retries?",
+]
 
 
 def thread(seed: int, turns: int = 40) -> list[list[dict[str, object]]]:
@@ -26,7 +30,10 @@ def thread(seed: int, turns: int = 40) -> list[list[dict[str, object]]]:
         said = chance.choice([*TOPICS, *_QUESTIONS])
         steps.append([{"role": "user", "content": f"{said} ({number})"}])
         for step in range(chance.randrange(6)):
-            lines = [f"row {number}.{step}.{line}: {chance.random()}" for line in range(chance.randrange(1, 40))]
+            lines = [
+                f"row {number}.{step}.{line}: {chance.random()}"
+                for line in range(chance.randrange(1, 40))
+            ]
             steps.append(call(100 * number + step, "\n".join(lines)))
         steps.append(chatter(chance.randrange(1, 3), 2 * number + 1))
     return steps
@@ -67,8 +74,12 @@ def test_every_view_is_valid_within_the_budget_and_counted_right(seed):
             view = session.fit()
             assert view.tokens == holdfast.count(view.messages, format="openai").total <= BUDGET
             assert holdfast.validate(view.messages, provider="openai") == []
-            assert view.messages[-1] | {"content": ""} == messages[-1] | {"content": ""}  # an output may be shrunk
-            assert (view.reason == "everything_fits") == (holdfast.count(said, format="openai").total <= BUDGET)
+            assert view.messages[-1] | {"content": ""} == messages[-1] | {
+                "content": ""
+            }  # an output may be shrunk
+            assert (view.reason == "everything_fits") == (
+                holdfast.count(said, format="openai").total <= BUDGET
+            )
 
 
 @pytest.mark.parametrize("seed", [7, 8, 9])
@@ -101,7 +112,9 @@ def test_notes_that_change_are_told_and_counted_anew():
         assert any("closed on Mondays" in str(message["content"]) for message in told.messages)
         assert told.tokens == holdfast.count(told.messages).total
         session.forget(note)
-        assert not any("closed on Mondays" in str(message["content"]) for message in session.fit().messages)
+        assert not any(
+            "closed on Mondays" in str(message["content"]) for message in session.fit().messages
+        )
 
 
 @pytest.mark.parametrize("budget", [120, 200, 300, 600])
@@ -134,7 +147,10 @@ def test_a_thread_that_folds_its_own_events_stands_where_one_that_reads_them_doe
         mine = asdict(session._thread.state) | {"recalled": None, "carried": None, "made": None}
         session._thread.store.delete("session:t")
         with Session("t", store=url, budget=BUDGET, format="openai") as other:
-            assert asdict(other._thread.state) | {"recalled": None, "carried": None, "made": None} == mine
+            assert (
+                asdict(other._thread.state) | {"recalled": None, "carried": None, "made": None}
+                == mine
+            )
 
 
 def test_only_the_question_asks_for_a_time_and_the_work_beside_it_does_not():
@@ -142,9 +158,14 @@ def test_only_the_question_asks_for_a_time_and_the_work_beside_it_does_not():
     with Session("t") as session:
         session.append(*said)
         answers = session._past._retrieval.answers
-        asked, beside = Inquiry("When was the gate painted in May 2021?"), Inquiry("The gate?", "log of May 2021")
+        asked, beside = (
+            Inquiry("When was the gate painted in May 2021?"),
+            Inquiry("The gate?", "log of May 2021"),
+        )
         assert "time" in [name for name, *_ in answers(asked.question, 2e9, asked.work).weighed]
-        assert "time" not in [name for name, *_ in answers(beside.question, 2e9, beside.work).weighed]
+        assert "time" not in [
+            name for name, *_ in answers(beside.question, 2e9, beside.work).weighed
+        ]
 
 
 def test_a_view_that_grows_counts_the_tools_that_are_sent_with_it_now():
@@ -156,14 +177,22 @@ def test_a_view_that_grows_counts_the_tools_that_are_sent_with_it_now():
             session.append(*messages)
             sent = tools if at % 3 else None
             view = session.fit(tools=sent)
-            assert view.tokens == holdfast.count(view.messages, format="openai", tools=sent).total <= BUDGET
+            assert (
+                view.tokens
+                == holdfast.count(view.messages, format="openai", tools=sent).total
+                <= BUDGET
+            )
 
 
 def test_the_first_search_after_an_edit_is_as_every_later_one(tmp_path):
-    with Session("t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, vectors=False) as session:
+    with Session(
+        "t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, vectors=False
+    ) as session:
         for n in range(10):
             kind, state = ("gateway", "printer")[n % 2], "repaired" if n < 2 else "seen"
-            session.append({"role": "user", "content": f"The {kind} of room {n} was {state}; number {n * 7}."})
+            session.append(
+                {"role": "user", "content": f"The {kind} of room {n} was {state}; number {n * 7}."}
+            )
         session.search("gateway repaired")
         session.edit(4, {"role": "user", "content": "Nothing of note."})
         assert session.search("gateway repaired") == session.search("gateway repaired")

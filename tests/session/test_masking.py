@@ -26,10 +26,13 @@ def call(arguments: dict[str, str], output: str) -> list[dict[str, object]]:
 
 HOLDERS = {
     "user": [{"role": "user", "content": f"We clone the repository with the token {TOKEN}."}],
-    "assistant": [{"role": "assistant", "content": f"We cloned the repository with the token {TOKEN}."}],
+    "assistant": [
+        {"role": "assistant", "content": f"We cloned the repository with the token {TOKEN}."}
+    ],
     "fact": [{"role": "user", "content": f"My token is {TOKEN}."}],
     "arguments": call(
-        {"repository": "https://git.example.org/orders/service", "token": TOKEN}, "cloned the repository"
+        {"repository": "https://git.example.org/orders/service", "token": TOKEN},
+        "cloned the repository",
     ),
     "cut arguments": call(
         {"where": "the repository of the orders " * 2, "token": TOKEN}, "cloned it with the token"
@@ -41,7 +44,9 @@ HOLDERS = {
 @pytest.fixture(params=HOLDERS)
 def session(request):
     with Session("t", budget=700, redact=True, vectors=False) as session:
-        session.append({"role": "user", "content": "Hello."}, *HOLDERS[request.param], *chatter(120, 7))
+        session.append(
+            {"role": "user", "content": "Hello."}, *HOLDERS[request.param], *chatter(120, 7)
+        )
         session.tend(force=True)
         yield session
 

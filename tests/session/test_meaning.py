@@ -18,13 +18,19 @@ def near(session, text):
 
 
 def test_a_message_is_found_by_what_it_means_where_no_word_is_shared():
-    said = [*chatter(60), {"role": "user", "content": "Our puppy chewed the couch."}, *chatter(20, 60)]
+    said = [
+        *chatter(60),
+        {"role": "user", "content": "Our puppy chewed the couch."},
+        *chatter(20, 60),
+    ]
     with Session("t") as session:
         session.append(*said)
         assert session.search("Which dog damaged furniture?", 1)[0].position == 60
     with Session("t", vectors=False) as without:
         without.append(*said)
-        assert 60 not in [each.position for each in without.search("Which dog damaged furniture?", 1)]
+        assert 60 not in [
+            each.position for each in without.search("Which dog damaged furniture?", 1)
+        ]
 
 
 def test_full_blocks_are_kept_and_read_again(small_blocks, tmp_path):

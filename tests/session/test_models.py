@@ -86,7 +86,10 @@ def test_the_models_form_is_put_in_the_place_of_the_rules_at_the_next_tending(st
         written = [text for writer, text in forms(session).values() if writer == "scripted"]
         assert all(text.startswith("By the model: ") for text in written)
         rewritten = [
-            move for event in kinds(session, "tiers") for move in event.facts["moves"] if move[3] == "rewritten"
+            move
+            for event in kinds(session, "tiers")
+            for move in event.facts["moves"]
+            if move[3] == "rewritten"
         ]
         assert rewritten
         assert session.stats().forms["scripted"] == len(written)
@@ -99,7 +102,10 @@ def test_what_the_text_names_and_the_model_does_not_stands_behind_its_form(store
         session.append(*turns(12))
         session.tend()
         for segment in session.tiers().warm:
-            assert f"depot {int(segment.content.partition('ORD-')[2][:4])}".split()[1] in segment.content
+            assert (
+                f"depot {int(segment.content.partition('ORD-')[2][:4])}".split()[1]
+                in segment.content
+            )
 
 
 def test_the_tiers_keep_their_sizes_whatever_the_model_writes(store):
@@ -136,7 +142,9 @@ def test_a_fit_does_not_wait_for_an_append_that_waits_for_the_model(store):
         assert session.stats().forms["scripted"]
 
 
-def test_neither_a_fit_nor_an_append_waits_for_an_append_in_another_thread_that_waits_for_the_model(store):
+def test_neither_a_fit_nor_an_append_waits_for_an_append_in_another_thread_that_waits_for_the_model(
+    store,
+):
     gate = Event()
     model = Scripted(brief, gate=gate)
     with opened(store, model) as session, ThreadPoolExecutor(1) as pool:
@@ -157,8 +165,12 @@ def test_a_large_backlog_is_tended_in_portions_in_the_background(store):
         assert len(kinds(session, "tiers")) > 5
         at_once = Session("another", store=store, tiers=SIZES)
         at_once.append(*turns(150))
-        assert {segment.origin for segment in session.tiers().hot} == {each.origin for each in at_once.tiers().hot}
-        held = [segment.id for tier in ("hot", "warm", "cold") for segment in session.tiers().of(tier)]
+        assert {segment.origin for segment in session.tiers().hot} == {
+            each.origin for each in at_once.tiers().hot
+        }
+        held = [
+            segment.id for tier in ("hot", "warm", "cold") for segment in session.tiers().of(tier)
+        ]
         assert len(held) == len(set(held))
         assert all(tier.size <= tier.capacity for tier in session.stats().tiers.values())
 
@@ -236,7 +248,9 @@ def test_a_reply_that_cannot_stand_for_the_text_is_refused_and_not_asked_for_aga
 
 def test_what_is_too_short_to_ask_for_counts_as_no_form_of_the_model(store):
     notes = [{"role": "user", "content": f"Order ORD-{n:04} went to Lisbon."} for n in range(60)]
-    with opened(store, Scripted(lambda prompt: "It was refused: order ORD-9999 went to Porto.")) as session:
+    with opened(
+        store, Scripted(lambda prompt: "It was refused: order ORD-9999 went to Porto.")
+    ) as session:
         session.append(*notes, *turns(6))
         session.tend()
         assert set(session.stats().forms) == {"rule"}
@@ -268,7 +282,11 @@ def test_a_form_of_a_message_that_was_edited_meanwhile_is_not_taken(store):
         session.edit(1, {"role": "assistant", "content": "It was " + "never sent at all. " * 40})
         gate.set()
         session.tend()
-        told = [text for writer, text in forms(session).values() if "0000" in text and writer == "scripted"]
+        told = [
+            text
+            for writer, text in forms(session).values()
+            if "0000" in text and writer == "scripted"
+        ]
         assert not told
 
 
@@ -278,11 +296,15 @@ def test_edits_and_deletions_reach_what_the_tiers_hold(store):
         session.stats()
         session.edit(2, {"role": "user", "content": "What became of order QX-77?"})
         session.delete(4, 5)
-        held = "\n".join(each.content for tier in ("hot", "warm", "cold") for each in session.tiers().of(tier))
+        held = "\n".join(
+            each.content for tier in ("hot", "warm", "cold") for each in session.tiers().of(tier)
+        )
         assert "QX-77" in held
         assert "ORD-0002" not in held
         session.undo()
-        held = "\n".join(each.content for tier in ("hot", "warm", "cold") for each in session.tiers().of(tier))
+        held = "\n".join(
+            each.content for tier in ("hot", "warm", "cold") for each in session.tiers().of(tier)
+        )
         assert "ORD-0002" in held
 
 
@@ -290,7 +312,10 @@ def test_secrets_are_masked_before_the_model_sees_them(store):
     model = Scripted(brief)
     secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
     with opened(store, model, redact=True) as session:
-        session.append({"role": "user", "content": f"The key is {secret}. " + turn(1)[1]["content"]}, *turns(12))
+        session.append(
+            {"role": "user", "content": f"The key is {secret}. " + turn(1)[1]["content"]},
+            *turns(12),
+        )
         session.tend()
         assert model.calls
         assert not any(secret in call.prompt for call in model.calls)
@@ -341,7 +366,9 @@ def test_two_sessions_of_one_thread_tend_it_in_turns(store):
     second.close()
     ended()
     with opened(store, None) as again:
-        told = [segment.id for tier in ("hot", "warm", "cold") for segment in again.tiers().of(tier)]
+        told = [
+            segment.id for tier in ("hot", "warm", "cold") for segment in again.tiers().of(tier)
+        ]
         assert len(told) == len(set(told))
         assert again.stats().forms["scripted"]
         assert "fault" not in again.stats().events
@@ -357,18 +384,30 @@ class TestWeighing:
         """How many of the segments that stayed in hot are about what the talk came to, and how many are not."""
         sizes = TierSizes(hot=400, warm=300, cold=300, protect_last=0)
         with Session(
-            name, store=store, budget=900, tiers=sizes, vectors=False, clock=count(1.0).__next__, **options
+            name,
+            store=store,
+            budget=900,
+            tiers=sizes,
+            vectors=False,
+            clock=count(1.0).__next__,
+            **options,
         ) as session:
             for n in range(60):
                 what = "a parcel" if n % 2 else "a garden"
-                session.append({"role": "user", "content": f"Number {n} is {what}, spoken of at some length."})
+                session.append(
+                    {"role": "user", "content": f"Number {n} is {what}, spoken of at some length."}
+                )
                 if not options:
                     session.tiers()
             for n in range(20):
                 session.append({"role": "user", "content": f"Now it is the parcel, {n}."})
                 if not options:
                     session.tiers()
-            about = ["parcel" in segment.content for segment in session.tiers().hot if "Number" in segment.content]
+            about = [
+                "parcel" in segment.content
+                for segment in session.tiers().hot
+                if "Number" in segment.content
+            ]
         return sum(about), len(about) - sum(about)
 
     def test_segments_are_weighed_by_what_they_mean_where_there_is_an_embedder(self, store):
@@ -428,11 +467,17 @@ class TestExpanding:
         assert not [call for call in model.calls if "Write it out" in call.prompt]
 
     def test_a_model_that_invents_is_refused(self, lost):
-        with opened(lost, Scripted("Order ORD-4711 reached Lisbon.")) as session, pytest.raises(ModelError):
+        with (
+            opened(lost, Scripted("Order ORD-4711 reached Lisbon.")) as session,
+            pytest.raises(ModelError),
+        ):
             session.recall(3, expand="model")
 
     def test_without_a_model_it_says_what_to_give(self, lost):
-        with opened(lost, None) as session, pytest.raises(ConfigError, match="give llm= to the session"):
+        with (
+            opened(lost, None) as session,
+            pytest.raises(ConfigError, match="give llm= to the session"),
+        ):
             session.recall(3, expand="model")
 
 
@@ -457,7 +502,9 @@ class TestOverHttp:
         server.close()
 
     def model(self, vendors):
-        return OpenAIModel("a-model", api_key="a-key", base_url=vendors.base("openai"), timeout=WAIT)
+        return OpenAIModel(
+            "a-model", api_key="a-key", base_url=vendors.base("openai"), timeout=WAIT
+        )
 
     def test_forms_come_over_the_wire(self, vendors, store):
         with opened(store, self.model(vendors), background=True) as session:

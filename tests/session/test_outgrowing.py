@@ -14,7 +14,9 @@ BUDGET = 8_000
 def exchanges(count: int, rows: int):
     """Exchanges of one long task, each with something to know."""
     for number in range(count):
-        lines = "\n".join(f"row {number}.{row}: nothing to see in the depot of Porto" for row in range(rows))
+        lines = "\n".join(
+            f"row {number}.{row}: nothing to see in the depot of Porto" for row in range(rows)
+        )
         yield call(number, f"The port of service svc-{number} is {8000 + number}.\n{lines}")
 
 
@@ -42,12 +44,18 @@ def views(session):
 def test_each_time_that_a_view_is_made_anew_is_an_event_with_its_reason(session, views):
     moves = [event for event in session.history() if event.kind == "compaction"]
     assert 0 < len(moves) == sum(view.reason == "compacted" for view in views)
-    assert {event.reason for event in moves} == {"the recent turns outgrew their share of the budget"}
+    assert {event.reason for event in moves} == {
+        "the recent turns outgrew their share of the budget"
+    }
     assert all(event.facts["tokens"] <= BUDGET for event in moves)
 
 
 def test_a_view_that_is_made_anew_has_room_to_grow(views):
-    made = [view for before, view in pairwise(views) if view.reason == "compacted" and before.reason == "grown"]
+    made = [
+        view
+        for before, view in pairwise(views)
+        if view.reason == "compacted" and before.reason == "grown"
+    ]
     assert made
     assert all(view.tokens <= 0.85 * BUDGET for view in made)
 

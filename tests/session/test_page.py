@@ -21,8 +21,13 @@ def session():
 def test_it_says_where_the_recent_turns_begin_and_how_long_they_are(session):
     since, tokens = session.stats().since, session.stats().recent_tokens
     assert since
-    assert f"  recent turns begin at message {since}: {tokens} tokens as they were said\n" in session.report()
-    assert f"<dd>from message {since}, {tokens} tokens as they were said</dd>" in session.report("html")
+    assert (
+        f"  recent turns begin at message {since}: {tokens} tokens as they were said\n"
+        in session.report()
+    )
+    assert f"<dd>from message {since}, {tokens} tokens as they were said</dd>" in session.report(
+        "html"
+    )
 
 
 def test_it_counts_what_people_and_models_did_to_the_thread(session):

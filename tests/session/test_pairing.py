@@ -15,7 +15,8 @@ CALL = {
         "role": "assistant",
         "content": None,
         "tool_calls": [
-            {"id": name, "type": "function", "function": {"name": "read", "arguments": "{}"}} for name in ids
+            {"id": name, "type": "function", "function": {"name": "read", "arguments": "{}"}}
+            for name in ids
         ],
     },
     "anthropic": lambda *ids: {
@@ -54,7 +55,9 @@ def test_a_result_without_its_call_is_kept_told_and_sent_with_one(wire):
         "fault",
         "a call and its result were appended apart from each other; all is kept, and views mend it",
     )
-    assert session.faults == ("1 message parted a call from its result; all is kept, and views mend it",)
+    assert session.faults == (
+        "1 message parted a call from its result; all is kept, and views mend it",
+    )
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -75,7 +78,9 @@ def test_a_program_that_ended_between_a_call_and_its_result_goes_on_where_it_was
 
 def test_a_call_that_is_under_way_stays_so_though_another_one_never_ended():
     session = session_of("openai")
-    session.append(USER, CALL["openai"]("a"), USER, CALL["openai"]("b", "c"), RESULT["openai"]("b", "x"))
+    session.append(
+        USER, CALL["openai"]("a"), USER, CALL["openai"]("b", "c"), RESULT["openai"]("b", "x")
+    )
     view = session.fit()
     assert view.messages[-2:] == [CALL["openai"]("b", "c"), RESULT["openai"]("b", "x")]
     assert [each.problem for each in holdfast.validate(view.messages, provider="openai")] == [
@@ -85,7 +90,13 @@ def test_a_call_that_is_under_way_stays_so_though_another_one_never_ended():
 
 def test_whole_exchanges_are_no_fault_and_their_messages_are_sent_as_they_are():
     session = session_of("openai")
-    messages = [USER, CALL["openai"]("a", "b"), RESULT["openai"]("b", "x"), RESULT["openai"]("a", "y"), USER]
+    messages = [
+        USER,
+        CALL["openai"]("a", "b"),
+        RESULT["openai"]("b", "x"),
+        RESULT["openai"]("a", "y"),
+        USER,
+    ]
     session.append(*messages)
     assert session.fit().messages == messages
     assert session.history() == []
@@ -94,7 +105,9 @@ def test_whole_exchanges_are_no_fault_and_their_messages_are_sent_as_they_are():
 
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("budget", [400, 4_000])
-def test_calls_that_are_counted_anew_in_each_turn_are_told_apart_where_the_wire_wants_it(wire, budget):
+def test_calls_that_are_counted_anew_in_each_turn_are_told_apart_where_the_wire_wants_it(
+    wire, budget
+):
     turn = [USER, CALL[wire]("0"), RESULT[wire]("0", "some words of a result"), SAID]
     session = session_of(wire)
     for _ in range(12):
@@ -114,7 +127,10 @@ def test_a_door_that_is_stricter_than_its_wire_takes_every_view(turns, query):
     session = session_of("bedrock")
     session.remember("Answer in one line.")
     session.append(*talk(turns))
-    for message in ({"role": "user", "content": "And now?"}, {"role": "user", "content": "Are you there?"}):
+    for message in (
+        {"role": "user", "content": "And now?"},
+        {"role": "user", "content": "Are you there?"},
+    ):
         session.append(message)
         view = session.fit(query)
         assert holdfast.validate(view.messages, provider="bedrock") == []
@@ -166,7 +182,9 @@ def test_a_view_begins_with_a_user_where_the_wire_wants_it_whatever_was_pinned_o
 @pytest.mark.parametrize("turns", [2, 80])
 def test_a_view_of_a_talk_that_an_assistant_opens_begins_with_a_user_where_the_wire_wants_it(turns):
     session = session_of("anthropic")
-    session.append({"role": "assistant", "content": "Hello! What can I do for you?"}, *talk(turns)[1:])
+    session.append(
+        {"role": "assistant", "content": "Hello! What can I do for you?"}, *talk(turns)[1:]
+    )
     view = session.fit()
     assert view.budget_met
     assert holdfast.validate(view.messages, provider="anthropic") == []
@@ -195,7 +213,9 @@ def test_whatever_is_appended_every_view_is_valid_and_within_its_budget(wire, se
         elif kind == "call":
             session.append(CALL[wire](f"n{n}", f"m{n}"), RESULT[wire](f"m{n}", "half " * 9), USER)
         elif kind == "exchange":
-            session.append(CALL[wire](f"n{n}"), RESULT[wire](f"n{n}", "whole " * chance.randrange(90)))
+            session.append(
+                CALL[wire](f"n{n}"), RESULT[wire](f"n{n}", "whole " * chance.randrange(90))
+            )
         else:
             session.append(RESULT[wire](name, "an orphan"), USER)
         for query in (None, "parcel"):
@@ -211,12 +231,20 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize(("wire", "silent"), [(wire, each) for wire in WIRES for each in SILENT[wire]])
+@pytest.mark.parametrize(
+    ("wire", "silent"), [(wire, each) for wire in WIRES for each in SILENT[wire]]
+)
 @pytest.mark.parametrize("named", [True, False])
 def test_a_message_that_the_wire_refuses_is_kept_and_mended_in_views(tmp_path, wire, silent, named):
     url = f"sqlite:///{tmp_path / 'a.db'}"
     options = {"budget": 400, "store": url} | ({"format": FORMATS[wire]} if named else {})
-    messages = [USER, {"role": "assistant", **silent}, USER, CALL[wire]("a"), RESULT[wire]("a", "x")]
+    messages = [
+        USER,
+        {"role": "assistant", **silent},
+        USER,
+        CALL[wire]("a"),
+        RESULT[wire]("a", "x"),
+    ]
     with Session("t", **options) as session:
         for message in messages:
             session.append(message)

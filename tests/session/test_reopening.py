@@ -69,13 +69,18 @@ def test_a_small_view_in_between_leaves_the_larger_ones_what_they_had(agent):
 
 
 def test_what_the_system_says_stands_first_where_all_recent_turns_are_made_smaller():
-    outputs = (call(n, "\n".join(f"row {n}.{line} of the port scan" for line in range(90))) for n in range(12))
+    outputs = (
+        call(n, "\n".join(f"row {n}.{line} of the port scan" for line in range(90)))
+        for n in range(12)
+    )
     with Session("t", budget=6_000, format="openai") as session:
         session.append(
             {"role": "system", "content": "You help."},
             {"role": "user", "content": "Which port is open? It is 5433."},
         )
-        session.append(*chain.from_iterable(outputs), {"role": "user", "content": "Which port was open?"})
+        session.append(
+            *chain.from_iterable(outputs), {"role": "user", "content": "Which port was open?"}
+        )
         view = session.fit()
     assert "5433" in str(view.messages)
     assert [message["role"] for message in view.messages].index("system") == 0

@@ -57,7 +57,8 @@ class TestAppending:
             assert third.messages() == chatter(6)
 
     @pytest.mark.parametrize(
-        "thread", [" ", "../x", "a:b", "\ud800", "二", "x" * 10_000, "a\x00b", "a\nb", "messages:thread-1"]
+        "thread",
+        [" ", "../x", "a:b", "\ud800", "二", "x" * 10_000, "a\x00b", "a\nb", "messages:thread-1"],
     )
     def test_any_text_names_a_thread(self, store, session, thread):
         session.append(*chatter(3))
@@ -111,7 +112,9 @@ class TestFitting:
         assert view.messages[0] == talk()[0]
         assert view.messages[-1] == talk()[-1]
 
-    @pytest.mark.parametrize(("query", "fact"), [("Which invoice was charged twice?", 0), ("how many retries", 3)])
+    @pytest.mark.parametrize(
+        ("query", "fact"), [("Which invoice was charged twice?", 0), ("how many retries", 3)]
+    )
     def test_what_a_question_asks_for_comes_back_from_the_past(self, session, query, fact):
         session.append(*talk(400))
         view = session.fit(query)
@@ -126,7 +129,8 @@ class TestFitting:
 
     def test_what_is_restored_stands_before_the_recent_turns_in_order_of_time(self, session):
         session.append(
-            *talk(400), {"role": "user", "content": "Tell me of the deploy, the invoice and the backup."}
+            *talk(400),
+            {"role": "user", "content": "Tell me of the deploy, the invoice and the backup."},
         )
         view = session.fit()
         at = next(i for i, text in enumerate(texts(view)) if "From earlier" in text)
@@ -139,7 +143,9 @@ class TestFitting:
     def test_between_two_inputs_of_the_user_the_view_only_grows_at_its_end(self, session):
         session.append(*talk(400))
         session.fit()
-        session.append({"role": "user", "content": "How many retries were agreed on?"}, *call(9, "output"))
+        session.append(
+            {"role": "user", "content": "How many retries were agreed on?"}, *call(9, "output")
+        )
         before = session.fit()
         for number in range(3):
             session.append(*call(number, f"output {number}"))
@@ -152,14 +158,19 @@ class TestFitting:
         session.append(*talk(400), {"role": "user", "content": "Begin with the retries."})
         session.fit()
         for number in range(6):
-            session.append(*call(number, f"parrots Miso and Tofu, tortoise of Priya, cage {number}"))
+            session.append(
+                *call(number, f"parrots Miso and Tofu, tortoise of Priya, cage {number}")
+            )
             view = session.fit()
         assert any(TOPICS[5] in text for text in texts(view) if text)
         recalls = [event for event in session.history() if event.kind == "recall"]
         assert len(recalls) > 1
         for event in recalls:
             found = len(event.facts["chosen"])
-            assert event.reason == f"{found} {'message' if found == 1 else 'messages'} of the past found for it"
+            assert (
+                event.reason
+                == f"{found} {'message' if found == 1 else 'messages'} of the past found for it"
+            )
 
     def test_another_process_sends_the_same_beginning(self, store):
         messages = [*talk(400), {"role": "user", "content": "How many retries were agreed on?"}]
@@ -180,7 +191,8 @@ class TestFitting:
         assert view.messages[0]["content"] == "Find the fault."
 
     @pytest.mark.parametrize(
-        "query", ["", " ", "Wie oft wird es wiederholt?", "何回", "word " * 50_000, "?" * 9, "\ud800"]
+        "query",
+        ["", " ", "Wie oft wird es wiederholt?", "何回", "word " * 50_000, "?" * 9, "\ud800"],
     )
     def test_any_question_gives_a_view_that_fits(self, session, query):
         session.append(*talk())
@@ -189,7 +201,9 @@ class TestFitting:
         assert view.messages[-1] == talk()[-1]
 
     def test_a_question_is_answered_in_a_script_without_spaces(self, session):
-        session.append(*talk(60), {"role": "user", "content": "我的护照在蓝色的抽屉里。"}, *chatter(200, 100))
+        session.append(
+            *talk(60), {"role": "user", "content": "我的护照在蓝色的抽屉里。"}, *chatter(200, 100)
+        )
         assert "护照" in "\n".join(texts(session.fit("护照在哪里？")))
 
     def test_a_budget_that_cannot_be_met_is_told_or_raised(self, session):
@@ -200,11 +214,16 @@ class TestFitting:
 
     def test_each_budget_is_met_whatever_the_one_before_it_was(self, session):
         session.append(*talk(200))
-        used = [session.fit(budget=budget).tokens for budget in (2_000, 1_000, 400, 150, 400, 1_000, 2_000)]
+        used = [
+            session.fit(budget=budget).tokens
+            for budget in (2_000, 1_000, 400, 150, 400, 1_000, 2_000)
+        ]
         for tokens, budget in zip(used, (2_000, 1_000, 400, 150, 400, 1_000, 2_000), strict=True):
             assert budget * 0.4 <= tokens <= budget
 
-    def test_what_is_to_be_kept_in_mind_stands_after_the_systems_messages_and_is_counted(self, session):
+    def test_what_is_to_be_kept_in_mind_stands_after_the_systems_messages_and_is_counted(
+        self, session
+    ):
         system, *said = talk(4)
         session.append(system, *said)
         session.remember("Answer in Portuguese.")
@@ -249,7 +268,10 @@ class TestTheRecord:
         session.append(*talk(400))
         session.fit()
         (event,) = [event for event in session.history() if event.kind == "compaction"]
-        assert (event.reason, event.facts["from"]) == ("the recent turns outgrew their share of the budget", 0)
+        assert (event.reason, event.facts["from"]) == (
+            "the recent turns outgrew their share of the budget",
+            0,
+        )
         assert session.stats().since == event.facts["to"] > 300
         session.undo(event)
         assert session.stats().since == 0
@@ -268,10 +290,14 @@ class TestTheRecord:
         assert session.recall(4) == TOPICS[3]
         assert "nine retries" not in "\n".join(texts(session.fit()))
 
-    def test_an_edit_inside_what_was_folded_into_notes_is_what_the_notes_say_from_then_on(self, session):
+    def test_an_edit_inside_what_was_folded_into_notes_is_what_the_notes_say_from_then_on(
+        self, session
+    ):
         session.append({"role": "user", "content": "Find the fault."})
         for number in range(12):
-            session.append(*call(number, f"reading {number} of gauge quartz is {number * 37} bar\n" * 30))
+            session.append(
+                *call(number, f"reading {number} of gauge quartz is {number * 37} bar\n" * 30)
+            )
             session.fit()
         session.append({"role": "user", "content": "The gauge is called quartz."}, *call(50, "out"))
         session.fit()
@@ -345,7 +371,9 @@ class TestRecalling:
 
     def test_times_in_a_question_are_times_of_the_messages(self, session):
         session.append(*talk(100), at=datetime(2024, 3, 1, tzinfo=UTC))
-        session.append({"role": "user", "content": "I flew to Lisbon."}, at=datetime(2024, 5, 7, tzinfo=UTC))
+        session.append(
+            {"role": "user", "content": "I flew to Lisbon."}, at=datetime(2024, 5, 7, tzinfo=UTC)
+        )
         session.append(*chatter(100, 200), at=datetime(2024, 8, 1, tzinfo=UTC))
         assert session.search("Where did I go in May 2024?", 1)[0].position == 107
 
@@ -362,7 +390,12 @@ class TestTheAsynchronousForms:
                 await session.adelete(2)
                 fork = await session.afork("t2")
                 found = await fork.asearch("parcel", 1)
-                facts = await fork.amessages(), await fork.arestore(), await fork.ahistory(), await fork.astats()
+                facts = (
+                    await fork.amessages(),
+                    await fork.arestore(),
+                    await fork.ahistory(),
+                    await fork.astats(),
+                )
                 return view, found, await fork.arecall(1), facts
 
         view, found, recalled, (messages, restored, history, stats) = asyncio.run(use())
@@ -375,7 +408,9 @@ class TestTheAsynchronousForms:
 
 @pytest.mark.parametrize("name", [5, None, b"t"])
 def test_a_conversation_has_a_name(name):
-    with pytest.raises(ConfigError, match=r"^thread: .* names no conversation; give a name as text$"):
+    with pytest.raises(
+        ConfigError, match=r"^thread: .* names no conversation; give a name as text$"
+    ):
         Session(name)
 
 

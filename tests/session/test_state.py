@@ -9,7 +9,18 @@ import holdfast
 from holdfast.session import Session
 
 PACKAGE = Path(holdfast.__file__).parent
-CHANGING = {"append", "add", "clear", "extend", "insert", "pop", "remove", "update", "setdefault", "discard"}
+CHANGING = {
+    "append",
+    "add",
+    "clear",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "update",
+    "setdefault",
+    "discard",
+}
 
 
 def of_a_state(node: ast.expr) -> bool:
@@ -32,7 +43,11 @@ def changes(tree: ast.Module) -> list[int]:
             targets = [node.target]
         elif isinstance(node, ast.Delete):
             targets = node.targets
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in CHANGING
+        ):
             targets = [node.func.value]
         else:
             continue

@@ -52,7 +52,9 @@ def test_talk_is_no_history():
 @pytest.mark.parametrize(("level", "least", "most"), [(LIGHT, 3, 5), (HEAVY, 8, 15)])
 def test_a_turn_with_calls_becomes_notes_of_the_promised_size(level, least, most):
     days = [f"2024-{1 + n % 12:02}-{1 + n % 28:02}" for n in range(60)]
-    rows = ", ".join(f'{{"order": "A-{n}", "due": "{day}", "total": {n * 7}}}' for n, day in enumerate(days))
+    rows = ", ".join(
+        f'{{"order": "A-{n}", "due": "{day}", "total": {n * 7}}}' for n, day in enumerate(days)
+    )
     text = f"User: Which orders wait in Lisbon?\nCall: list_orders({{}})\nResult: [{rows}]\nAssistant: All sixty."
     form = TurnCondenser().condense(text, level, COUNT)
     assert least <= COUNT(text) / COUNT(form) <= most
@@ -69,7 +71,9 @@ def test_notes_name_what_was_asked_what_was_called_and_what_it_gave():
 
 def test_the_segments_of_a_session_tell_what_was_called():
     with Session("t", budget=4_000) as session:
-        session.append({"role": "user", "content": "Read it."}, *call(7, "The port is 8443."), *turns(2))
+        session.append(
+            {"role": "user", "content": "Read it."}, *call(7, "The port is 8443."), *turns(2)
+        )
         told = session.tiers().hot[0].content
     assert told.splitlines()[:3] == [
         "User: Read it.",
@@ -115,7 +119,10 @@ def _chat(path, output):
 def _messages(path, output):
     use = {"type": "tool_use", "id": path, "name": "read", "input": {"path": path}}
     yield {"role": "assistant", "content": [use]}
-    yield {"role": "user", "content": [{"type": "tool_result", "tool_use_id": path, "content": output}]}
+    yield {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": path, "content": output}],
+    }
 
 
 WIRES = {"openai_chat": _chat, "anthropic": _messages}
@@ -135,7 +142,9 @@ def test_on_every_wire_a_form_tells_as_the_tools_what_a_tool_gave(wire):
     forms = [each.content for each in (*tiers.warm, *tiers.cold) if "gauge" in each.content]
     assert forms
     for form in forms:
-        spoken = [line for line in form.splitlines() if line.lower().startswith(("assistant", "user"))]
+        spoken = [
+            line for line in form.splitlines() if line.lower().startswith(("assistant", "user"))
+        ]
         assert "gauge" not in "".join(spoken)
         assert "read path tanks.log" in form
 

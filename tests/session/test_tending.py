@@ -62,6 +62,8 @@ def test_the_store_holds_every_segment_of_a_tier_of_which_few_changed(tended, st
     before = told(tending)
     said(thread, chatter(6, 300))
     tending.run()
-    kept = {each["id"] for tier in TIERS for each in json.loads(store.get(f"tier:{tier}:t"))["segments"]}
+    kept = {
+        each["id"] for tier in TIERS for each in json.loads(store.get(f"tier:{tier}:t"))["segments"]
+    }
     assert kept == {entry[0] for entry in told(tending)}
     assert set(before) & set(told(tending))

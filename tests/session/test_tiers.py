@@ -69,7 +69,9 @@ def recalled(session, query="How many retries?"):
 def test_what_fell_out_of_every_tier_is_no_candidate_of_a_fit(evicted):
     assert TOPICS[3] not in recalled(evicted)
     assert TOPICS[3] not in recalled(evicted, "five retries with a pause of two seconds")
-    held = [segment.origin for tier in ("hot", "warm", "cold") for segment in evicted.tiers().of(tier)]
+    held = [
+        segment.origin for tier in ("hot", "warm", "cold") for segment in evicted.tiers().of(tier)
+    ]
     assert not any(int(origin.split("-")[0]) <= 4 <= int(origin.split("-")[1]) for origin in held)
 
 
@@ -114,18 +116,23 @@ def test_what_was_recalled_comes_one_tier_up(session):
 
 
 @pytest.mark.parametrize(
-    ("said", "to"), [("and it is vital that Noor hears it", "hot"), ("and Noor should hear it", "warm")]
+    ("said", "to"),
+    [("and it is vital that Noor hears it", "hot"), ("and Noor should hear it", "warm")],
 )
 def test_what_says_of_itself_that_it_matters_comes_back_from_cold_to_hot(said, to):
     session = Session("t", budget=900, tiers=TierSizes(hot=400, warm=20, cold=2_000))
     session.append(
-        {"role": "user", "content": f"The code of the vault in Oslo is 4471-B, {said}."}, *chatter(61, 1)
+        {"role": "user", "content": f"The code of the vault in Oslo is 4471-B, {said}."},
+        *chatter(61, 1),
     )
     session.tend()
     session.fit("What is the code of the vault in Oslo?")
     session.tend()
     assert ["0-1", "cold", to] in [
-        move[:3] for event in session.history() if event.kind == "tiers" for move in event.facts["moves"]
+        move[:3]
+        for event in session.history()
+        if event.kind == "tiers"
+        for move in event.facts["moves"]
     ]
 
 
@@ -137,7 +144,12 @@ def test_the_forms_of_the_tiers_can_be_the_callers_own():
     session = Session("t", budget=900, tiers=SIZES, condenser=Initials())
     session.append(*talk(120))
     session.tend()
-    moved = [move for event in session.history() if event.kind == "tiers" for move in event.facts["moves"]]
+    moved = [
+        move
+        for event in session.history()
+        if event.kind == "tiers"
+        for move in event.facts["moves"]
+    ]
     assert max(after for _, _, to, _, _, after in moved if to == "cold") <= 20
     assert session.restore() == talk(120)
 
@@ -146,7 +158,9 @@ def test_forced_maintenance_empties_to_the_target(session):
     session.append(*talk(200))
     tiers = session.tend(force=True)
     assert all(tiers[name].size <= tiers[name].capacity * SIZES.target for name in ("warm", "cold"))
-    assert tiers["hot"].size <= tiers["hot"].capacity * SIZES.trigger  # the newest segments stay while they may
+    assert (
+        tiers["hot"].size <= tiers["hot"].capacity * SIZES.trigger
+    )  # the newest segments stay while they may
 
 
 def test_the_tiers_are_there_when_the_session_is_opened_again(session, store):
@@ -170,7 +184,8 @@ def test_tiers_that_the_store_lost_are_made_again(session, store):
 
 def test_a_message_longer_than_hot_is_cut_and_the_sizes_hold(session):
     session.append(
-        {"role": "user", "content": " ".join(f"Sentence {n} says little." for n in range(400))}, *chatter(4)
+        {"role": "user", "content": " ".join(f"Sentence {n} says little." for n in range(400))},
+        *chatter(4),
     )
     tiers = session.stats().tiers
     assert all(tier.size <= tier.capacity for tier in tiers.values())
@@ -211,7 +226,9 @@ def test_the_run_of_an_agent_that_is_still_going_on_stays_in_view_and_out_of_the
     for number in range(20):
         session.append(*call(number, f"line of file {number}\n" * 30))
     assert session.tiers() == Tiers()
-    session.append({"role": "user", "content": "Thanks."}, {"role": "assistant", "content": "Gladly."})
+    session.append(
+        {"role": "user", "content": "Thanks."}, {"role": "assistant", "content": "Gladly."}
+    )
     assert session.stats().tiers["warm"].segment_count
     assert all(tier.size <= tier.capacity for tier in session.stats().tiers.values())
 

@@ -28,8 +28,14 @@ def shell(count: int):
     """An agent that writes its commands as text and is handed the outputs by a user's messages."""
     yield {"role": "user", "content": "Find the port of every service."}
     for number in range(count):
-        yield {"role": "assistant", "content": f"I look at it.\n\n```bash\ncat service-{number}.conf\n```"}
-        yield {"role": "user", "content": f"OUTPUT\nport = {port(number)}\n" + "nothing else here\n" * 6}
+        yield {
+            "role": "assistant",
+            "content": f"I look at it.\n\n```bash\ncat service-{number}.conf\n```",
+        }
+        yield {
+            "role": "user",
+            "content": f"OUTPUT\nport = {port(number)}\n" + "nothing else here\n" * 6,
+        }
 
 
 def told(messages) -> str:
@@ -45,7 +51,9 @@ def test_a_thread_that_is_fitted_once_keeps_what_compress_keeps_and_uses_its_roo
     beside = holdfast.compress(messages, BUDGET, format="openai", store="memory://")
     kept = told(beside.messages)
     ports = [port(number) for number in range(60)]
-    assert sum(each in told(view.messages) for each in ports) >= 0.9 * sum(each in kept for each in ports)
+    assert sum(each in told(view.messages) for each in ports) >= 0.9 * sum(
+        each in kept for each in ports
+    )
     assert 0.9 * beside.usage.tokens <= view.tokens <= BUDGET
     assert not view.recalled
 
@@ -57,7 +65,12 @@ def test_a_talk_whose_messages_open_with_their_dates_is_asked_for_what_was_said(
     ]
     said[4] = f"(1:04 pm on 5 May, 2023) Ann: {TOPICS[5]}"
     with Session("t", budget=BUDGET) as session:
-        session.append(*({"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(said)))
+        session.append(
+            *(
+                {"role": ("user", "assistant")[n % 2], "content": text}
+                for n, text in enumerate(said)
+            )
+        )
         session.append({"role": "user", "content": "How many parrots does Priya keep?"})
         view = session.fit()
     assert 4 in [each.position for each in view.recalled]
@@ -74,7 +87,9 @@ def test_the_past_is_asked_only_when_the_user_says_what_the_view_knows_nothing_o
         session.append({"role": "user", "content": "The garden, the weather."})
         assert session.fit().reason == "grown"
         assert session.stats().events["recall"] == looks
-        session.append({"role": "user", "content": "Which disk was full after the deploy to eu-west?"})
+        session.append(
+            {"role": "user", "content": "Which disk was full after the deploy to eu-west?"}
+        )
         view = session.fit()
         assert session.stats().events["recall"] == looks + 1
     assert view.reason == "recalled"

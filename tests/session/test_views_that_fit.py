@@ -11,7 +11,9 @@ from tests.session.test_view import work
 
 
 def table(rng, rows):
-    return json.dumps([{"id": rng.randrange(10**6), "note": "word " * rng.randrange(4)} for _ in range(rows)])
+    return json.dumps(
+        [{"id": rng.randrange(10**6), "note": "word " * rng.randrange(4)} for _ in range(rows)]
+    )
 
 
 @pytest.mark.parametrize("form", ["openai", "anthropic", "bedrock"])
@@ -39,9 +41,14 @@ def test_what_the_user_said_last_gives_way_where_the_frame_of_the_newest_exchang
     words = "Please also write down why the depot of Porto closes at 17:45, and keep ORD-7731 out of it."
     many = [call(n, f"The port is {n}.\n" + "row\n" * 60) for n in range(20, 40)]
     calls = [each for made, _ in many for each in made["tool_calls"]]
-    exchange = [{"role": "assistant", "content": None, "tool_calls": calls}, *(result for _, result in many)]
+    exchange = [
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        *(result for _, result in many),
+    ]
     messages = [*work(6), {"role": "user", "content": words}, *list(work(12))[1:], *exchange]
-    smallest = next(b for b in range(400, 600, 10) if holdfast.compress(messages, b, format="openai").budget_met)
+    smallest = next(
+        b for b in range(400, 600, 10) if holdfast.compress(messages, b, format="openai").budget_met
+    )
     for budget in range(smallest, smallest + 40, 10):
         with holdfast.Session("t", budget=budget, format="openai") as session:
             session.append(*messages)

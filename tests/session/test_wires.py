@@ -15,7 +15,12 @@ _PARTS = {"role": "user", "content": [{"type": "text", "text": "Which orders are
 TALKS = {
     "plain": [{"role": "user", "content": "Which orders are late?"}],
     "parts": [_PARTS],
-    "thinking": [{"role": "assistant", "content": [{"type": "thinking", "thinking": "Late?", "signature": "s"}]}],
+    "thinking": [
+        {
+            "role": "assistant",
+            "content": [{"type": "thinking", "thinking": "Late?", "signature": "s"}],
+        }
+    ],
     "gemini": [_GEMINI],
     "nothing": [{"role": "user"}],
     **{wire: [CALL[wire]("c"), RESULT[wire]("c", "two are late")] for wire in CALL},
@@ -78,10 +83,16 @@ def test_an_append_of_nothing_does_nothing_whoever_wrote_before(tmp_path):
     with Session("t", store=url, budget=400) as late, Session("t", store=url, budget=400) as other:
         other.append(*TALKS["plain"])
         assert late.append() == []
-        assert late.append(*TALKS["plain"], ids=["a"]) == other.append(*TALKS["parts"], ids=["a"]) == [1]
+        assert (
+            late.append(*TALKS["plain"], ids=["a"])
+            == other.append(*TALKS["parts"], ids=["a"])
+            == [1]
+        )
 
 
-@pytest.mark.parametrize(("one", "other"), [("openai", "anthropic"), ("anthropic", "openai"), ("openai", "plain")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("openai", "anthropic"), ("anthropic", "openai"), ("openai", "plain")]
+)
 def test_a_thread_with_calls_is_not_opened_as_another_wires(one, other, tmp_path):
     url = f"sqlite:///{tmp_path / 'a.db'}"
     with Session("t", store=url, budget=400, format=one) as session:
@@ -131,7 +142,9 @@ def test_another_counter_does_not_open_a_thread_as_another_wires(one, other, tmp
 
 
 @pytest.mark.parametrize(("one", "other"), [("openai", "anthropic"), ("anthropic", "openai")])
-def test_of_two_who_open_an_empty_thread_as_different_wires_the_first_to_append_is_right(one, other, tmp_path):
+def test_of_two_who_open_an_empty_thread_as_different_wires_the_first_to_append_is_right(
+    one, other, tmp_path
+):
     url = f"sqlite:///{tmp_path / 'a.db'}"
     with Session("t", store=url, budget=400, format=one) as first:
         late = Session("t", store=url, budget=400, format=other)
@@ -163,7 +176,9 @@ def test_a_talk_without_calls_may_change_its_wire(tmp_path):
 
 def test_the_wire_that_was_named_is_that_of_views_too_whatever_the_messages_look_like():
     with Session("t", budget=300, format="plain") as session:
-        session.append(TALKS["plain"][0], {"role": "tool", "content": "two are late\n" * 300}, *TALKS["plain"])
+        session.append(
+            TALKS["plain"][0], {"role": "tool", "content": "two are late\n" * 300}, *TALKS["plain"]
+        )
         view = session.fit()
     assert view.budget_met
     assert view.reason == "compacted"

@@ -33,7 +33,9 @@ LOG = "start\nINFO ready\nERROR disk full\nINFO retry\nERROR gave up"
 
 
 def key_of(content: str | bytes) -> str:
-    return sha256(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content).hexdigest()
+    return sha256(
+        content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    ).hexdigest()
 
 
 def back(artifacts, key: str, content: str | bytes) -> str | bytes | None:
@@ -41,7 +43,9 @@ def back(artifacts, key: str, content: str | bytes) -> str | bytes | None:
 
 
 class TestOverAnyStore:
-    @pytest.fixture(params=["in process", "sqlite", "text alone", "awaited", "namespace", "encrypted"])
+    @pytest.fixture(
+        params=["in process", "sqlite", "text alone", "awaited", "namespace", "encrypted"]
+    )
     def artifacts(self, request, tmp_path):
         with SqliteStore(tmp_path / "a.db") as file:
             match request.param:
@@ -79,10 +83,16 @@ class TestOverAnyStore:
         assert artifacts.put("a\nb\n").lines == 2
         assert artifacts.put("").lines == 0
 
-    @pytest.mark.parametrize("key", ["", "0", "0123456789ab", "0" * 64, "no key at all", "ünknown\ud800"])
+    @pytest.mark.parametrize(
+        "key", ["", "0", "0123456789ab", "0" * 64, "no key at all", "ünknown\ud800"]
+    )
     def test_what_is_not_here_is_none_and_a_reader_is_told(self, artifacts, key):
         artifacts.put("something")
-        assert (artifacts.get(key), artifacts.get_bytes(key), artifacts.find(key)) == (None, None, None)
+        assert (artifacts.get(key), artifacts.get_bytes(key), artifacts.find(key)) == (
+            None,
+            None,
+            None,
+        )
         with pytest.raises(NotFoundError) as missing:
             artifacts.read(key)
         assert str(missing.value) == f"nothing is kept under {key!r} in this store"
@@ -118,7 +128,8 @@ def keep_another(store: TextStore, reference: str) -> None:
     """Put under the reference what another content would be kept as whose key begins so too."""
     header, blob = encode(b"another", "text")
     store.set(
-        f"content_{reference}", to_armour(blob.replace(header.sha256.encode(), reference.ljust(64, "0").encode()))
+        f"content_{reference}",
+        to_armour(blob.replace(header.sha256.encode(), reference.ljust(64, "0").encode())),
     )
 
 
@@ -130,7 +141,12 @@ class TestReferences:
         artifacts = ArtifactStore(store)
         kept = artifacts.put("content")
         assert kept.reference == key[:20]
-        assert artifacts.put("content") == artifacts.find(kept.reference) == artifacts.find(key) == kept
+        assert (
+            artifacts.put("content")
+            == artifacts.find(kept.reference)
+            == artifacts.find(key)
+            == kept
+        )
         assert artifacts.get(key) == artifacts.get(key[:20]) == artifacts.get(key[:21]) == "content"
         assert artifacts.find(key[:12]).key == key[:12].ljust(64, "0")
 
@@ -219,14 +235,18 @@ class TestDamage:
         store.entries[f"content_{kept.reference}"] = "no header"
         with pytest.raises(CorruptError) as corrupt:
             ArtifactStore(store).get(kept.key)
-        line = f"the artifact {kept.reference!r} is damaged: its first line is not that of an artifact"
+        line = (
+            f"the artifact {kept.reference!r} is damaged: its first line is not that of an artifact"
+        )
         assert str(corrupt.value) == line
 
     def test_what_a_newer_holdfast_wrote_is_refused_and_kept(self, store):
         name, newer = f"content_{key_of('content')[:12]}", '{"holdfast": 2, "parts": 7}\n'
         store.set(name, newer)
         for act in (ArtifactStore(store).get, lambda key: ArtifactStore(store).put("content")):
-            with pytest.raises(StoreError, match=r"^an artifact of form 2 needs a newer Holdfast: pip install -U"):
+            with pytest.raises(
+                StoreError, match=r"^an artifact of form 2 needs a newer Holdfast: pip install -U"
+            ):
                 act(key_of("content"))
         assert store.entries == {name: newer}
 
@@ -272,7 +292,9 @@ class TestKeeping:
             kept = ArtifactStore(store).put(second)
             assert b'"zlib"' in store.get_bytes(f"content_{kept.reference}")
             assert ArtifactStore(store).get(kept.key) == second
-            with pytest.raises(Exception, match=r"zstandard needs an optional dependency: pip install holdfast$"):
+            with pytest.raises(
+                Exception, match=r"zstandard needs an optional dependency: pip install holdfast$"
+            ):
                 ArtifactStore(store).get(key_of(first))
         assert ArtifactStore(store).get(key_of(first)) == first
         assert ArtifactStore(store).get(key_of(second)) == second
@@ -281,7 +303,11 @@ class TestKeeping:
         store = InProcessStore()
         mine, yours = (ArtifactStore(PrefixStore(store, name)) for name in ("mine", "yours"))
         kept = mine.put("secret")
-        assert (yours.get(kept.key), yours.get(kept.reference), yours.references()) == (None, None, [])
+        assert (yours.get(kept.key), yours.get(kept.reference), yours.references()) == (
+            None,
+            None,
+            [],
+        )
         assert mine.references() == [kept.reference]
 
     def test_what_is_put_is_there_for_another_process(self, tmp_path):
@@ -299,7 +325,9 @@ class TestKeeping:
         assert artifacts.get(artifacts.put("content").reference) == "content"
 
     def test_a_store_that_must_be_awaited_is_refused_where_nothing_waits(self):
-        with pytest.raises(ConfigError, match=r"^store: this store is asynchronous; use the asynchronous form"):
+        with pytest.raises(
+            ConfigError, match=r"^store: this store is asynchronous; use the asynchronous form"
+        ):
             ArtifactStore(AwaitedTextStore()).put("content")
 
     def test_many_put_the_same_at_once(self):

@@ -34,10 +34,14 @@ class TestLines:
 
     @pytest.mark.parametrize("lines", [(0, 5), (-3, -1), (3, 2)])
     def test_a_range_that_is_none_is_refused_in_one_line(self, lines):
-        with pytest.raises(ConfigError, match=r"^lines: .* is not a range; write the first and the last line"):
+        with pytest.raises(
+            ConfigError, match=r"^lines: .* is not a range; write the first and the last line"
+        ):
             excerpt(LOG, lines=lines)
 
-    @pytest.mark.parametrize("text", ["", "\n", "a", "a\n", "a\n\n", "\n\na", "a\r\nb\x0bc\x0cd\u2028e\x85f\n"])
+    @pytest.mark.parametrize(
+        "text", ["", "\n", "a", "a\n", "a\n\n", "\n\na", "a\r\nb\x0bc\x0cd\u2028e\x85f\n"]
+    )
     def test_only_a_line_feed_ends_a_line_and_no_line_is_lost(self, text):
         every = excerpt(text, lines=(1, 99))
         assert every.text == text
@@ -67,7 +71,10 @@ class TestPatterns:
         assert list(excerpt(LOG, pattern="ERROR", lines=(1, 3)).numbers) == [3]
 
     def test_they_can_be_printed_as_grep_does(self):
-        assert excerpt(LOG, pattern="ERROR").numbered() == "3:ERROR disk 97% full (/var)\n5:ERROR gave up"
+        assert (
+            excerpt(LOG, pattern="ERROR").numbered()
+            == "3:ERROR disk 97% full (/var)\n5:ERROR gave up"
+        )
 
     def test_lone_surrogates_do_not_stop_the_search(self):
         assert excerpt("a\ud800b\nfound it", pattern="fo.nd").text == "found it"
@@ -76,7 +83,9 @@ class TestPatterns:
 
     @pytest.mark.parametrize("pattern", ["a(b", "*", "[", "(?=x)", r"(a)\1", "x{5000}", "a\\"])
     def test_a_pattern_that_is_none_is_refused_in_one_line(self, pattern):
-        with pytest.raises(ConfigError, match=r"^pattern .*; a pattern is a regular expression of RE2") as refused:
+        with pytest.raises(
+            ConfigError, match=r"^pattern .*; a pattern is a regular expression of RE2"
+        ) as refused:
             excerpt(LOG, pattern=pattern)
         assert "\n" not in str(refused.value)
         assert ": b'" not in str(refused.value)
@@ -89,7 +98,8 @@ class TestPatterns:
         monkeypatch.setitem(sys.modules, "re2", None)
         assert list(excerpt(LOG, pattern="ERROR disk").numbers) == [3]
         with pytest.raises(
-            MissingExtraError, match=r"^a pattern that is more than plain text needs .*: pip install"
+            MissingExtraError,
+            match=r"^a pattern that is more than plain text needs .*: pip install",
         ):
             excerpt(LOG, pattern="ERR.R")
 
@@ -167,7 +177,8 @@ class TestFields:
             field_of(ORDERS, path)
 
     @pytest.mark.parametrize(
-        "text", ["", " \n", "plain text", "{", '{"a": ', '{"a" 1}', "[1,,2]", '{"a": 1} x', "{a: 1}"]
+        "text",
+        ["", " \n", "plain text", "{", '{"a": ', '{"a" 1}', "[1,,2]", '{"a": 1} x', "{a: 1}"],
     )
     def test_a_text_that_is_not_json_is_said_to_be_none(self, text):
         with pytest.raises(
@@ -176,9 +187,13 @@ class TestFields:
             field_of(text, "a")
         assert "\n" not in str(refused.value)
 
-    @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])
+    @pytest.mark.parametrize(
+        "text", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000]
+    )
     def test_a_text_that_is_nested_too_deeply_is_said_to_be_so(self, text):
-        with pytest.raises(InputError, match=r"the text is nested too deeply; read it by lines or by pattern$"):
+        with pytest.raises(
+            InputError, match=r"the text is nested too deeply; read it by lines or by pattern$"
+        ):
             field_of(text, "a")
 
     def test_integers_of_any_length_do_not_stop_the_reader(self):
@@ -193,16 +208,28 @@ JSON = st.recursive(
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
     max_leaves=15,
 )
 
 
 def every_path(value: object, path: str = "") -> list[tuple[str, object]]:
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    children = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     return [
         (path, value),
-        *(pair for step, child in children for pair in every_path(child, f"{path}[{json.dumps(step)}]")),
+        *(
+            pair
+            for step, child in children
+            for pair in every_path(child, f"{path}[{json.dumps(step)}]")
+        ),
     ]
 
 
@@ -223,10 +250,16 @@ def test_any_path_is_understood_or_refused(path):
 
 
 @settings(deadline=None)
-@given(st.text(st.sampled_from("ab\r\n\x0b\u2028"), max_size=30), st.integers(1, 10), st.integers(0, 10))
+@given(
+    st.text(st.sampled_from("ab\r\n\x0b\u2028"), max_size=30),
+    st.integers(1, 10),
+    st.integers(0, 10),
+)
 def test_two_ranges_that_meet_are_the_whole(text, first, more):
     middle = first + more
-    assert excerpt(text, lines=(1, middle)).text + excerpt(text, lines=(middle + 1, 99)).text == text
+    assert (
+        excerpt(text, lines=(1, middle)).text + excerpt(text, lines=(middle + 1, 99)).text == text
+    )
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])

@@ -44,16 +44,28 @@ def test_opening_by_url_touches_no_file(tmp_path):
     [
         ("", "store: '' is not a URL; a file is written 'sqlite:///agent.db'"),
         ("agent.db", "store: 'agent.db' is not a URL; a file is written 'sqlite:///agent.db'"),
-        ("sqlite://agent.db", "store: 'sqlite://agent.db' names no file; write 'sqlite:///file.db'"),
+        (
+            "sqlite://agent.db",
+            "store: 'sqlite://agent.db' names no file; write 'sqlite:///file.db'",
+        ),
         ("sqlite:///", "store: 'sqlite:///' names no file; write 'sqlite:///file.db'"),
         ("sqlite:///:memory:", "store: a sqlite store is a file; for memory write 'memory://'"),
         (
             "sqlite:///a.db?mode=ro",
             "store: 'sqlite:///a.db?mode=ro' has options, which a sqlite URL does not take",
         ),
-        ("sqlit:///a.db", "there is no store named 'sqlit'; did you mean 'sqlite'? known are memory, sqlite"),
-        ("redis://:secret@host:6379/0", "there is no store named 'redis'; known are memory, sqlite"),
-        ("postgresql://u:secret@host/db", "there is no store named 'postgresql'; known are memory, sqlite"),
+        (
+            "sqlit:///a.db",
+            "there is no store named 'sqlit'; did you mean 'sqlite'? known are memory, sqlite",
+        ),
+        (
+            "redis://:secret@host:6379/0",
+            "there is no store named 'redis'; known are memory, sqlite",
+        ),
+        (
+            "postgresql://u:secret@host/db",
+            "there is no store named 'postgresql'; known are memory, sqlite",
+        ),
         ("s3://bucket/prefix", "there is no store named 's3'; known are memory, sqlite"),
         (None, "store: a NoneType is not a store; give a URL such as 'sqlite:///agent.db'"),
         (Path("agent.db"), "is not a store; give a URL such as 'sqlite:///agent.db'"),

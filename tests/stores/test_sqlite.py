@@ -112,7 +112,10 @@ class TestTheFile:
 
 
 class TestSchema:
-    LATER = (*sqlite_file.STEPS, ("ALTER TABLE entries ADD COLUMN note TEXT", "UPDATE entries SET note = 'kept'"))
+    LATER = (
+        *sqlite_file.STEPS,
+        ("ALTER TABLE entries ADD COLUMN note TEXT", "UPDATE entries SET note = 'kept'"),
+    )
 
     def test_a_file_of_an_older_schema_takes_the_steps_that_it_lacks(self, tmp_path):
         with SqliteStore(tmp_path / "a.db") as store:
@@ -121,7 +124,9 @@ class TestSchema:
             sqlite_file.migrate(connection, self.LATER)
             sqlite_file.migrate(connection, self.LATER)
             assert connection.execute("PRAGMA user_version").fetchone() == (len(self.LATER),)
-            assert connection.execute("SELECT key, note FROM entries").fetchall() == [(b"k", "kept")]
+            assert connection.execute("SELECT key, note FROM entries").fetchall() == [
+                (b"k", "kept")
+            ]
 
     def test_a_file_from_before_there_were_logs_opens_and_holds_them_from_now_on(self, tmp_path):
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
@@ -155,7 +160,8 @@ class TestSchema:
         assert (tmp_path / "a.db").read_bytes() == before
 
     @pytest.mark.parametrize(
-        "statement", ["CREATE TABLE users (name TEXT)", "PRAGMA user_version = 7", "PRAGMA application_id = 99"]
+        "statement",
+        ["CREATE TABLE users (name TEXT)", "PRAGMA user_version = 7", "PRAGMA application_id = 99"],
     )
     def test_the_database_of_another_program_is_refused_and_not_touched(self, tmp_path, statement):
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as connection:
@@ -190,7 +196,10 @@ class TestTrouble:
 
     def test_a_file_that_is_no_database(self, tmp_path):
         (tmp_path / "a.db").write_text("notes of somebody\n" * 100)
-        assert refusal(SqliteStore(tmp_path / "a.db")) == "the file is not a SQLite database; name another one"
+        assert (
+            refusal(SqliteStore(tmp_path / "a.db"))
+            == "the file is not a SQLite database; name another one"
+        )
         assert (tmp_path / "a.db").read_text() == "notes of somebody\n" * 100
 
     def test_a_file_that_is_damaged(self, tmp_path):
@@ -220,7 +229,9 @@ class TestTrouble:
         with store._file.use() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(StoreError, match=r"^sqlite store .*: the disk is full; this write was not kept"):
+        with pytest.raises(
+            StoreError, match=r"^sqlite store .*: the disk is full; this write was not kept"
+        ):
             store.set_many({"small": "v", "large": "v" * 100_000})
         assert store.keys() == ["k"]
         store.close()
@@ -288,14 +299,19 @@ class TestTrouble:
         with SqliteStore(tmp_path / "a.db") as store:
             with store._file.use() as connection:
                 connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000)
-            with pytest.raises(StoreError, match=r"the value is larger than the 1 GB that one entry may have$"):
+            with pytest.raises(
+                StoreError, match=r"the value is larger than the 1 GB that one entry may have$"
+            ):
                 store.set("k", "v" * 2_000)
             assert store.get("k") is None
 
 
 def in_a_process_of_its_own(program: str, file: Path) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program), file], capture_output=True, text=True, check=False
+        [sys.executable, "-c", textwrap.dedent(program), file],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

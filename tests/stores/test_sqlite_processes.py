@@ -22,7 +22,9 @@ def module(name: str) -> list[str]:
 
 def script(name: str, *arguments: object) -> str:
     command = [*module(name), *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -13,7 +13,13 @@ from holdfast.stores import sqlite_file
 from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import MOST_WAITING, SqliteStore
 
-SAID = ["the cat sat", "a dog barked at the cat", "nothing of it", "dogs, dogs and dogs", "one more cat"]
+SAID = [
+    "the cat sat",
+    "a dog barked at the cat",
+    "nothing of it",
+    "dogs, dogs and dogs",
+    "one more cat",
+]
 
 
 @pytest.fixture
@@ -66,8 +72,18 @@ def test_scores_are_the_same_however_the_words_were_indexed(tmp_path):
 
 def test_of_equal_scores_the_earlier_line_is_first_whatever_the_order_of_the_words(store):
     log = store.log("talk")
-    log.append(lines("alpha beta x", "beta alpha y", "gamma alpha z", "gamma beta z", *["other words here"] * 9))
-    assert list(log.search(["alpha", "beta", "gamma"], 9)) == list(log.search(["gamma", "beta", "alpha"], 9))
+    log.append(
+        lines(
+            "alpha beta x",
+            "beta alpha y",
+            "gamma alpha z",
+            "gamma beta z",
+            *["other words here"] * 9,
+        )
+    )
+    assert list(log.search(["alpha", "beta", "gamma"], 9)) == list(
+        log.search(["gamma", "beta", "alpha"], 9)
+    )
 
 
 def test_what_one_process_left_waiting_another_finds(store, path):
@@ -84,7 +100,11 @@ def test_who_appends_finds_it_at_once_while_others_append_and_search(path):
             for number in range(40):
                 places.append((log.append(lines(f"{name}{number} said"))[0], number))
                 assert list(log.search([f"{name}{number}"], 9)) == [places[-1][0]]
-            return [number for place, number in places if list(log.search([f"{name}{number}"], 9)) != [place]]
+            return [
+                number
+                for place, number in places
+                if list(log.search([f"{name}{number}"], 9)) != [place]
+            ]
 
     with ThreadPoolExecutor(3) as pool:
         assert list(pool.map(use, ["p", "q", "r"])) == [[], [], []]
@@ -105,7 +125,10 @@ def test_where_the_file_cannot_be_written_to_the_words_are_found_where_they_wait
 
 
 def test_a_search_does_not_wait_for_another_process_that_is_writing(path):
-    with SqliteStore(path, timeout=5) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
+    with (
+        SqliteStore(path, timeout=5) as store,
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+    ):
         log = store.log("talk")
         log.append(lines(*SAID))
         other.execute("BEGIN IMMEDIATE")
@@ -123,8 +146,12 @@ def test_a_file_whose_words_were_indexed_by_each_append_is_searched_with_what_co
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         sqlite_file.migrate(connection, sqlite_file.STEPS[:2])
         connection.execute("INSERT INTO logs (id, name, length) VALUES (1, ?, 1)", (b"talk",))
-        connection.execute("INSERT INTO lines (number, log, body) VALUES (?, 1, ?)", (1 << 32, b"old"))
-        connection.execute("INSERT INTO line_words (rowid, words) VALUES (?, ?)", (1 << 32, b"an old parrot"))
+        connection.execute(
+            "INSERT INTO lines (number, log, body) VALUES (?, 1, ?)", (1 << 32, b"old")
+        )
+        connection.execute(
+            "INSERT INTO line_words (rowid, words) VALUES (?, ?)", (1 << 32, b"an old parrot")
+        )
     with SqliteStore(path) as store:
         assert list(store.log("talk").search(["parrot"], 9)) == [0]
         assert store.log("talk").append(lines("a new parrot")) == [1]

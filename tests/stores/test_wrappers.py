@@ -71,7 +71,9 @@ class TestEncryptedStoreOverAnAwaitedStore(StoreContract):
 @pytest.mark.parametrize("inner", [InProcessStore(), TextStore()], ids=["complete", "text alone"])
 def test_a_wrapper_can_what_the_store_beneath_can(wrap, inner):
     wrapped = wrap(inner)
-    assert [isinstance(wrapped, can) for can in OPTIONAL] == [isinstance(inner, can) for can in OPTIONAL]
+    assert [isinstance(wrapped, can) for can in OPTIONAL] == [
+        isinstance(inner, can) for can in OPTIONAL
+    ]
 
 
 def test_a_wrapper_closes_what_it_wraps():
@@ -141,12 +143,16 @@ class TestEncryption:
         EncryptedStore.unlock(inner, key).set("k", "v")
         assert EncryptedStore.unlock(inner, key).get("k") == "v"
 
-    @pytest.mark.parametrize(("first", "second"), [(KEY, KEY[::-1]), ("one", "two"), ("one", KEY), (KEY, "one")])
+    @pytest.mark.parametrize(
+        ("first", "second"), [(KEY, KEY[::-1]), ("one", "two"), ("one", KEY), (KEY, "one")]
+    )
     def test_another_key_is_refused_and_changes_nothing(self, first, second):
         inner = TextStore()
         EncryptedStore.unlock(inner, first).set("k", "v")
         before = dict(inner.entries)
-        with pytest.raises(StoreError, match=r"^the encrypted store has another key: this one does not open it$"):
+        with pytest.raises(
+            StoreError, match=r"^the encrypted store has another key: this one does not open it$"
+        ):
             EncryptedStore.unlock(inner, second)
         assert inner.entries == before
 
@@ -183,7 +189,9 @@ class TestEncryption:
         store.set("to", "w")
         (other,) = (entry for entry in inner.entries if entry.startswith("x_") and entry != name)
         inner.entries[other] = moved
-        with pytest.raises(StoreError, match=r"^what is kept under 'to' was changed after it was encrypted$"):
+        with pytest.raises(
+            StoreError, match=r"^what is kept under 'to' was changed after it was encrypted$"
+        ):
             store.get("to")
 
     @pytest.mark.parametrize("damage", ["", "AAAA", "not base64!", "é"])
@@ -193,14 +201,18 @@ class TestEncryption:
         store.set("k", "v")
         (name,) = (name for name in inner.entries if name.startswith("x_"))
         inner.entries[name] = damage
-        with pytest.raises(StoreError, match=r"^what is kept under 'k' was changed after it was encrypted$"):
+        with pytest.raises(
+            StoreError, match=r"^what is kept under 'k' was changed after it was encrypted$"
+        ):
             store.get("k")
 
     def test_a_name_that_was_changed_is_refused_in_a_listing(self):
         inner = InProcessStore()
         store = EncryptedStore.unlock(inner, KEY)
         inner.set("x_AAAA", "v")
-        with pytest.raises(StoreError, match=r"^the entry 'x_AAAA' of the encrypted store is damaged$"):
+        with pytest.raises(
+            StoreError, match=r"^the entry 'x_AAAA' of the encrypted store is damaged$"
+        ):
             store.keys()
 
     @pytest.mark.parametrize(
@@ -209,7 +221,9 @@ class TestEncryption:
     def test_a_lock_that_is_none_is_refused(self, lock):
         inner = TextStore()
         inner.set("holdfast_encryption", lock)
-        with pytest.raises(StoreError, match=r"^the entry 'holdfast_encryption' of the encrypted store is "):
+        with pytest.raises(
+            StoreError, match=r"^the entry 'holdfast_encryption' of the encrypted store is "
+        ):
             EncryptedStore.unlock(inner, KEY)
 
     def test_what_was_there_before_in_the_clear_is_not_of_the_encrypted_store(self):
@@ -220,11 +234,15 @@ class TestEncryption:
 
     @pytest.mark.parametrize("key", [b"", b"short", bytes(33), ""])
     def test_a_key_that_is_none_is_refused_in_one_line(self, key):
-        with pytest.raises(ConfigError, match=r"^encrypted store: .*; give 32 random bytes .* or a passphrase"):
+        with pytest.raises(
+            ConfigError, match=r"^encrypted store: .*; give 32 random bytes .* or a passphrase"
+        ):
             EncryptedStore.unlock(TextStore(), key)
 
     def test_an_awaited_store_must_be_unlocked_by_aunlock(self):
-        with pytest.raises(ConfigError, match=r"^store: this store is asynchronous; use the asynchronous form"):
+        with pytest.raises(
+            ConfigError, match=r"^store: this store is asynchronous; use the asynchronous form"
+        ):
             EncryptedStore.unlock(AwaitedTextStore(), KEY)
 
     def test_without_cryptography_the_extra_is_named(self, monkeypatch):

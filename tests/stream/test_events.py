@@ -10,14 +10,19 @@ LOG = "\n".join(f"2026-03-0{n} 12:00:0{n} ERROR worker-{n} lost lease 88{n}" for
 
 def functions(messages):
     _, _, transcript = read(messages, "openai", None)
-    return [(event.function, event.by) for event in events_of(transcript.messages, range(len(transcript)), {})]
+    return [
+        (event.function, event.by)
+        for event in events_of(transcript.messages, range(len(transcript)), {})
+    ]
 
 
 def as_text(act, returned):
     """A run of an agent that writes its acts as text and gets what they return in a user's message."""
     messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
     for number in range(1, 6):
-        messages.append({"role": "assistant", "content": f"I look at part {number}.\n\n{act.format(number)}"})
+        messages.append(
+            {"role": "assistant", "content": f"I look at part {number}.\n\n{act.format(number)}"}
+        )
         messages.append({"role": "user", "content": returned.format(number)})
     return messages
 
@@ -32,7 +37,9 @@ def as_text(act, returned):
     ],
     ids=["fenced", "element", "labelled", "object"],
 )
-def test_acts_that_are_written_as_text_are_told_from_words_and_so_is_what_they_return(act, returned):
+def test_acts_that_are_written_as_text_are_told_from_words_and_so_is_what_they_return(
+    act, returned
+):
     found = functions(as_text(act, returned))
 
     assert found[0] == ("words", "user")
@@ -42,14 +49,22 @@ def test_acts_that_are_written_as_text_are_told_from_words_and_so_is_what_they_r
 def test_a_person_who_answers_an_agent_is_heard_as_a_person():
     messages = []
     for answer in ("Berlin, please.", "Two adults.", "The cheaper one.", "Yes, book it."):
-        messages += [{"role": "assistant", "content": "What would you like?"}, {"role": "user", "content": answer}]
+        messages += [
+            {"role": "assistant", "content": "What would you like?"},
+            {"role": "user", "content": answer},
+        ]
 
     assert {function for function, _ in functions(messages)} == {"words"}
 
 
 def test_a_pasted_log_within_words_is_material():
     found = functions(
-        [{"role": "user", "content": f"The worker dies at night.\n\n{LOG}\n\nWhat do you make of it?"}]
+        [
+            {
+                "role": "user",
+                "content": f"The worker dies at night.\n\n{LOG}\n\nWhat do you make of it?",
+            }
+        ]
     )
 
     assert found == [("words", "user"), ("material", "user"), ("words", "user")]
@@ -58,11 +73,18 @@ def test_a_pasted_log_within_words_is_material():
 def test_a_list_with_labels_is_no_act_where_the_agent_calls_its_tools():
     messages = [{"role": "user", "content": "Which flights are there?"}]
     for number in range(5):
-        call = {"id": f"c{number}", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+        call = {
+            "id": f"c{number}",
+            "type": "function",
+            "function": {"name": "find", "arguments": "{}"},
+        }
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
         messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"HF{number}"})
         messages.append(
-            {"role": "assistant", "content": f"Flight: HF{number}\n\nDeparture: {number}:15\nPrice: 9{number}"}
+            {
+                "role": "assistant",
+                "content": f"Flight: HF{number}\n\nDeparture: {number}:15\nPrice: 9{number}",
+            }
         )
         messages.append({"role": "user", "content": "And another one?"})
 

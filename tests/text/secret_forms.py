@@ -59,7 +59,9 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
     ("key", f"{PGP}\nVersion: BCPG v1.68\n\n" + "\n".join(BODY), tuple(BODY)),
     (
         "key",
-        f"{BEGIN}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB12\n\n" + "\n".join(BODY) + f"\n{END}",
+        f"{BEGIN}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB12\n\n"
+        + "\n".join(BODY)
+        + f"\n{END}",
         tuple(BODY),
     ),
     ("key", _joined(LINES, "> {}"), tuple(BODY)),
@@ -124,7 +126,11 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
     ("cookie", f"Set-Cookie: JSESSIONID={SESSION}; Path=/; HttpOnly", (SESSION,)),
     ("cookie", f"< set-cookie: _app_session={SESSION}%3D%3D--{KEY}; path=/", (SESSION, KEY)),
     ("cookie", f"curl -H 'Cookie: sessionid={SESSION}' https://x", (SESSION,)),
-    ("cookie", json.dumps({"headers": {"Cookie": f"theme=dark; connect.sid=s%3A{SESSION}"}}), (SESSION,)),
+    (
+        "cookie",
+        json.dumps({"headers": {"Cookie": f"theme=dark; connect.sid=s%3A{SESSION}"}}),
+        (SESSION,),
+    ),
     ("header", f"Authorization: Bearer {KEY}", (KEY,)),
     ("header", f"Authorization: Basic {BASIC}", (BASIC,)),
     ("header", f"X-Api-Key: {KEY}", (KEY,)),

@@ -18,7 +18,11 @@ COUNTERS = [count, len, lambda text: len(text.split()), lambda text: 3 * len(tex
 def test_whatever_counts_a_cut_fits_and_is_an_end_of_the_text(counted, text, tokens):
     assert text.startswith(clip(text, tokens, counted))
     assert text.endswith(clip_end(text, tokens, counted))
-    for cut in (clip(text, tokens, counted), clip_end(text, tokens, counted), head_tail(text, tokens, counted)):
+    for cut in (
+        clip(text, tokens, counted),
+        clip_end(text, tokens, counted),
+        head_tail(text, tokens, counted),
+    ):
         assert counted(cut) <= tokens
 
 
@@ -43,7 +47,11 @@ def test_a_mark_says_that_something_is_cut():
 
 def test_head_and_tail_say_how_much_is_left_out():
     cut = head_tail(LINES, 100, count)
-    head, note, tail = cut.partition("[…")[0], cut[cut.index("[…") : cut.index("…]") + 2], cut.partition("…]")[2]
+    head, note, tail = (
+        cut.partition("[…")[0],
+        cut[cut.index("[…") : cut.index("…]") + 2],
+        cut.partition("…]")[2],
+    )
     assert LINES.startswith(head)
     assert LINES.endswith(tail.lstrip("\n"))
     left_out = LINES[len(head) : len(LINES) - len(tail.lstrip("\n"))]
@@ -63,7 +71,8 @@ def test_one_long_line_is_cut_within():
 
 
 @pytest.mark.parametrize(
-    "whole", ["e\u0301", "\U0001f469\u200d\U0001f4bb", "\U0001f44d\U0001f3fd", "\ud83d\ude00", "\r\n"]
+    "whole",
+    ["e\u0301", "\U0001f469\u200d\U0001f4bb", "\U0001f44d\U0001f3fd", "\ud83d\ude00", "\r\n"],
 )
 def test_what_a_reader_sees_as_one_is_not_parted(whole):
     cut = clip(whole * 50, 51, len)
@@ -85,7 +94,9 @@ def test_a_long_text_is_never_counted_as_a_whole():
 def test_the_best_pieces_are_kept_before_lesser_ones():
     pieces = ["a" * 40, "b" * 40, "c" * 400, "d" * 10]
     sizes = [len(piece) for piece in pieces]
-    choice = choose([2, 0, 1, 3], sizes, lambda chosen: "".join(pieces[place] for place in chosen), 450, len)
+    choice = choose(
+        [2, 0, 1, 3], sizes, lambda chosen: "".join(pieces[place] for place in chosen), 450, len
+    )
     assert choice is not None
     assert list(choice.pieces) == [0, 2, 3]
 
@@ -94,7 +105,9 @@ def test_a_piece_that_is_too_long_gives_way_to_what_still_fits():
     pieces = ["a" * 900, "b" * 40, "c" * 40]
     sizes = [len(piece) for piece in pieces]
     assert (
-        choose([0, 1, 2], sizes, lambda chosen: "".join(pieces[place] for place in chosen), 100, len).text
+        choose(
+            [0, 1, 2], sizes, lambda chosen: "".join(pieces[place] for place in chosen), 100, len
+        ).text
         == "b" * 40 + "c" * 40
     )
 
@@ -108,7 +121,11 @@ def test_no_choice_is_better_than_one_that_does_not_fit():
 def test_a_choice_fits_and_is_in_order(sizes, tokens):
     texts = [str(place % 10) * size for place, size in enumerate(sizes)]
     choice = choose(
-        range(len(sizes)), sizes, lambda chosen: "|".join(texts[place] for place in chosen), tokens, len
+        range(len(sizes)),
+        sizes,
+        lambda chosen: "|".join(texts[place] for place in chosen),
+        tokens,
+        len,
     )
     if choice is not None:
         assert len(choice.text) <= tokens

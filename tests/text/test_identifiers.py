@@ -54,7 +54,10 @@ def test_plain_words_are_not_exact(text):
 
 
 def test_of_an_assignment_the_value_is_exact():
-    assert [(one.text, one.kind) for one in find("retry=3 user:ann_k")] == [("3", "number"), ("ann_k", "name")]
+    assert [(one.text, one.kind) for one in find("retry=3 user:ann_k")] == [
+        ("3", "number"),
+        ("ann_k", "name"),
+    ]
 
 
 def test_a_quoted_phrase_is_one_thing():

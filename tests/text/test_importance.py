@@ -33,7 +33,9 @@ def test_failures_are_heard(line):
     assert alarm(line) >= FAILURE
 
 
-@pytest.mark.parametrize("line", ["panic: runtime error", "FATAL: no disk", "Segmentation fault (core dumped)"])
+@pytest.mark.parametrize(
+    "line", ["panic: runtime error", "FATAL: no disk", "Segmentation fault (core dumped)"]
+)
 def test_the_worst_is_heard_as_such(line):
     assert alarm(line) == SEVERE
 

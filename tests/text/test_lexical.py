@@ -18,7 +18,9 @@ def test_texts_are_numbered_in_the_order_in_which_they_come():
 
 def test_the_text_that_answers_comes_first():
     index = index_of(
-        "the weather is fine", "the deployment failed at night", "a failed attempt to deploy the night build"
+        "the weather is fine",
+        "the deployment failed at night",
+        "a failed attempt to deploy the night build",
     )
     assert [place for place, _ in index.best("why did the deploys fail?", 3)] == [1, 2]
 

@@ -8,10 +8,14 @@ from holdfast.text.sentences import is_of_lines
 
 STATUS = "On branch main\nChanges:\n\tmodified:   src/a.py\n\tmodified:   src/longer/name.py\n\nUntracked files:\n\tb/\n"
 COLUMNS = "\n".join(
-    f"ii  package-{n}{' ' * (9 + n % 7)}1.{n}    all    Something that is good for {n}." for n in range(40)
+    f"ii  package-{n}{' ' * (9 + n % 7)}1.{n}    all    Something that is good for {n}."
+    for n in range(40)
 )
 ACCOUNTS = "\n".join(f"user{n}:x:{n}:{n}:A person:/home/user{n}:/bin/sh" for n in range(30))
-WORDS = "The harbour was quiet when the last ferry came in and nobody was waiting for it on the quay. " * 20
+WORDS = (
+    "The harbour was quiet when the last ferry came in and nobody was waiting for it on the quay. "
+    * 20
+)
 
 
 @pytest.mark.parametrize("text", [STATUS, COLUMNS, ACCOUNTS, ACCOUNTS.replace("\n", "\r\n")])

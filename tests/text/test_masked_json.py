@@ -49,7 +49,9 @@ def test_a_masked_text_has_nothing_left_to_mask():
 
 
 def test_numbers_escapes_and_order_stay_as_they_are_written():
-    text = f'{{"z": 1.10, "big": 12345678901234567890123, "u": "\\u00e9\\/", "key": "{KEY}", "a": -0}}'
+    text = (
+        f'{{"z": 1.10, "big": 12345678901234567890123, "u": "\\u00e9\\/", "key": "{KEY}", "a": -0}}'
+    )
     assert redact_any(text)[0] == text.replace(KEY, "[redacted openai key]")
 
 
@@ -62,4 +64,7 @@ def test_no_text_makes_it_slow_inside_of_json_either(text):
 
 def test_an_escape_that_a_mask_would_cut_in_two_stays_whole():
     text = json.dumps({"cmd": 'password=abc" and more', "token": KEY})
-    assert json.loads(redact_any(text)[0]) == {"cmd": 'password=abc" and more', "token": "[redacted openai key]"}
+    assert json.loads(redact_any(text)[0]) == {
+        "cmd": 'password=abc" and more',
+        "token": "[redacted openai key]",
+    }

@@ -28,7 +28,13 @@ def test_what_is_opaque_is_named_in_its_place(opaque, told):
 
 @pytest.mark.parametrize(
     "text",
-    ["plain words", "9f8e7d6c5b4a39281706f5e4d3c2b1a098765432", "data:text/plain,hello", "a" * 100, "-" * 20],
+    [
+        "plain words",
+        "9f8e7d6c5b4a39281706f5e4d3c2b1a098765432",
+        "data:text/plain,hello",
+        "a" * 100,
+        "-" * 20,
+    ],
 )
 def test_what_a_reader_may_need_stays(text):
     assert elide(text) == text
@@ -37,7 +43,11 @@ def test_what_a_reader_may_need_stays(text):
 def test_files_are_known_by_their_first_bytes_however_they_were_decoded():
     assert media_type(PNG) == "image/png"
     assert media_type(b"plain") == ""
-    for decoded in (PNG.decode("latin-1"), PNG.decode("utf-8", "replace"), PNG.decode("utf-8", "surrogateescape")):
+    for decoded in (
+        PNG.decode("latin-1"),
+        PNG.decode("utf-8", "replace"),
+        PNG.decode("utf-8", "surrogateescape"),
+    ):
         assert media_type(decoded) == "image/png"
 
 

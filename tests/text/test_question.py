@@ -43,7 +43,9 @@ def test_words_are_found_in_their_other_forms_and_within_names(line):
     assert score(ASKED, line) > 0
 
 
-@pytest.mark.parametrize("line", ["terrors", "the employ", "14045", "failsafeguard", "poolside", "in and with"])
+@pytest.mark.parametrize(
+    "line", ["terrors", "the employ", "14045", "failsafeguard", "poolside", "in and with"]
+)
 def test_parts_of_other_words_are_not_found(line):
     assert score(ASKED, line) == 0.0
 
@@ -58,7 +60,9 @@ def test_a_term_counts_once_however_often_it_stands_there():
 
 
 def test_more_of_the_question_scores_higher():
-    assert score(ASKED, "the deploy failed with an error") > score(ASKED, "the deploy ended with an error")
+    assert score(ASKED, "the deploy failed with an error") > score(
+        ASKED, "the deploy ended with an error"
+    )
 
 
 def test_numbers_are_found_whole_only():
@@ -87,7 +91,9 @@ def test_a_term_that_all_texts_hold_hardly_counts():
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_question_can_be_asked_of_any_text(question, text):
     asked = Question.of(question)
-    assert asked.held_by(text) == [term for term in asked.terms if term in asked.answers([text, ""])[0]]
+    assert asked.held_by(text) == [
+        term for term in asked.terms if term in asked.answers([text, ""])[0]
+    ]
 
 
 def test_a_long_paste_keeps_few_terms_and_the_exact_ones():
@@ -123,7 +129,9 @@ def test_a_short_number_is_found_where_it_stands_alone(text):
     assert score(Question.of("what of number 20?"), text)
 
 
-@pytest.mark.parametrize("question", ["What happened on 20 August?", "on Aug 20th", "since the 20th of August"])
+@pytest.mark.parametrize(
+    "question", ["What happened on 20 August?", "on Aug 20th", "since the 20th of August"]
+)
 def test_a_day_beside_the_name_of_its_month_is_a_date_and_no_number(question):
     asked = Question.of(question)
     assert score(asked, "it came on 20 Aug") > 0

@@ -5,7 +5,13 @@ from holdfast.text.importance import MOFA, PRESETS, SELECTIVE, Weights, has_impo
 
 def test_the_presets_have_the_numbers_of_their_designs():
     assert (MOFA.recency, MOFA.role, MOFA.density) == (0.4, 0.3, 0.3)
-    selective = (SELECTIVE.recency, SELECTIVE.access, SELECTIVE.semantic, SELECTIVE.entity, SELECTIVE.query)
+    selective = (
+        SELECTIVE.recency,
+        SELECTIVE.access,
+        SELECTIVE.semantic,
+        SELECTIVE.entity,
+        SELECTIVE.query,
+    )
     assert selective == (0.2, 0.15, 0.3, 0.25, 0.1)
     assert sum(selective) == pytest.approx(1.0)
     assert SELECTIVE.marker == 1.5
@@ -22,7 +28,10 @@ def test_a_factor_of_which_nothing_is_known_adds_nothing():
 
 def test_importance_stays_between_0_and_1():
     assert (
-        SELECTIVE.importance({"recency": 1.0, "semantic": 1.0, "access": 1.0, "entity": 1.0}, marked=True) == 1.0
+        SELECTIVE.importance(
+            {"recency": 1.0, "semantic": 1.0, "access": 1.0, "entity": 1.0}, marked=True
+        )
+        == 1.0
     )
     assert Weights(role=-1.0).importance({"role": 1.0}) == 0.0
 
@@ -39,7 +48,15 @@ def test_a_marker_is_a_word_of_its_own(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["The monkey plays.", "two keyboards", "I took notes", "unimportant", "that is not important", ""]
+    "text",
+    [
+        "The monkey plays.",
+        "two keyboards",
+        "I took notes",
+        "unimportant",
+        "that is not important",
+        "",
+    ],
 )
 def test_part_of_a_word_and_what_is_denied_are_no_markers(text):
     assert not has_importance_marker(text)

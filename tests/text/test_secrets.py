@@ -70,7 +70,9 @@ def test_what_a_name_gives_away_is_masked_and_the_rest_stays(text, secret):
 
 def test_a_private_key_is_masked_as_a_whole_even_without_its_end():
     block = f"-----BEGIN RSA PRIVATE KEY-----\n{drawn(64)}\n{drawn(64)}\n"
-    assert redact(f"a\n{block}-----END RSA PRIVATE KEY-----\nb")[0] == "a\n[redacted private key]\nb"
+    assert (
+        redact(f"a\n{block}-----END RSA PRIVATE KEY-----\nb")[0] == "a\n[redacted private key]\nb"
+    )
     assert redact(f"a\n{block}")[0].strip() == "a\n[redacted private key]"
 
 
@@ -102,7 +104,11 @@ def test_what_is_no_secret_stays(text):
 
 @settings(deadline=None)
 @given(
-    st.lists(st.sampled_from([*SECRETS.values(), "password=", "token: ", "://a:", "@b ", "\n", '"', "x1", " "]))
+    st.lists(
+        st.sampled_from(
+            [*SECRETS.values(), "password=", "token: ", "://a:", "@b ", "\n", '"', "x1", " "]
+        )
+    )
 )
 def test_masking_twice_changes_nothing_more(pieces):
     masked, _ = redact("".join(pieces))
@@ -116,9 +122,13 @@ def test_it_ends_on_any_text(name):
 
 
 def test_secrets_are_masked_in_the_forms_in_which_people_and_programs_write_them():
-    missed = [text for _, text, parts in FORMS if any(part in redact_any(text)[0] for part in parts)]
+    missed = [
+        text for _, text, parts in FORMS if any(part in redact_any(text)[0] for part in parts)
+    ]
     assert len(FORMS) == 89
-    assert missed == ["https://x/y?api%5Fkey%3D" + KEY]  # what is written as parts of a URL is not read
+    assert missed == [
+        "https://x/y?api%5Fkey%3D" + KEY
+    ]  # what is written as parts of a URL is not read
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -134,7 +144,9 @@ def test_a_form_that_was_masked_has_nothing_left_to_mask(form):
 
 def test_json_in_which_a_form_was_masked_is_json():
     for text in [
-        text for kind, text, _ in FORMS if kind in ("nested", "manifest", "registry") and text[-1] in "}]"
+        text
+        for kind, text, _ in FORMS
+        if kind in ("nested", "manifest", "registry") and text[-1] in "}]"
     ]:
         if text[0] in "{[":
             assert json.loads(redact_any(text)[0])

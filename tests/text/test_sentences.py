@@ -39,7 +39,11 @@ def test_sentences_end_at_stops_and_at_closing_quotes():
 
 
 def test_chinese_and_japanese_need_no_space():
-    assert split("今天部署失败了。为什么？因为超时。") == ["今天部署失败了。", "为什么？", "因为超时。"]
+    assert split("今天部署失败了。为什么？因为超时。") == [
+        "今天部署失败了。",
+        "为什么？",
+        "因为超时。",
+    ]
 
 
 def test_wrapped_lines_are_joined_and_short_lines_are_not():

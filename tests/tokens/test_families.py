@@ -121,7 +121,12 @@ def test_newer_claude_models_are_said_to_be_further_off_than_older_ones():
         "claude-opus-4-6",
         "claude-haiku-4-5",
     ]
-    newer = ["claude-opus-4-7", "claude-opus-4.8", "claude-sonnet-5", "us.anthropic.claude-opus-5-5-v1:0"]
+    newer = [
+        "claude-opus-4-7",
+        "claude-opus-4.8",
+        "claude-sonnet-5",
+        "us.anthropic.claude-opus-5-5-v1:0",
+    ]
     assert {family_of(model).accuracy.error for model in older} == {0.25}
     assert {family_of(model).accuracy.error for model in newer} == {0.42}
 
@@ -140,7 +145,10 @@ def test_no_name_is_too_strange(model):
 
 
 def test_a_plain_name_is_what_the_vendor_calls_it():
-    assert plain_name("us-gov.anthropic.claude-3-haiku-20240307-v1:0") == "claude-3-haiku-20240307-v1:0"
+    assert (
+        plain_name("us-gov.anthropic.claude-3-haiku-20240307-v1:0")
+        == "claude-3-haiku-20240307-v1:0"
+    )
     assert plain_name(" openai:ft:GPT-4o:acme ") == "gpt-4o:acme"
     assert plain_name("gpt-4.1") == "gpt-4.1"
     assert plain_name("mistral:7b") == "mistral:7b"

@@ -28,7 +28,9 @@ CALL = ToolCall("call_123", "get_data", '{"query":"test"}')
 RESULT = ToolResult("call_123", '{"result": "success", "data": "test"}')
 
 
-@pytest.fixture(params=["chars4_plus1", "ceil4_plus2", "floor4", "words", "ceil4_overhead", "fixed:7"])
+@pytest.fixture(
+    params=["chars4_plus1", "ceil4_plus2", "floor4", "words", "ceil4_overhead", "fixed:7"]
+)
 def preset(request):
     return request.param
 
@@ -39,7 +41,11 @@ class TestPresets(CounterContract):
         return counter_for(preset)
 
     def test_brings_its_own_overheads(self, counter):
-        expected = Tariff(4, 10, 10, result_id=True) if counter.name == "ceil4_overhead" else Tariff(0, 0, 0)
+        expected = (
+            Tariff(4, 10, 10, result_id=True)
+            if counter.name == "ceil4_overhead"
+            else Tariff(0, 0, 0)
+        )
         assert counter.tariff == expected
 
     def test_does_not_claim_to_be_exact(self, counter):
@@ -70,7 +76,10 @@ def test_content_that_is_not_there_takes_nothing_where_the_design_says_so():
 
 
 def test_a_message_is_counted_by_its_whole_content():
-    assert counter_for("chars4_plus1").count_message(message("user", Text("hello"), plain="hello")) == 2
+    assert (
+        counter_for("chars4_plus1").count_message(message("user", Text("hello"), plain="hello"))
+        == 2
+    )
     assert counter_for("ceil4_plus2").count_message(message("tool", ToolResult("c", "hello"))) == 4
 
 
@@ -103,16 +112,19 @@ def test_images_are_counted_wherever_they_are(name):
     counter = counter_for(name)
     assert isinstance(counter, MessageCounter)
     without = counter.count_message(message("user", Text("look")))
-    assert counter.count_message(message("user", Text("look"), image)) == without + media_tokens(image)
-    without = counter.count_message(message("tool", ToolResult("c", "look")))
-    assert counter.count_message(message("tool", ToolResult("c", "look", (image,)))) == without + media_tokens(
+    assert counter.count_message(message("user", Text("look"), image)) == without + media_tokens(
         image
     )
+    without = counter.count_message(message("tool", ToolResult("c", "look")))
+    assert counter.count_message(
+        message("tool", ToolResult("c", "look", (image,)))
+    ) == without + media_tokens(image)
 
 
 def test_a_fixed_count_is_the_same_for_every_message():
     counter = counter_for("fixed:100")
     assert counter.name == "fixed:100"
     assert {
-        counter.count_message(m) for m in (message("user"), message("assistant", CALL), message("tool", RESULT))
+        counter.count_message(m)
+        for m in (message("user"), message("assistant", CALL), message("tool", RESULT))
     } == {100}

@@ -30,7 +30,11 @@ def test_an_image_takes_what_its_size_takes_however_it_is_carried(data):
 
 def test_the_length_of_the_base64_does_not_matter():
     small, large = inline(PNG), inline(PNG + b"\x00" * 3_000_000)
-    assert media_tokens(Media("image", source=small)) == media_tokens(Media("image", source=large)) < 1_000
+    assert (
+        media_tokens(Media("image", source=small))
+        == media_tokens(Media("image", source=large))
+        < 1_000
+    )
 
 
 def test_the_size_of_a_photograph_is_found_behind_its_preview():
@@ -42,17 +46,24 @@ def test_an_image_that_is_elsewhere_takes_a_usual_one():
     for source in ("https://example.com/a.png", "file-abc123", "gs://bucket/a", ""):
         assert media_tokens(Media("image", source=source)) == 765
         assert media_tokens(Media("image", source=source, detail="low")) == 85
-    assert MediaCounter("claude-3-opus")(Media("image", source="https://example.com/a.png")) == 1_600
+    assert (
+        MediaCounter("claude-3-opus")(Media("image", source="https://example.com/a.png")) == 1_600
+    )
 
 
 def test_the_model_decides():
     image = Media("image", source=inline(PNG))
-    assert MediaCounter("claude-3-opus")(image) == image_tokens(640, 480, model="claude-3-opus") == 410
+    assert (
+        MediaCounter("claude-3-opus")(image) == image_tokens(640, 480, model="claude-3-opus") == 410
+    )
     assert MediaCounter("gemini-2.5-pro")(image) == 258
 
 
 def test_a_pdf_takes_its_pages():
-    one, many = (MediaCounter("claude-3-opus")(Media("document", source=inline(pdf(packed(n))))) for n in (1, 30))
+    one, many = (
+        MediaCounter("claude-3-opus")(Media("document", source=inline(pdf(packed(n)))))
+        for n in (1, 30)
+    )
     assert many == 30 * one == 30 * 3_800
 
 
@@ -89,8 +100,15 @@ def test_a_written_document_is_counted_by_its_text():
     text = "The minutes of the meeting, item by item. " * 20
     source = base64.b64encode(text.encode()).decode()
     assert MediaCounter(count=len)(Media("document", "text/plain", source)) == len(text)
-    assert MediaCounter(count=len)(Media("document", source=f"data:text/plain;base64,{source}")) == len(text)
-    assert MediaCounter(count=len)(Media("document", source="data:text/plain;charset=utf-8,a%20b%C3%A9")) == 4
+    assert MediaCounter(count=len)(
+        Media("document", source=f"data:text/plain;base64,{source}")
+    ) == len(text)
+    assert (
+        MediaCounter(count=len)(
+            Media("document", source="data:text/plain;charset=utf-8,a%20b%C3%A9")
+        )
+        == 4
+    )
     assert media_tokens(Media("document", "text/plain", source)) == len(text) // 4
 
 
@@ -99,9 +117,9 @@ def test_a_document_of_another_kind_is_counted_by_its_size():
 
 
 def test_a_document_that_is_elsewhere_takes_five_pages():
-    assert media_tokens(Media("document", source="https://example.com/report.pdf")) == 5 * document_tokens(
-        pdf(packed(1))
-    )
+    assert media_tokens(
+        Media("document", source="https://example.com/report.pdf")
+    ) == 5 * document_tokens(pdf(packed(1)))
 
 
 def test_sound_and_film_take_their_length():
@@ -121,7 +139,13 @@ def test_any_source_takes_something(kind, source):
 
 @pytest.mark.parametrize(
     "source",
-    ["data:" + "a" * 1_000_000, "data:" + ";a" * 500_000, "A" * 1_000_000, " " * 1_000_000, "%41" * 300_000],
+    [
+        "data:" + "a" * 1_000_000,
+        "data:" + ";a" * 500_000,
+        "A" * 1_000_000,
+        " " * 1_000_000,
+        "%41" * 300_000,
+    ],
 )
 def test_a_megabyte_of_source_is_read_no_more_than_once(source):
     assert media_tokens(Media("image", source=source)) == 765

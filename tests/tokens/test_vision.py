@@ -40,7 +40,11 @@ def test_an_unknown_model_is_counted_in_openais_tiles():
 
 
 def test_a_strip_thinner_than_a_patch_takes_no_more_than_the_most():
-    assert image_tokens(1, 49_153, model="gpt-4.1-mini") == image_tokens(49_153, 1, model="gpt-4.1-mini") == 2_489
+    assert (
+        image_tokens(1, 49_153, model="gpt-4.1-mini")
+        == image_tokens(49_153, 1, model="gpt-4.1-mini")
+        == 2_489
+    )
 
 
 @given(
@@ -49,7 +53,9 @@ def test_a_strip_thinner_than_a_patch_takes_no_more_than_the_most():
     st.integers(0, 50_000),
     st.sampled_from(["", "low", "high", "?"]),
 )
-def test_every_size_takes_something_and_nothing_takes_more_than_the_largest(model, width, height, detail):
+def test_every_size_takes_something_and_nothing_takes_more_than_the_largest(
+    model, width, height, detail
+):
     tokens = image_tokens(width, height, model=model, detail=detail)
     largest = 6_000_000 if model.startswith("gemini-2") else 40_000 if "mini" in model else 12_000
     assert 1 <= tokens <= largest

@@ -6,4 +6,13 @@ It fits before every model call, runs the tools, and meets a refusal for length.
 from holdfast.agent.loop import AgentLoop, ChatModel, Trigger, overflow
 from holdfast.agent.tools import FunctionTool, Tool, remember_tool, search_tool
 
-__all__ = ["AgentLoop", "ChatModel", "FunctionTool", "Tool", "Trigger", "overflow", "remember_tool", "search_tool"]
+__all__ = [
+    "AgentLoop",
+    "ChatModel",
+    "FunctionTool",
+    "Tool",
+    "Trigger",
+    "overflow",
+    "remember_tool",
+    "search_tool",
+]

@@ -40,7 +40,9 @@ def drive(steps: Step) -> Any:
             return done.value
         try:
             answer = _done(work)
-            advance = partial(steps.send, wait_for(_awaited(answer)) if isawaitable(answer) else answer)
+            advance = partial(
+                steps.send, wait_for(_awaited(answer)) if isawaitable(answer) else answer
+            )
         except Exception as fault:  # noqa: BLE001 - it belongs to the step that asked
             advance = partial(steps.throw, fault)
 
@@ -174,7 +176,9 @@ class AgentLoop:
         return view
 
     def _turn(self, message: Any) -> Step:
-        yield from self._said({"role": "user", "content": message} if isinstance(message, str) else message)
+        yield from self._said(
+            {"role": "user", "content": message} if isinstance(message, str) else message
+        )
         yield from self._fitted("request")
         for _ in range(self.rounds):
             yield from self._fitted("call")
@@ -270,7 +274,9 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
         advice = "give Session(..., budget=8_000), or trigger='manual'"
         raise ConfigError("the session has none to fit to", place="budget", advice=advice)
     if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-        raise ConfigError(f"{rounds!r} is no number of model calls", place="rounds", advice="give 1 or more")
+        raise ConfigError(
+            f"{rounds!r} is no number of model calls", place="rounds", advice="give 1 or more"
+        )
 
 
 def _message(reply: object) -> Any:

@@ -56,7 +56,9 @@ class FunctionTool:
         function: object = self.run
         if not callable(function):
             advice = "give a function of the arguments' JSON"
-            raise ConfigError(f"{named(function)} is no function", place="FunctionTool.run", advice=advice)
+            raise ConfigError(
+                f"{named(function)} is no function", place="FunctionTool.run", advice=advice
+            )
 
     def __call__(self, arguments: object) -> Any:
         """The function's answer."""
@@ -78,7 +80,9 @@ def by_name(tools: object) -> dict[str, Tool]:
     """
     if not is_list(tools):
         raise ConfigError(
-            f"{named(tools)} is no list of tools", place="tools", advice="give a list of FunctionTool"
+            f"{named(tools)} is no list of tools",
+            place="tools",
+            advice="give a list of FunctionTool",
         )
     found: dict[str, Tool] = {}
     for n, tool in enumerate(tools):
@@ -90,13 +94,19 @@ def by_name(tools: object) -> dict[str, Tool]:
             advice = 'give one such as {"type": "function", "function": {"name": "read", "parameters": {...}}}'
             raise ConfigError("its schema has no name", place=place, advice=advice)
         if name in found:
-            raise ConfigError(f"there is another tool named {name!r}", place=place, advice="rename one of them")
+            raise ConfigError(
+                f"there is another tool named {name!r}", place=place, advice="rename one of them"
+            )
         found[name] = tool
     return found
 
 
 def _is_tool(value: object) -> TypeGuard[Tool]:
-    return not isinstance(value, type) and callable(value) and is_object(getattr(value, "schema", None))
+    return (
+        not isinstance(value, type)
+        and callable(value)
+        and is_object(getattr(value, "schema", None))
+    )
 
 
 def _name(schema: Mapping[str, Any]) -> str:
@@ -142,7 +152,10 @@ def results(wire: str, calls: Sequence[ToolCall], outputs: Sequence[str]) -> lis
     """The messages that bring the outputs of these calls."""
     pairs = list(zip(calls, outputs, strict=True))
     if wire in _BLOCKS:
-        blocks = [{"type": "tool_result", "tool_use_id": call.id, "content": output} for call, output in pairs]
+        blocks = [
+            {"type": "tool_result", "tool_use_id": call.id, "content": output}
+            for call, output in pairs
+        ]
         return [{"role": "user", "content": blocks}]
     return [{"role": "tool", "tool_call_id": call.id, "content": output} for call, output in pairs]
 
@@ -157,10 +170,14 @@ _SEARCHING = (
     "Find again what was said or what a tool gave earlier in this conversation, word for word. Of what is older "
     "only notes and excerpts stand here; look for the original before you ask for it again or do work twice."
 )
-_OPENING = "Found earlier in this conversation, best first; to read one whole, give its number as message:"
+_OPENING = (
+    "Found earlier in this conversation, best first; to read one whole, give its number as message:"
+)
 _SHORTENED = "\n[shortened; give lines or a pattern to read the rest]"
 _NOTHING = "Nothing in this conversation answers it."
-_WRONG = 'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
+_WRONG = (
+    'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
+)
 _HITS = 6
 _WORTH = 0.2  # score below which a message has next to nothing of the question
 _LEAST = 40  # tokens of an excerpt; twice that, of an answer
@@ -168,10 +185,22 @@ _ANSWER = 2_000  # tokens
 
 _TEXT = {"text": {"type": "string", "description": "one fact, decision or instruction, in full"}}
 _SOUGHT = {
-    "query": {"type": "string", "description": "what to look for, in the words in which it was probably said"},
-    "message": {"type": "integer", "description": "the number of a message that was found, to read it whole"},
-    "lines": {"type": "string", "description": "of that message a range of lines such as 10:80, counted from 1"},
-    "pattern": {"type": "string", "description": "of that message only the lines that match this (RE2)"},
+    "query": {
+        "type": "string",
+        "description": "what to look for, in the words in which it was probably said",
+    },
+    "message": {
+        "type": "integer",
+        "description": "the number of a message that was found, to read it whole",
+    },
+    "lines": {
+        "type": "string",
+        "description": "of that message a range of lines such as 10:80, counted from 1",
+    },
+    "pattern": {
+        "type": "string",
+        "description": "of that message only the lines that match this (RE2)",
+    },
 }
 
 
@@ -192,7 +221,12 @@ def remember_tool(session: Session, format: ToolFormat = "openai") -> FunctionTo
     return _tool(format, "remember", _REMEMBERING, _TEXT, ["text"], run)
 
 
-def search_tool(session: Session, format: ToolFormat = "openai", *, most: int = _ANSWER) -> FunctionTool:  # noqa: A002 - as above
+def search_tool(
+    session: Session,
+    format: ToolFormat = "openai",  # noqa: A002 - as above
+    *,
+    most: int = _ANSWER,
+) -> FunctionTool:
     """The tool by which a model looks into the whole thread, also beyond its view.
 
     It answers with the originals that say most to the query, or with one message by its number, in
@@ -202,7 +236,9 @@ def search_tool(session: Session, format: ToolFormat = "openai", *, most: int = 
     checked(session)
     if isinstance(most, bool) or not isinstance(most, int) or most < 2 * _LEAST:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
         raise ConfigError(
-            f"{most!r} is too little for an answer", place="most", advice=f"give {2 * _LEAST} or more"
+            f"{most!r} is too little for an answer",
+            place="most",
+            advice=f"give {2 * _LEAST} or more",
         )
 
     def run(arguments: str) -> str:
@@ -211,7 +247,9 @@ def search_tool(session: Session, format: ToolFormat = "openai", *, most: int = 
             if isinstance(asked.get("message"), int):
                 return _whole(session, asked, most)
             query = asked.get("query")
-            return _found(session, query, most) if isinstance(query, str) and query.strip() else _WRONG
+            return (
+                _found(session, query, most) if isinstance(query, str) and query.strip() else _WRONG
+            )
         except HoldfastError as fault:
             return f"error: {fault}"
 
@@ -280,4 +318,6 @@ def _tool(
     described = {"name": name, "description": purpose}
     if form == "anthropic":
         return FunctionTool({**described, "input_schema": parameters}, run)
-    return FunctionTool({"type": "function", "function": {**described, "parameters": parameters}}, run)
+    return FunctionTool(
+        {"type": "function", "function": {**described, "parameters": parameters}}, run
+    )

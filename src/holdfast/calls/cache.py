@@ -175,11 +175,17 @@ class Lru(Generic[V]):
                 self._entries[key] = value
                 self._entries.move_to_end(key)
             beyond = max(0, len(self._entries) - self.capacity)
-            gone = {key: self._entries.popitem(last=False)[1] for key in list(self._entries)[:beyond]}
+            gone = {
+                key: self._entries.popitem(last=False)[1] for key in list(self._entries)[:beyond]
+            }
             order = json.dumps(list(self._entries))
         if store is None:
             return
-        kept = {f"{self._place}:{key}": self._encode(value) for key, value in values.items() if key not in gone}
+        kept = {
+            f"{self._place}:{key}": self._encode(value)
+            for key, value in values.items()
+            if key not in gone
+        }
         await _set_all(store, {**kept, self._place: order})
         for key in gone:
             await answered(store.delete(f"{self._place}:{key}"))
@@ -187,7 +193,9 @@ class Lru(Generic[V]):
     async def _load(self, store: KeyValueStore | None) -> None:
         if store is None or self._known:
             return
-        order = _keys(await answered(store.get(self._place)))[-self.capacity :] if self.capacity else []
+        order = (
+            _keys(await answered(store.get(self._place)))[-self.capacity :] if self.capacity else []
+        )
         with self._lock:
             if not self._known:
                 self._entries.update(dict.fromkeys(order))
@@ -220,7 +228,9 @@ def _keys(text: str | None) -> list[str]:
     except ValueError:
         return []
     return (
-        [key for key in cast("list[object]", listed) if isinstance(key, str)] if isinstance(listed, list) else []
+        [key for key in cast("list[object]", listed) if isinstance(key, str)]
+        if isinstance(listed, list)
+        else []
     )
 
 
@@ -240,7 +250,9 @@ class CompressionCache:
     ) -> None:
         for name, capacity in (("embeddings", embeddings), ("summaries", summaries)):
             if not isinstance(cast("object", capacity), int) or capacity < 0:
-                raise ConfigError(f"{capacity!r} is not a number of entries", place=f"CompressionCache.{name}")
+                raise ConfigError(
+                    f"{capacity!r} is not a number of entries", place=f"CompressionCache.{name}"
+                )
         place = None if store is None else opened(store)
         self.embeddings: Lru[Vector] = Lru("embeddings", embeddings, place, json.dumps, _vector)
         self.summaries: Lru[str] = Lru("summaries", summaries, place, str, str)

@@ -35,7 +35,9 @@ def checked(answer: object, texts: int, who: str) -> list[Vector]:
     try:
         rows = [_numbers(row) for row in cast("Sequence[object]", answer)]
     except (TypeError, ValueError, OverflowError) as fault:
-        raise ModelError(f"{who} returned something else than vectors of numbers: {fault}") from fault
+        raise ModelError(
+            f"{who} returned something else than vectors of numbers: {fault}"
+        ) from fault
     if len(rows) != texts:
         raise ModelError(f"{who} returned {len(rows):,} vectors for {texts:,} texts")
     check_lengths(rows, who)
@@ -57,7 +59,9 @@ def check_lengths(rows: Sequence[Vector], who: str) -> None:
 def _numbers(row: object) -> Vector:
     """The row as Python's own numbers; an array knows a fast way."""
     listed: Any = getattr(row, "tolist", None)
-    return [float(number) for number in cast("Sequence[Any]", listed() if callable(listed) else row)]
+    return [
+        float(number) for number in cast("Sequence[Any]", listed() if callable(listed) else row)
+    ]
 
 
 Call = Callable[[], object]
@@ -107,7 +111,9 @@ class VendorLine:
             )
         seconds = min(self._limits.timeout, until - monotonic())
         if seconds <= 0:
-            return ModelError(f"the {self._limits.total:g} s for model calls are used up; {who} was not asked")
+            return ModelError(
+                f"the {self._limits.total:g} s for model calls are used up; {who} was not asked"
+            )
         try:
             async with asyncio.timeout(seconds):
                 return await _answer(call)
@@ -193,14 +199,18 @@ class EmbeddingRound:
                 if text not in self._known and self._owners.setdefault(text, i) == i:
                     self._tallies[i].sent.append(text)
         missing = list(self._owners)
-        await gather(*(self._fill(missing[at : at + _BATCH]) for at in range(0, len(missing), _BATCH)))
+        await gather(
+            *(self._fill(missing[at : at + _BATCH]) for at in range(0, len(missing), _BATCH))
+        )
         return [self._settled(i) for i in range(len(self._asked))]
 
     async def _remembered(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         if self._lineup.cache is None:
             return {}
         found = await self._lineup.cache.embeddings.afind([self._key(text) for text in texts])
-        return {text: vector for text, vector in zip(texts, found, strict=True) if vector is not None}
+        return {
+            text: vector for text, vector in zip(texts, found, strict=True) if vector is not None
+        }
 
     async def _fill(self, texts: Sequence[str]) -> None:
         """Get the vectors; where a batch is refused, each request is tried alone.
@@ -292,9 +302,12 @@ class Caller:
         All embeddings go out together.
         """
         embeds = [(request, ledger) for request, ledger in asked if isinstance(request, Embed)]
-        completes = [(request, ledger) for request, ledger in asked if isinstance(request, Complete)]
+        completes = [
+            (request, ledger) for request, ledger in asked if isinstance(request, Complete)
+        ]
         vectors, *texts = await gather(
-            self._embedded(embeds), *(self._completed(request, ledger) for request, ledger in completes)
+            self._embedded(embeds),
+            *(self._completed(request, ledger) for request, ledger in completes),
         )
         rows, replies = iter(cast("list[object]", vectors)), iter(texts)
         return [next(rows) if isinstance(request, Embed) else next(replies) for request, _ in asked]
@@ -311,7 +324,9 @@ class Caller:
             ledger.calls.append(ModelCall("complete", name, cached=int(not fault), fault=fault))
         return reply
 
-    async def _reply(self, model: Model, key: str, request: Complete, ledger: CallRecords) -> object:
+    async def _reply(
+        self, model: Model, key: str, request: Complete, ledger: CallRecords
+    ) -> object:
         """What the cache knows, else what the model says: then the cache knows it too."""
         name = name_of(model)
         known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
@@ -354,7 +369,9 @@ class Caller:
             embedder = self._lineup.embeds()
         except HoldfastError as fault:
             return [fault] * len(asked)
-        embedding = EmbeddingRound(self._lineup, embedder, self._embedder_line, self._flights, asked)
+        embedding = EmbeddingRound(
+            self._lineup, embedder, self._embedder_line, self._flights, asked
+        )
         return await embedding.answers()
 
 
@@ -369,4 +386,6 @@ def _reply_of(answer: object, who: str) -> Reply | HoldfastError:
 
 
 def _failed(name: str, outcome: Outcome, fault: HoldfastError) -> ModelCall:
-    return ModelCall("complete", name, attempts=outcome.attempts, seconds=outcome.seconds, fault=str(fault))
+    return ModelCall(
+        "complete", name, attempts=outcome.attempts, seconds=outcome.seconds, fault=str(fault)
+    )

@@ -30,7 +30,8 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
     if threading.current_thread().name == _NAME:
         work.close()
         raise ConfigError(
-            "an asynchronous model or store calls holdfast and waits for it", advice="await acompress"
+            "an asynchronous model or store calls holdfast and waits for it",
+            advice="await acompress",
         )
     waiting = asyncio.run_coroutine_threadsafe(work, _loop())
     try:
@@ -64,7 +65,10 @@ async def in_thread(call: Callable[[], T]) -> T:
     def work() -> None:
         try:
             told.set_result(context.run(call))
-        except (StopIteration, GeneratorExit) as fault:  # those a future does not hand on as they are
+        except (
+            StopIteration,
+            GeneratorExit,
+        ) as fault:  # those a future does not hand on as they are
             told.set_exception(RuntimeError(repr(fault)))
         except BaseException as fault:  # noqa: BLE001 - raised again where the call is waited for
             told.set_exception(fault)

@@ -56,11 +56,15 @@ class CallLimits:
         for name in ("timeout", "backoff", "patience", "total"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not isfinite(value) or value < 0:
-                raise ConfigError(f"{value!r} is not a number of seconds", place=f"CallLimits.{name}")
+                raise ConfigError(
+                    f"{value!r} is not a number of seconds", place=f"CallLimits.{name}"
+                )
         for name, least in (("retries", 0), ("concurrency", 1)):
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
-                raise ConfigError(f"{value!r} is not a number of at least {least}", place=f"CallLimits.{name}")
+                raise ConfigError(
+                    f"{value!r} is not a number of at least {least}", place=f"CallLimits.{name}"
+                )
 
 
 _USUAL = CallLimits()

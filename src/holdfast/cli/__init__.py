@@ -72,7 +72,9 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each; only commands of other packages are loaded for it."""
         about = {
-            name: _ABOUT[name] if name in _ABOUT else self.get_command(ctx, name).get_short_help_str()
+            name: _ABOUT[name]
+            if name in _ABOUT
+            else self.get_command(ctx, name).get_short_help_str()
             for name in self.list_commands(ctx)
         }
         with formatter.section("Commands"):
@@ -122,7 +124,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _told(fault: Exception) -> int:
     """Say what went wrong; the exit code that it amounts to."""
-    if isinstance(fault, OSError) and fault.filename is None:  # of files, errors of ours tell by now
+    if (
+        isinstance(fault, OSError) and fault.filename is None
+    ):  # of files, errors of ours tell by now
         let_go(sys.stdout)
         problem = f"it cannot be written ({fault.strerror or fault})"
         fault = InputError(problem, place="standard output", advice="name a file with room for it")
@@ -198,16 +202,24 @@ def _as_option(found: re.Match[str]) -> str:
 
 def _of_click(fault: click.ClickException) -> InputError:
     """What the parser of arguments objects to, as an error of ours."""
-    command = fault.ctx.command_path if isinstance(fault, click.UsageError) and fault.ctx else "holdfast"
+    command = (
+        fault.ctx.command_path if isinstance(fault, click.UsageError) and fault.ctx else "holdfast"
+    )
     advice = f"see {command} --help"
     if isinstance(fault, click.NoSuchOption):
-        near = f"did you mean {' or '.join(sorted(fault.possibilities))}?" if fault.possibilities else advice
+        near = (
+            f"did you mean {' or '.join(sorted(fault.possibilities))}?"
+            if fault.possibilities
+            else advice
+        )
         return InputError("there is no such option", place=fault.option_name, advice=near)
     if isinstance(fault, click.BadParameter):
         parameter = fault.param
         place = parameter.opts[-1] if parameter else ""
         if isinstance(parameter, click.Argument):
-            place = parameter.make_metavar(fault.ctx) if fault.ctx else parameter.human_readable_name
+            place = (
+                parameter.make_metavar(fault.ctx) if fault.ctx else parameter.human_readable_name
+            )
         missing = isinstance(fault, click.MissingParameter)
         problem = "it is missing" if missing else fault.message.rstrip(".")
         return InputError(problem, place=place, advice=advice)

@@ -76,13 +76,17 @@ class Request:
         given = self._given
         if given["profile"] and given["strategy"]:
             advice = "give the one or the other"
-            raise ConfigError("a profile and strategies exclude each other", place="profile", advice=advice)
+            raise ConfigError(
+                "a profile and strategies exclude each other", place="profile", advice=advice
+            )
         budget = budget_of(given)
         document = read_conversation(self.file)
         options = self._options.copy()
         options["tools"] = read_tools(given["tools"])
         options["store"] = (
-            "memory://" if given["store"] and rehearsal else kept_in(given["store"], given["store_key"])
+            "memory://"
+            if given["store"] and rehearsal
+            else kept_in(given["store"], given["store_key"])
         )
         with waiting(len(document.text)), within(self.file, given["tools"]):
             result = compress(document.payload, budget, **options)
@@ -96,7 +100,9 @@ class Request:
         """Raise BudgetError for a result that is not accepted."""
         if not self.accepts(result):
             before, smallest = result.metrics.tokens_before, result.smallest or result.usage.tokens
-            raise BudgetError(limit=result.usage.limit, tokens=before, smallest=smallest, reason=result.detail)
+            raise BudgetError(
+                limit=result.usage.limit, tokens=before, smallest=smallest, reason=result.detail
+            )
 
     def account(self, result: CompressionResult) -> Account:
         """The result message by message, counted as it was."""
@@ -112,7 +118,8 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
 
     def asked(**given: Any) -> int:
         return command(
-            Request(given), **{name: given[name] for name in given if name in signature(command).parameters}
+            Request(given),
+            **{name: given[name] for name in given if name in signature(command).parameters},
         )
 
     # click keeps what the options of the command itself have left on its function
@@ -128,14 +135,21 @@ def report_form(file: str | None) -> Form:
     suffix = Path(file).suffix.lower() if file else ".txt"
     if suffix not in _FORMS:
         advice = f"let its name end in {' or '.join(_FORMS)}"
-        raise ConfigError("the name says no form of report", place=f"--report {file}", advice=advice)
+        raise ConfigError(
+            "the name says no form of report", place=f"--report {file}", advice=advice
+        )
     return _FORMS[suffix]
 
 
 _OPTIONS = (
     click.argument("file", metavar="FILE|-"),
     *LIMITS,
-    click.option("--step", callback=share, metavar="X", help="Let go in steps of this share: prompt caches hold."),
+    click.option(
+        "--step",
+        callback=share,
+        metavar="X",
+        help="Let go in steps of this share: prompt caches hold.",
+    ),
     SOFT,
     PROFILE,
     click.option(
@@ -145,9 +159,15 @@ _OPTIONS = (
         metavar="S",
         help=f"Instead of a profile; again for the next ({', '.join(COMPRESSORS.table)}).",
     ),
-    click.option("--query", metavar="Q", help="The question in view.  [default: the newest user message]"),
     click.option(
-        "--pin", multiple=True, callback=positions, metavar="I", help="Messages that never leave: 0,3,-1."
+        "--query", metavar="Q", help="The question in view.  [default: the newest user message]"
+    ),
+    click.option(
+        "--pin",
+        multiple=True,
+        callback=positions,
+        metavar="I",
+        help="Messages that never leave: 0,3,-1.",
     ),
     REDACT,
 )
@@ -155,13 +175,28 @@ _OPTIONS = (
 
 @click.command("compress")
 @request_options
-@click.option("-o", "--output", metavar="FILE|-", help="Where the messages go, in the form in which they came.")
-@click.option("--result", "kept", metavar="FILE", help="Keep all that was taken out, for `holdfast restore`.")
-@click.option("--report", "told", metavar="FILE", help="What was done to each message: .html or .txt.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE|-",
+    help="Where the messages go, in the form in which they came.",
+)
+@click.option(
+    "--result", "kept", metavar="FILE", help="Keep all that was taken out, for `holdfast restore`."
+)
+@click.option(
+    "--report", "told", metavar="FILE", help="What was done to each message: .html or .txt."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON on standard output.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
 def compress_command(
-    request: Request, output: str | None, kept: str | None, told: str | None, *, as_json: bool, quiet: bool
+    request: Request,
+    output: str | None,
+    kept: str | None,
+    told: str | None,
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     r"""Fit the conversation in FILE (- is standard input) to a budget of tokens.
 
@@ -176,7 +211,9 @@ def compress_command(
     """
     check_output(output, as_json=as_json)
     form = report_form(told)
-    check_targets({"-o": output, "--result": kept, "--report": told}, request.file, onto_source="-o")
+    check_targets(
+        {"-o": output, "--result": kept, "--report": told}, request.file, onto_source="-o"
+    )
     document, result = request.run()
     if as_json and not request.accepts(result):
         say_json(summary(result))
@@ -192,7 +229,10 @@ def compress_command(
         files[told] = text_bytes(request.report(result, form))
     write_all(files)
     if not quiet:
-        told_last = [*calls_told(result.model_usage), *_whereabouts(result, request.file, output, kept, told)]
+        told_last = [
+            *calls_told(result.model_usage),
+            *_whereabouts(result, request.file, output, kept, told),
+        ]
         mention("\n".join([*overview(result), "", *told_last, ""]))
         mention_unknown(*request.counted)
     if as_json:
@@ -225,7 +265,12 @@ def _whereabouts(
 @click.command("explain")
 @request_options
 @click.option("--report", "told", metavar="FILE", help="Write it to a file instead: .html or .txt.")
-@click.option("--json", "as_json", is_flag=True, help="Print the facts, and the fate of each message, as JSON.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the facts, and the fate of each message, as JSON.",
+)
 def explain(request: Request, told: str | None, *, as_json: bool) -> int:
     r"""Show what `holdfast compress` would do to FILE with these options, and change nothing.
 

@@ -20,7 +20,13 @@ from holdfast.cli.terminal import SCREENS, say, say_json, waiting
 @counting_options
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def command(
-    file: str, model: str | None, counter: str | None, form: str | None, tools: str | None, *, as_json: bool
+    file: str,
+    model: str | None,
+    counter: str | None,
+    form: str | None,
+    tools: str | None,
+    *,
+    as_json: bool,
 ) -> int:
     r"""Count the tokens of the conversation in FILE (- is standard input), message by message.
 

@@ -78,7 +78,9 @@ def _read_bytes(file: str) -> bytes:
             return sys.stdin.buffer.read()
         except OSError as fault:
             problem = f"it cannot be read ({fault.strerror or fault})"
-            raise InputError(problem, place=shown(file), advice="name a file, or send one in by a pipe") from fault
+            raise InputError(
+                problem, place=shown(file), advice="name a file, or send one in by a pipe"
+            ) from fault
     try:
         return Path(file).read_bytes()
     except FileNotFoundError as fault:
@@ -87,7 +89,9 @@ def _read_bytes(file: str) -> bytes:
         raise InputError("this is a directory", place=file, advice="name a file in it") from fault
     except (OSError, ValueError) as fault:
         problem = fault.strerror if isinstance(fault, OSError) and fault.strerror else f"{fault}"
-        raise InputError(f"it cannot be read ({problem})", place=file, advice="check the file") from fault
+        raise InputError(
+            f"it cannot be read ({problem})", place=file, advice="check the file"
+        ) from fault
 
 
 def read_conversation(file: str) -> Document:
@@ -96,9 +100,13 @@ def read_conversation(file: str) -> Document:
     if "holdfast" in object_in(document):
         advice = "get the messages out of it with `holdfast restore`"
         raise InputError("this is a result, no conversation", place=document.name, advice=advice)
-    if document.lines and any("messages" in line for line in document.payload if isinstance(line, dict)):
+    if document.lines and any(
+        "messages" in line for line in document.payload if isinstance(line, dict)
+    ):
         advice = "give them one at a time"
-        raise InputError("each line is a conversation of its own", place=document.name, advice=advice)
+        raise InputError(
+            "each line is a conversation of its own", place=document.name, advice=advice
+        )
     return document
 
 
@@ -131,7 +139,11 @@ def read_json(file: str) -> Document:
 
 def _one_a_line(text: str, fault: json.JSONDecodeError) -> bool:
     """Whether the text went on after a first value that took exactly one line."""
-    return fault.msg == "Extra data" and "\n" not in text[: fault.pos].strip() and "\n" in text[: fault.pos]
+    return (
+        fault.msg == "Extra data"
+        and "\n" not in text[: fault.pos].strip()
+        and "\n" in text[: fault.pos]
+    )
 
 
 def _parse_lines(text: str) -> list[object]:
@@ -187,7 +199,11 @@ def _parse(text: str, line: str = "") -> object:
 
     def finite(number: str) -> object:
         value = float(number)
-        return value if math.isfinite(value) else flaw(f"{number} is too large a number", "write it as text")
+        return (
+            value
+            if math.isfinite(value)
+            else flaw(f"{number} is too large a number", "write it as text")
+        )
 
     def constant(name: str) -> object:
         return flaw(f"{name} is no value of JSON", "write null, or a text")
@@ -199,7 +215,11 @@ def _parse(text: str, line: str = "") -> object:
             return flaw(f"a number of {len(number):,} digits is too long", "write it as text")
 
     value: object = json.loads(
-        text, object_pairs_hook=unique, parse_float=finite, parse_constant=constant, parse_int=integer
+        text,
+        object_pairs_hook=unique,
+        parse_float=finite,
+        parse_constant=constant,
+        parse_int=integer,
     )
     if flaws:
         place, found = next(_flawed(value, line))
@@ -216,7 +236,9 @@ def _flawed(value: object, line: str) -> Iterator[tuple[str, _Flaw]]:
             yield place, value
         elif isinstance(value, dict):
             fields = cast("dict[str, object]", value).items()
-            waiting += [(f"{place}.{key}" if place else key, inner) for key, inner in reversed(fields)]
+            waiting += [
+                (f"{place}.{key}" if place else key, inner) for key, inner in reversed(fields)
+            ]
         elif isinstance(value, list):
             items = list(enumerate(cast("list[object]", value)))
             waiting += [(f"{place}[{i}]", inner) for i, inner in reversed(items)]
@@ -271,7 +293,9 @@ def check_output(output: str | None, *, as_json: bool) -> None:
     """Refuse two things that both want standard output."""
     if as_json and output == STDOUT:
         advice = "name a file for the messages"
-        raise ConfigError("--json and the messages both want standard output", place="-o", advice=advice)
+        raise ConfigError(
+            "--json and the messages both want standard output", place="-o", advice=advice
+        )
 
 
 def obstacle(path: Path) -> tuple[str, str]:

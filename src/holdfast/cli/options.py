@@ -57,10 +57,20 @@ def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     if value is None:
         return None
     found = _TOKEN_COUNT.fullmatch(value.strip())
-    number = int(Decimal(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()]) if found else 0
+    number = (
+        int(Decimal(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()])
+        if found
+        else 0
+    )
     if not found or number > _MOST or (number == 0 and param.default != "0"):
-        problem = "is more than any model takes" if number > _MOST else "is not a positive number of tokens"
-        raise ConfigError(f"{value!r} {problem}", place=param.opts[-1], advice="give one such as 8000 or 8k")
+        problem = (
+            "is more than any model takes"
+            if number > _MOST
+            else "is not a positive number of tokens"
+        )
+        raise ConfigError(
+            f"{value!r} {problem}", place=param.opts[-1], advice="give one such as 8000 or 8k"
+        )
     return number
 
 
@@ -75,7 +85,9 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> floa
         found = -1.0
     if not 0 <= found < 1:
         advice = "give one such as 0.05"
-        raise ConfigError(f"{value!r} is not a share in [0, 1)", place=param.opts[-1], advice=advice)
+        raise ConfigError(
+            f"{value!r} is not a share in [0, 1)", place=param.opts[-1], advice=advice
+        )
     return found
 
 
@@ -107,11 +119,15 @@ def positions(ctx: click.Context, param: click.Parameter, value: Sequence[str]) 
             found += [int(number) for number in given.split(",")]
         except ValueError as fault:
             advice = "give a position such as 0, or several such as 0,3,-1"
-            raise ConfigError(f"{given!r} names no messages", place=param.opts[-1], advice=advice) from fault
+            raise ConfigError(
+                f"{given!r} names no messages", place=param.opts[-1], advice=advice
+            ) from fault
     return found
 
 
-def known(look_up: Callable[[str], object]) -> Callable[[click.Context, click.Parameter, Named], Named]:
+def known(
+    look_up: Callable[[str], object],
+) -> Callable[[click.Context, click.Parameter, Named], Named]:
     """One name, or several, that ``look_up`` knows; its complaint names the known ones."""
 
     def checked(ctx: click.Context, param: click.Parameter, value: Named) -> Named:
@@ -137,23 +153,38 @@ LIMITS = (
         help="Tokens that the conversation may take, such as 8000 or 8k.",
     ),
     click.option(
-        "--window", callback=tokens, metavar="N", help="The model's context window, instead of --budget."
+        "--window",
+        callback=tokens,
+        metavar="N",
+        help="The model's context window, instead of --budget.",
     ),
     click.option(
-        "--reserve", default="0", callback=tokens, metavar="N", help="Of the window, kept for the answer."
+        "--reserve",
+        default="0",
+        callback=tokens,
+        metavar="N",
+        help="Of the window, kept for the answer.",
     ),
     click.option(
-        "--headroom", default="0", callback=share, metavar="X", help="Share kept free for counting errors."
+        "--headroom",
+        default="0",
+        callback=share,
+        metavar="X",
+        help="Share kept free for counting errors.",
     ),
 )
-SOFT = click.option("--soft", is_flag=True, help="Come as near as possible to a budget that cannot be met.")
+SOFT = click.option(
+    "--soft", is_flag=True, help="Come as near as possible to a budget that cannot be met."
+)
 PROFILE = click.option(
     "--profile",
     callback=known(load_profile),
     metavar="P",
     help=f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
 )
-REDACT = click.option("--redact/--no-redact", default=None, help="Mask secrets before anything is kept.")
+REDACT = click.option(
+    "--redact/--no-redact", default=None, help="Mask secrets before anything is kept."
+)
 
 
 _NAME = 60  # cells of a model's name
@@ -166,7 +197,9 @@ def _check_counter(name: str) -> None:
 
 
 _COUNTER = (
-    click.option("--model", metavar="M", help="Count as this model does.  [default: o200k_base, approximate]"),
+    click.option(
+        "--model", metavar="M", help="Count as this model does.  [default: o200k_base, approximate]"
+    ),
     click.option(
         "--counter",
         callback=known(_check_counter),
@@ -181,7 +214,9 @@ _FORM = click.option(
     metavar="F",
     help=f"The form of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
 )
-_TOOLS = click.option("--tools", metavar="FILE", help="JSON list of tool schemas that are sent along.")
+_TOOLS = click.option(
+    "--tools", metavar="FILE", help="JSON list of tool schemas that are sent along."
+)
 
 counter_options = having(*_COUNTER)
 """Give a command the options ``model`` and ``counter``."""
@@ -216,7 +251,9 @@ def read_tools(file: str | None) -> object:
     with within(file):
         found = object_in(document).get("tools", document.payload)
         if not isinstance(found, list):
-            raise InputError("there is no list of schemas in it", advice='give a list, or an object with "tools"')
+            raise InputError(
+                "there is no list of schemas in it", advice='give a list, or an object with "tools"'
+            )
         return cast("object", found)
 
 
@@ -233,24 +270,36 @@ class _Unlocks(Protocol):
 
 store_options = having(
     click.option("--store", metavar="URL", help="Where originals are kept: sqlite:///FILE."),
-    click.option("--store-key", metavar="FILE", help="The store is encrypted: its key, 32 bytes or a passphrase."),
+    click.option(
+        "--store-key",
+        metavar="FILE",
+        help="The store is encrypted: its key, 32 bytes or a passphrase.",
+    ),
 )
 """Give a command the options ``store`` and ``store_key``."""
 
 
 excerpt_options = having(
     click.option("--lines", metavar="A:B", help="Only these lines, counted from 1."),
-    click.option("--pattern", metavar="RE", help="Only lines that match this regular expression (RE2)."),
-    click.option("--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status."),
+    click.option(
+        "--pattern", metavar="RE", help="Only lines that match this regular expression (RE2)."
+    ),
+    click.option(
+        "--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status."
+    ),
 )
 """Give a command the options ``lines``, ``pattern`` and ``field``."""
 
 
-def kept_in(url: str | None, key_file: str | None, *, reading: bool = False) -> str | KeyValueStore | None:
+def kept_in(
+    url: str | None, key_file: str | None, *, reading: bool = False
+) -> str | KeyValueStore | None:
     """The store of these options; one that is only read has to be there already."""
     if url is None:
         if key_file is not None:
-            raise ConfigError("there is no store to open with it", place="--store-key", advice="give --store too")
+            raise ConfigError(
+                "there is no store to open with it", place="--store-key", advice="give --store too"
+            )
         return None
     check_place(url, missing="check the path" if reading else "")
     if key_file is None:
@@ -268,7 +317,10 @@ def check_place(url: str, *, shown: str = "", missing: str = "") -> None:
     if missing and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():
         problem, advice = "there is no such file", missing
     elif url.startswith("memory:"):
-        problem, advice = "what is kept in memory ends with the command", f"name a file, as {_FILE}originals.db"
+        problem, advice = (
+            "what is kept in memory ends with the command",
+            f"name a file, as {_FILE}originals.db",
+        )
     elif url.startswith(_FILE) and url != _FILE:
         problem, advice = obstacle(Path(url.removeprefix(_FILE)))
     if problem:
@@ -281,7 +333,9 @@ def _key_in(file: str) -> bytes | str:
         content = Path(file).read_bytes()
         return content if len(content) == _KEY_BYTES else content.decode().rstrip("\r\n")
     except (OSError, ValueError) as fault:
-        problem = fault.strerror if isinstance(fault, OSError) and fault.strerror else "it is no text"
+        problem = (
+            fault.strerror if isinstance(fault, OSError) and fault.strerror else "it is no text"
+        )
         advice = "name a file with 32 bytes or a passphrase"
         raise InputError(
             f"the key cannot be read ({problem})", place=f"--store-key {file}", advice=advice
@@ -290,13 +344,19 @@ def _key_in(file: str) -> bytes | str:
 
 def budget_of(given: Mapping[str, Any]) -> Budget:
     """The budget that the options of ``LIMITS`` state."""
-    return Budget(given["budget"], given["window"], reserve=given["reserve"], headroom=given["headroom"])
+    return Budget(
+        given["budget"], given["window"], reserve=given["reserve"], headroom=given["headroom"]
+    )
 
 
 def options_of(given: Mapping[str, Any]) -> Options:
     """What a compression takes of it, without what was not given and what is read from files."""
     strategy: tuple[str, ...] = given.get("strategy", ())
-    named = {**given, "format": given["form"], "strategy": strategy[0] if len(strategy) == 1 else strategy or None}
+    named = {
+        **given,
+        "format": given["form"],
+        "strategy": strategy[0] if len(strategy) == 1 else strategy or None,
+    }
     taken = Options.__annotations__.keys() - {"store", "tools"}
     return cast("Options", {name: named[name] for name in taken if named.get(name) is not None})
 
@@ -316,6 +376,8 @@ model_options = having(
         metavar="V:NAME",
         help=f"What compares texts ({', '.join(EMBEDDERS.table)}).  [default: local or lexical]",
     ),
-    click.option("--thread", metavar="ID", help="The conversation's name: its summaries are kept under it."),
+    click.option(
+        "--thread", metavar="ID", help="The conversation's name: its summaries are kept under it."
+    ),
 )
 """Give a command the options ``llm``, ``embedder`` and ``thread``."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import click
 
-from holdfast.cli.files import STDOUT, Document, check_targets, json_bytes, object_in, read_json, within, write_all
+from holdfast.cli.files import (
+    STDOUT,
+    Document,
+    check_targets,
+    json_bytes,
+    object_in,
+    read_json,
+    within,
+    write_all,
+)
 from holdfast.cli.options import excerpt_options, kept_in, store_options
 from holdfast.cli.terminal import mention, pour, say, say_json
 from holdfast.kernel.errors import ConfigError, InputError
@@ -16,10 +25,17 @@ from holdfast.stores.answers import opened
 @click.command("recall")
 @click.argument("key")
 @store_options
-@click.option("--thread", metavar="ID", default="", help="The conversation's name, if it was compressed with one.")
+@click.option(
+    "--thread",
+    metavar="ID",
+    default="",
+    help="The conversation's name, if it was compressed with one.",
+)
 @excerpt_options
 @click.option("-n", "--numbers", is_flag=True, help="Put its number before each line.")
-@click.option("--json", "as_json", is_flag=True, help="Print the text with the numbers of its lines as JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the text with the numbers of its lines as JSON."
+)
 def recall(
     key: str,
     store: str | None,
@@ -43,7 +59,9 @@ def recall(
     """
     place = kept_in(store, store_key, reading=True)
     if place is None:
-        raise ConfigError("it is missing", place="--store", advice="give the one that compress or shrink had")
+        raise ConfigError(
+            "it is missing", place="--store", advice="give the one that compress or shrink had"
+        )
     found = excerpt_of(key, Place(opened(place), thread), lines=lines, pattern=pattern, field=field)
     if as_json:
         say_json({"key": key, "text": found.text, "lines": list(found.numbers), "of": found.total})
@@ -56,7 +74,9 @@ def recall(
 
 @click.command("restore")
 @click.argument("file", metavar="RESULT|-")
-@click.option("-o", "--output", metavar="FILE", help="Where the messages go.  [default: standard output]")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Where the messages go.  [default: standard output]"
+)
 def restore_command(file: str, output: str | None) -> int:
     r"""Give back the original messages of a result that `holdfast compress --result` wrote.
 
@@ -78,5 +98,7 @@ def restore_command(file: str, output: str | None) -> int:
 
 def _result(document: Document) -> CompressionResult:
     if "holdfast" not in object_in(document):
-        raise InputError("this is no result", advice="give the file that `holdfast compress --result FILE` wrote")
+        raise InputError(
+            "this is no result", advice="give the file that `holdfast compress --result FILE` wrote"
+        )
     return CompressionResult.from_json(document.text)

@@ -67,14 +67,20 @@ def breakdown(counted: TokenBreakdown, stream: TextIO) -> str:
     table.add_column("message", no_wrap=True, overflow="ellipsis", ratio=1)
     for i, message in enumerate(counted.messages):
         share = message.tokens / max(counted.total, 1)
-        bar = ProgressBar(total=1.0, completed=share, width=12, complete_style="cyan", finished_style="cyan")
+        bar = ProgressBar(
+            total=1.0, completed=share, width=12, complete_style="cyan", finished_style="cyan"
+        )
         preview = Text(one_line(message.preview, 60))
         table.add_row(f"{i}", message.role, f"{message.tokens:,}", f"{share:.1%}", bar, preview)
     with console.capture() as captured:
         console.print(table)
-        console.print(f"\n{counted.total:,} tokens", style="holdfast.headline", end="", highlight=False)
+        console.print(
+            f"\n{counted.total:,} tokens", style="holdfast.headline", end="", highlight=False
+        )
         beside = f", {counted.overhead:,} of them beside the messages" if counted.overhead else ""
-        console.print(f"{beside}, counted with {counted.counter}: {trust(counted.accuracy)}", highlight=False)
+        console.print(
+            f"{beside}, counted with {counted.counter}: {trust(counted.accuracy)}", highlight=False
+        )
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
@@ -85,4 +91,6 @@ def waiting(doing: str) -> AbstractContextManager[object]:
 
 def _console(stream: TextIO) -> Console:
     width = None if stream.isatty() else _PAPER
-    return Console(file=stream, theme=_THEME, width=width, highlight=False, emoji=False, markup=False)
+    return Console(
+        file=stream, theme=_THEME, width=width, highlight=False, emoji=False, markup=False
+    )

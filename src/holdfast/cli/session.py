@@ -61,8 +61,12 @@ _FILE = "sqlite:///"
 _FIRST = "append something first"
 
 thread_options = having(
-    click.option("--store", required=True, metavar="FILE|URL", help="A SQLite file, or the URL of a store."),
-    click.option("--thread", required=True, metavar="ID", help="The name of the conversation; any text."),
+    click.option(
+        "--store", required=True, metavar="FILE|URL", help="A SQLite file, or the URL of a store."
+    ),
+    click.option(
+        "--thread", required=True, metavar="ID", help="The name of the conversation; any text."
+    ),
 )
 
 
@@ -86,7 +90,10 @@ def begun(session: Session, store: str) -> Session:
 @click.argument("file", default=STDIN)
 @thread_options
 @click.option(
-    "--id", "ids", multiple=True, help="The name of a message, one for each: a known one is not kept again."
+    "--id",
+    "ids",
+    multiple=True,
+    help="The name of a message, one for each: a known one is not kept again.",
 )
 @click.option(
     "--at",
@@ -116,13 +123,16 @@ def append(
 
     \b
     holdfast session append chat.json --store agent.db --thread t1
-    echo '{"role": "user", "content": "Go on."}' | holdfast session append --store agent.db --thread t1
+    echo '{"role": "user", "content": "Go on."}' | holdfast session append --store agent.db --thread
+    t1
     """
     document = read_json(file)
     payload: object = object_in(document).get("messages", document.payload)
     given = cast("list[object]", payload) if isinstance(payload, list) else [payload]
     place = place_of(store, reading=False)
-    opened = Session(thread, store=place, model=model, counter=counter, format=form, redact=redact, llm=llm)
+    opened = Session(
+        thread, store=place, model=model, counter=counter, format=form, redact=redact, llm=llm
+    )
     with within(file), opened as session:
         before = session.faults
         say(f"{json.dumps(session.append(*given, ids=ids, at=at))}\n")
@@ -147,10 +157,16 @@ def _mention_beside(document: Document) -> None:
 @click.command("fit", short_help="The messages for the next model call.")
 @thread_options
 @having(*LIMITS, SOFT, PROFILE)
-@click.option("--query", metavar="Q", help="A question about the past.  [default: the newest input of the user]")
+@click.option(
+    "--query",
+    metavar="Q",
+    help="A question about the past.  [default: the newest input of the user]",
+)
 @REDACT
 @counting_options
-@click.option("-o", "--output", metavar="FILE|-", help="Where the messages go.  [default: standard output]")
+@click.option(
+    "-o", "--output", metavar="FILE|-", help="Where the messages go.  [default: standard output]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON on standard output.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
 def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: Any) -> int:
@@ -161,7 +177,8 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
 
     \b
     holdfast session fit --store agent.db --thread t1 --budget 8000 -o view.json
-    holdfast session fit --store agent.db --thread t1 --model gpt-4o --reserve 4000 --query "which port?"
+    holdfast session fit --store agent.db --thread t1 --model gpt-4o --reserve 4000 --query "which
+    port?"
     """
     check_output(output, as_json=as_json)
     store, query, schemas = asked["store"], asked.pop("query"), read_tools(asked["tools"])
@@ -183,7 +200,9 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
         say_json(facts)
     if view.smallest is not None and not soft:
         reason = "what must stay is larger"
-        raise BudgetError(limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason)
+        raise BudgetError(
+            limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason
+        )
     if output not in (None, STDOUT):
         write_all({output: json_bytes(view.messages)})
     elif not as_json:
@@ -199,7 +218,11 @@ def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
 
     No message text.
     """
-    usage, meter, wire = TokenUsage(view.tokens, view.limit), session.meter, session.wire(*view.messages)
+    usage, meter, wire = (
+        TokenUsage(view.tokens, view.limit),
+        session.meter,
+        session.wire(*view.messages),
+    )
     yield "reason", view.reason
     yield "budget_met", view.budget_met
     yield "smallest", view.smallest
@@ -207,8 +230,17 @@ def _facts(session: Session, view: View) -> Iterator[tuple[str, object]]:
     yield "counter", meter.counter.name
     yield "accuracy", asdict(meter.accuracy(wire.read(view.messages)))
     yield "usage", asdict(usage) | {"within": usage.within, "utilization": usage.utilization}
-    yield "messages", {"appended": session.appended, "in_view": len(view.messages), "since": view.since}
-    yield "recalled", [{"position": each.position, "score": each.score, "why": each.why} for each in view.recalled]
+    yield (
+        "messages",
+        {"appended": session.appended, "in_view": len(view.messages), "since": view.since},
+    )
+    yield (
+        "recalled",
+        [
+            {"position": each.position, "score": each.score, "why": each.why}
+            for each in view.recalled
+        ],
+    )
     yield "steps", steps_of(view.result) if view.result else []
 
 
@@ -227,7 +259,9 @@ _PREVIEW = 300  # cells of what is shown of a message
 @click.argument("query")
 @thread_options
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="How many.")
-@click.option("--json", "as_json", is_flag=True, help="Print them as JSON, with what gave each its score.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print them as JSON, with what gave each its score."
+)
 def search(query: str, store: str, thread: str, limit: int, *, as_json: bool) -> int:
     r"""Print the messages of the conversation that answer QUERY best, best first.
 
@@ -269,7 +303,9 @@ _POSITION = re.compile(r"-?\d{1,11}", re.ASCII)  # a key of an original has 12 d
 @click.argument("key")
 @thread_options
 @excerpt_options
-def recall(key: str, store: str, thread: str, lines: str | None, pattern: str | None, field: str | None) -> int:
+def recall(
+    key: str, store: str, thread: str, lines: str | None, pattern: str | None, field: str | None
+) -> int:
     r"""Give back an original.
 
     KEY is what stands after "original:" in a shortened text, or the position or the id of a
@@ -283,7 +319,11 @@ def recall(key: str, store: str, thread: str, lines: str | None, pattern: str | 
         which = int(key) if _POSITION.fullmatch(key) else key
         found = session.recall(which, lines=lines, pattern=pattern, field=field)
     if not found:
-        mention("Nothing of the original matches.\n" if lines or pattern or field else "It has no text.\n")
+        mention(
+            "Nothing of the original matches.\n"
+            if lines or pattern or field
+            else "It has no text.\n"
+        )
     pour(found)
     return 0
 
@@ -291,10 +331,18 @@ def recall(key: str, store: str, thread: str, lines: str | None, pattern: str | 
 @click.command("stats", short_help="How much there is, and what happened.")
 @thread_options
 @counter_options
-@click.option("--report", "told", metavar="FILE", help="The story of the conversation: .html or .txt.")
+@click.option(
+    "--report", "told", metavar="FILE", help="The story of the conversation: .html or .txt."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def stats(
-    store: str, thread: str, model: str | None, counter: str | None, told: str | None, *, as_json: bool
+    store: str,
+    thread: str,
+    model: str | None,
+    counter: str | None,
+    told: str | None,
+    *,
+    as_json: bool,
 ) -> int:
     r"""Print how much there is and what happened: tiers, compactions, recalls, with reasons.
 
@@ -303,7 +351,9 @@ def stats(
     """
     form = report_form(told)
     check_targets({"--report": told}, store)
-    with begun(Session(thread, store=place_of(store), model=model, counter=counter), store) as session:
+    with begun(
+        Session(thread, store=place_of(store), model=model, counter=counter), store
+    ) as session:
         if told is not None:
             write_all({told: text_bytes(session.report(form))})
             mention(f"The report is in {told}.\n")
@@ -351,7 +401,9 @@ class _SessionCommands(click.Group):
             near = get_close_matches(cmd_name, self.commands, n=1)
             hint = f"did you mean {near[0]!r}? " if near else ""
             advice = f"{hint}known are {', '.join(self.list_commands(ctx))}"
-            raise ConfigError(f"there is no command named {cmd_name!r}", place="session", advice=advice)
+            raise ConfigError(
+                f"there is no command named {cmd_name!r}", place="session", advice=advice
+            )
         return as_typed(command)
 
 

@@ -9,7 +9,14 @@ from dataclasses import asdict
 import click
 
 from holdfast.cli.files import read_text
-from holdfast.cli.options import counter_options, kept_in, known, mention_unknown, store_options, tokens
+from holdfast.cli.options import (
+    counter_options,
+    kept_in,
+    known,
+    mention_unknown,
+    store_options,
+    tokens,
+)
 from holdfast.cli.terminal import mention, pour, say_json, waiting
 from holdfast.content import KINDS
 from holdfast.single_text import ShrunkText, shrink
@@ -18,14 +25,23 @@ from holdfast.text.visible import amount
 
 @click.command("shrink")
 @click.argument("file", metavar="FILE|-")
-@click.option("-t", "--tokens", "room", required=True, callback=tokens, metavar="N", help="What it may take.")
+@click.option(
+    "-t", "--tokens", "room", required=True, callback=tokens, metavar="N", help="What it may take."
+)
 @click.option("--query", default="", metavar="Q", help="What the reader wants to know.")
-@click.option("--kind", callback=known(KINDS.load), metavar="K", help=f"What it is ({', '.join(KINDS.table)}).")
+@click.option(
+    "--kind",
+    callback=known(KINDS.load),
+    metavar="K",
+    help=f"What it is ({', '.join(KINDS.table)}).",
+)
 @counter_options
 @store_options
 @click.option("--redact", is_flag=True, help="Mask secrets first.")
 @click.option("--json", "as_json", is_flag=True, help="Print the text with its facts as JSON.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what was done, though standard error is no terminal.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Say what was done, though standard error is no terminal."
+)
 def command(
     file: str,
     room: int,
@@ -52,7 +68,9 @@ def command(
     # an original is kept as it was, or not at all
     text = read_text(file, "strict" if store else "replace")
     with waiting(len(text)):
-        shrunk = shrink(text, room, query, kind=kind, model=model, counter=counter, store=keeper, redact=redact)
+        shrunk = shrink(
+            text, room, query, kind=kind, model=model, counter=counter, store=keeper, redact=redact
+        )
     if verbose or sys.stderr.isatty():
         mention("".join(f"{line}\n" for line in _told(shrunk, store)))
     mention_unknown(model, counter)

@@ -40,12 +40,24 @@ from holdfast.validity import repair, validate
     metavar="P",
     help=f"Whose rules hold ({', '.join(FORMATS.table)}).  [default: detected]",
 )
-@click.option("--repair", "mend", is_flag=True, help="Mend what is broken with as little change as can be.")
-@click.option("-o", "--output", metavar="FILE|-", help="Where the mended messages go; needs --repair.")
-@click.option("--result", "kept", metavar="FILE", help="Keep what --repair took out, for `holdfast restore`.")
+@click.option(
+    "--repair", "mend", is_flag=True, help="Mend what is broken with as little change as can be."
+)
+@click.option(
+    "-o", "--output", metavar="FILE|-", help="Where the mended messages go; needs --repair."
+)
+@click.option(
+    "--result", "kept", metavar="FILE", help="Keep what --repair took out, for `holdfast restore`."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the violations as JSON.")
 def command(
-    file: str, provider: str | None, output: str | None, kept: str | None, *, mend: bool, as_json: bool
+    file: str,
+    provider: str | None,
+    output: str | None,
+    kept: str | None,
+    *,
+    mend: bool,
+    as_json: bool,
 ) -> int:
     r"""Say what the provider would refuse in the conversation in FILE (- is standard input).
 
@@ -73,14 +85,21 @@ def command(
             _write(document, result, output, kept, to_pipe=not as_json)
             mention("".join(f"{line}\n" for line in steps(result)))
     if as_json:
-        say_json(facts | {"valid": not left, "violations": [asdict(violation) for violation in left]})
+        say_json(
+            facts | {"valid": not left, "violations": [asdict(violation) for violation in left]}
+        )
     else:
         (mention if mend else show)("".join(f"{line}\n" for line in _verdict(name, document, left)))
     return UNMET if left else DONE
 
 
 def _write(
-    document: Document, result: CompressionResult, output: str | None, kept: str | None, *, to_pipe: bool
+    document: Document,
+    result: CompressionResult,
+    output: str | None,
+    kept: str | None,
+    *,
+    to_pipe: bool,
 ) -> None:
     """Put the mended messages, and what was taken out of them, where they are wanted."""
     messages = like(document, result.messages)

@@ -47,7 +47,11 @@ def _joined(block: Block, message: Message, at: int) -> Block | None:
     """The block with the message in it; None where the message opens another."""
     grown = range(block.messages.start, at + 1)
     if _brings_results(message):
-        return Block(block.id, block.type, grown, answered=False) if block.type != "standalone_tool" else None
+        return (
+            Block(block.id, block.type, grown, answered=False)
+            if block.type != "standalone_tool"
+            else None
+        )
     if speaks(message) or block.answered:
         return None
     if block.type == "standalone_tool" or (message.role == "system" and block.type == "other"):

@@ -17,7 +17,9 @@ from holdfast.kernel.transcript import Transcript, speaks
 
 def preferred(transcript: Transcript) -> frozenset[int]:
     """What stays while it fits: what the transcript prefers, and summaries of messages that have left."""
-    return transcript.preferred.union(i for i, message in enumerate(transcript.messages) if message.ours)
+    return transcript.preferred.union(
+        i for i, message in enumerate(transcript.messages) if message.ours
+    )
 
 
 def newest(transcript: Transcript, count: int) -> list[int]:
@@ -26,7 +28,9 @@ def newest(transcript: Transcript, count: int) -> list[int]:
     return others[max(0, len(others) - count) :]
 
 
-def oldest_first(transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]) -> set[int]:
+def oldest_first(
+    transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]
+) -> set[int]:
     """Positions of the oldest units outside of ``kept`` that together free ``excess`` tokens.
 
     All there are if they free less. Where two messages would meet that may not, the gap grows or
@@ -121,7 +125,9 @@ def _may_meet(transcript: Transcript, before: range | None, after: range) -> boo
 
 def _speaker(transcript: Transcript, places: Iterable[int]) -> Message | None:
     """The first message at these places that is not the system's."""
-    return next((transcript.messages[i] for i in places if transcript.messages[i].role != "system"), None)
+    return next(
+        (transcript.messages[i] for i in places if transcript.messages[i].role != "system"), None
+    )
 
 
 def _bridge(transcript: Transcript, before: range | None, k: int, going: AbstractSet[int]) -> range:
@@ -167,7 +173,8 @@ _SPEAKERS: tuple[Role, ...] = ("user", "assistant")
 def voice(transcript: Transcript, role: Role) -> Role:
     """Who tells what has left, if it is to be told in this role.
 
-    The system may have no voice; and where there is no secret, notes of the assistant's would not be known again.
+    The system may have no voice; and where there is no secret, notes of the assistant's would not
+    be known again.
     """
     bare = f"{PLAIN}\n"
     if role == "assistant" and transcript.seal and transcript.seal.sealed(bare, role) == bare:

@@ -61,7 +61,9 @@ class Semantic(Configured):
 
     def __post_init__(self) -> None:
         if isinstance(cast("object", self.similarity_threshold), int | float):
-            object.__setattr__(self, "similarity_threshold", min(max(self.similarity_threshold, 0.0), 1.0))
+            object.__setattr__(
+                self, "similarity_threshold", min(max(self.similarity_threshold, 0.0), 1.0)
+            )
         check_knobs(self)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
@@ -74,11 +76,15 @@ class Semantic(Configured):
         if len(vectors) != len(texts):
             raise ModelError(f"the embedder gave {len(vectors):,} vectors for {len(texts):,} texts")
         merged = _Merged(transcript, allowance.meter)
-        for cluster in _clusters(said, dict(zip(texts, vectors, strict=True)), self.similarity_threshold):
+        for cluster in _clusters(
+            said, dict(zip(texts, vectors, strict=True)), self.similarity_threshold
+        ):
             merged.take(cluster)
         edits = merged.edits()
         if not edits:
-            return Plan.skip("nothing_alike", f"of {len(said):,} older messages none says what another one says")
+            return Plan.skip(
+                "nothing_alike", f"of {len(said):,} older messages none says what another one says"
+            )
         return Plan(edits, reason="duplicates_merged")
 
 
@@ -124,7 +130,11 @@ class _Merged:
         return more if not more or self._may_add(saying, stays, more) else None
 
     def _may_add(self, saying: Saying, stays: Saying, more: Sequence[str]) -> bool:
-        if saying.kind != ("assistant",) or stays.unit.start in self._transcript.protected or len(more) > _MOST:
+        if (
+            saying.kind != ("assistant",)
+            or stays.unit.start in self._transcript.protected
+            or len(more) > _MOST
+        ):
             return False
         return self._added_tokens(stays, more) <= _SHARE * self._meter.text(saying.text)
 
@@ -138,16 +148,22 @@ class _Merged:
         going = legal(self._transcript, going, others) & going
         if not going:
             return ()
-        added = [edit for stays, taken in self._into.items() for edit in self._added(stays, taken, going)]
+        added = [
+            edit for stays, taken in self._into.items() for edit in self._added(stays, taken, going)
+        ]
         return (Drop(tuple(sorted(going)), "another message says the same"), *added)
 
-    def _added(self, stays: Saying, taken: Sequence[tuple[Saying, list[str]]], going: set[int]) -> Iterator[Edit]:
+    def _added(
+        self, stays: Saying, taken: Sequence[tuple[Saying, list[str]]], going: set[int]
+    ) -> Iterator[Edit]:
         more = [each for saying, some in taken if saying.unit.start in going for each in some]
         if more:
             message = self._transcript.messages[stays.unit.start]
             at = _last_text(message)
             text = with_sentences(message.parts[at].text, more)
-            yield Replace(stays.unit.start, at, text, "it takes over what messages named that said the same")
+            yield Replace(
+                stays.unit.start, at, text, "it takes over what messages named that said the same"
+            )
 
 
 def _clusters(
@@ -159,7 +175,9 @@ def _clusters(
         kinds.setdefault(saying.kind, []).append(saying)
     for alike in kinds.values():
         found: dict[int, list[Saying]] = {}
-        for saying, leader in zip(alike, leaders([vectors[s.meant] for s in alike], threshold), strict=True):
+        for saying, leader in zip(
+            alike, leaders([vectors[s.meant] for s in alike], threshold), strict=True
+        ):
             found.setdefault(leader, []).append(saying)
         yield from (cluster for cluster in found.values() if len(cluster) > 1)
 
@@ -189,13 +207,21 @@ def by_signs(units: Sequence[Sequence[float]], cosine: float) -> list[int]:
     """The place of the first leader that is near enough, for each vector."""
     signs = [_signs(vector) for vector in units]
     positive = [each.bit_count() for each in signs]
-    share = acos(max(-1.0, min(1.0, cosine))) / pi + _SLACK if units and len(units[0]) >= _MANY else 1.0
+    share = (
+        acos(max(-1.0, min(1.0, cosine))) / pi + _SLACK if units and len(units[0]) >= _MANY else 1.0
+    )
     found: list[int] = []
     heads: list[int] = []
     for place, vector in enumerate(units):
         own, count = signs[place], positive[place]
-        near = (head for head in heads if (signs[head] ^ own).bit_count() <= share * (positive[head] + count))
-        leader = next((head for head in near if sum(map(mul, units[head], vector)) >= cosine), place)
+        near = (
+            head
+            for head in heads
+            if (signs[head] ^ own).bit_count() <= share * (positive[head] + count)
+        )
+        leader = next(
+            (head for head in near if sum(map(mul, units[head], vector)) >= cosine), place
+        )
         if leader == place:
             heads.append(place)
         found.append(leader)
@@ -222,7 +248,9 @@ CLUSTERINGS = Registry(
 _ROUNDING = 1e-9  # equal vectors have a cosine of almost 1
 
 
-def leaders(vectors: Sequence[Vector], threshold: float, clustering: Clustering | None = None) -> list[int]:
+def leaders(
+    vectors: Sequence[Vector], threshold: float, clustering: Clustering | None = None
+) -> list[int]:
     """For each vector the place of its leader, its own where it leads or has no direction."""
     found = list(range(len(vectors)))
     sizes: dict[int, tuple[list[int], list[list[float]]]] = {}
@@ -233,7 +261,9 @@ def leaders(vectors: Sequence[Vector], threshold: float, clustering: Clustering 
             places.append(place)
             units.append(direction)
     for places, units in sizes.values():
-        for place, leader in zip(places, (clustering or _best())(units, threshold - _ROUNDING), strict=True):
+        for place, leader in zip(
+            places, (clustering or _best())(units, threshold - _ROUNDING), strict=True
+        ):
             found[place] = places[leader]
     return found
 
@@ -261,7 +291,9 @@ def body(text: str) -> tuple[str, tuple[str, ...]]:
     """The text without the lines that were added to it, and the sentences that these hold."""
     lines = text.split("\n")
     start = len(lines)
-    while start > 1 and lines[start - 1].startswith(_OPENING) and lines[start - 1].endswith(_CLOSING):
+    while (
+        start > 1 and lines[start - 1].startswith(_OPENING) and lines[start - 1].endswith(_CLOSING)
+    ):
         start -= 1
     added = (line.removeprefix(_OPENING).removesuffix(_CLOSING) for line in lines[start:])
     return "\n".join(lines[:start]), tuple(added)

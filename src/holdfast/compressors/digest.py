@@ -113,7 +113,11 @@ def _counted(count: Callable[[str], int]) -> Callable[[str], int]:
 def _start_of_last(transcript: Transcript, count: int) -> int:
     """The position at which the last ``count`` blocks begin; system messages are none of them."""
     messages: Sequence[Message] = transcript.messages
-    starts = [start for block in blocks(messages) if messages[start := block.messages.start].role != "system"]
+    starts = [
+        start
+        for block in blocks(messages)
+        if messages[start := block.messages.start].role != "system"
+    ]
     if count >= len(starts):
         return 0
     return starts[-count] if count else len(messages)

@@ -33,7 +33,9 @@ def check_knobs(strategy: object) -> None:
         value = getattr(strategy, name)
         if not _is(value, hint):
             place = f"{type(strategy).__name__}.{name}"
-            raise ConfigError(f"{value!r} does not belong here", place=place, advice=f"give {_words(hint)}")
+            raise ConfigError(
+                f"{value!r} does not belong here", place=place, advice=f"give {_words(hint)}"
+            )
 
 
 @cache
@@ -52,7 +54,9 @@ def _is(value: object, hint: Any) -> bool:
     if origin is Literal:
         return value in inner
     if origin is tuple:
-        return isinstance(value, list | tuple) and all(_is(item, inner[0]) for item in cast("list[object]", value))
+        return isinstance(value, list | tuple) and all(
+            _is(item, inner[0]) for item in cast("list[object]", value)
+        )
     if hint in (int, float):
         return isinstance(value, (int, hint)) and not isinstance(value, bool) and value >= 0
     if hint is Compressor:
@@ -64,7 +68,11 @@ def _is(value: object, hint: Any) -> bool:
 def _words(hint: Any) -> str:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in _UNIONS:
-        return _SHARE if float in inner and int in inner else " or ".join(_words(h) for h in inner if h in _WORDS)
+        return (
+            _SHARE
+            if float in inner and int in inner
+            else " or ".join(_words(h) for h in inner if h in _WORDS)
+        )
     if origin is Literal:
         return " or ".join(map(repr, inner))
     return f"a list, each item {_words(inner[0])}" if origin is tuple else _WORDS[hint]
@@ -103,7 +111,9 @@ def _own(value: object) -> dict[str, object] | None:
     # a check against the protocol takes thirty times as long
     describe = getattr(value, "describe", None)
     told: object = describe() if callable(describe) else None
-    return cast("dict[str, object]", _plain(cast("Any", told))) if isinstance(told, Mapping) else None
+    return (
+        cast("dict[str, object]", _plain(cast("Any", told))) if isinstance(told, Mapping) else None
+    )
 
 
 def _plain(value: object) -> object:
@@ -112,5 +122,7 @@ def _plain(value: object) -> object:
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in cast("list[object]", value)]
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+        return {
+            str(key): _plain(item) for key, item in cast("Mapping[object, object]", value).items()
+        }
     return _own(value) or knobs(value) or str(value)

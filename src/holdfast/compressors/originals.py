@@ -51,7 +51,9 @@ def kept(
     return ""
 
 
-def _pieces(transcript: Transcript, going: Sequence[int], allowance: Allowance) -> Iterator[tuple[str, str]]:
+def _pieces(
+    transcript: Transcript, going: Sequence[int], allowance: Allowance
+) -> Iterator[tuple[str, str]]:
     """The text of each piece, and what to say of it; earlier notes are no original."""
     sizes = allowance.meter.sizes(transcript)
     piece: list[Message] = []
@@ -76,7 +78,9 @@ def _told(piece: Sequence[Message], tokens: int) -> tuple[str, str]:
 
 def transcribed(messages: Sequence[Message]) -> str:
     """The messages as text: each after the name of its speaker, calls with their arguments."""
-    return "\n\n".join(f"{message.role}: {text}" for message in messages for text in _texts(message))
+    return "\n\n".join(
+        f"{message.role}: {text}" for message in messages for text in _texts(message)
+    )
 
 
 def _texts(message: Message) -> Iterator[str]:

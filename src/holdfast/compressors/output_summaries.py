@@ -77,13 +77,19 @@ class OutputSummaries:
         least = self.tokens + self.allowance.meter.text(opening)
         if not self.may_ask or least >= output.tokens:
             return None
-        tell = cast("Callable[..., Generator[Ask[Any], Any, tuple[str, str]]]", _TELLERS.load("output"))
+        tell = cast(
+            "Callable[..., Generator[Ask[Any], Any, tuple[str, str]]]", _TELLERS.load("output")
+        )
         allowance = self.allowance if self._keeps else replace(self.allowance, stored=False)
         try:
-            text, trouble = yield from tell(output.text, output.position, output.tool, self.tokens, allowance)
+            text, trouble = yield from tell(
+                output.text, output.position, output.tool, self.tokens, allowance
+            )
         except ModelError as fault:
             self._asks = False
-            self.troubles.append(f"no more summaries were asked for: {' '.join(str(fault).split())}")
+            self.troubles.append(
+                f"no more summaries were asked for: {' '.join(str(fault).split())}"
+            )
             return None
         if trouble:
             self._keeps = False
@@ -93,10 +99,20 @@ class OutputSummaries:
         if worked and not self._originals.works:
             self.troubles.append(self._originals.trouble)
         tool = self.allowance.recall_tool
-        told = f"{opening}\n{text}" + (f"\n{note('text', output.tokens, key, tool=tool)}" if key else "")
-        return ToldOutput(told, key) if self.allowance.meter.text(told) < min(room + 1, output.tokens) else None
+        told = f"{opening}\n{text}" + (
+            f"\n{note('text', output.tokens, key, tool=tool)}" if key else ""
+        )
+        return (
+            ToldOutput(told, key)
+            if self.allowance.meter.text(told) < min(room + 1, output.tokens)
+            else None
+        )
 
 
 def is_summary(text: str, tokens: int, most: int) -> bool:
     """Whether the text of so many tokens is an old output in a model's words, which may take ``most``."""
-    return tokens <= most + _BESIDE and text.startswith("[Summary ") and _OPENING.match(text) is not None
+    return (
+        tokens <= most + _BESIDE
+        and text.startswith("[Summary ")
+        and _OPENING.match(text) is not None
+    )

@@ -27,7 +27,11 @@ def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str,
     """
     if not plan.steps:
         done = plan.applied
-        yield name, plan, done if done and done.before is transcript else apply(transcript, plan.edits)
+        yield (
+            name,
+            plan,
+            done if done and done.before is transcript else apply(transcript, plan.edits),
+        )
         return
     for step, inner in plan.steps:
         for record in played(transcript, step, inner):
@@ -97,7 +101,11 @@ class Pipeline:
                 now = after
             if now is before or allowance.meter.total(now) <= allowance.target:
                 break
-        return Plan(steps=tuple(records)) if records else Plan.skip("no_strategies", "there is no strategy in it")
+        return (
+            Plan(steps=tuple(records))
+            if records
+            else Plan.skip("no_strategies", "there is no strategy in it")
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +223,9 @@ class Stepwise:
         overhead = allowance.meter.overhead(transcript.envelope)
         reached = list(accumulate(allowance.meter.sizes(transcript), initial=overhead))
         multiple = reached[-1] // step * step
-        stop = max((unit.stop for unit in transcript.units if reached[unit.stop] <= multiple), default=0)
+        stop = max(
+            (unit.stop for unit in transcript.units if reached[unit.stop] <= multiple), default=0
+        )
         return stop, allowance.target - (multiple + step - reached[stop])
 
 

@@ -212,7 +212,11 @@ def _pieces(text: str) -> list[str]:
     """
     pieces = sentences(text)
     whole = {_key(piece) for piece in pieces} - {""}
-    return [part for piece in pieces for part in (_parted(piece, whole) if len(piece) <= _LONGEST else (piece,))]
+    return [
+        part
+        for piece in pieces
+        for part in (_parted(piece, whole) if len(piece) <= _LONGEST else (piece,))
+    ]
 
 
 def _parted(piece: str, whole: set[str]) -> Iterator[str]:
@@ -258,7 +262,9 @@ def shortened(text: str) -> str:
     spans = standing(text)
     if len(pieces) == 1:
         cut = text.rfind(" ", 0, _LONGEST_SENTENCE + 1)
-        return text if cut <= 0 or overlaps(spans, cut, len(text)) else text[:cut].rstrip() + _CAPPED
+        return (
+            text if cut <= 0 or overlaps(spans, cut, len(text)) else text[:cut].rstrip() + _CAPPED
+        )
     last = len(text) - len(pieces[-1])
     if len(pieces) < _FEWEST_SENTENCES or overlaps(spans, len(pieces[0]), last):
         return text

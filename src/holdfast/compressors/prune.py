@@ -94,7 +94,8 @@ class Prune(Configured):
         minimum = allowance.share(self.minimum_tokens)
         if total < minimum or (total == minimum and not self.at_minimum):
             return Plan.skip(
-                "below_minimum", f"{total:,} tokens could go, {minimum:,} are the least worth clearing"
+                "below_minimum",
+                f"{total:,} tokens could go, {minimum:,} are the least worth clearing",
             )
         if not going:
             return Plan.skip("nothing_old", "no tool output stands beyond the protected zone")
@@ -102,7 +103,9 @@ class Prune(Configured):
         summaries = OutputSummaries(self.summary_tokens, allowance)
         if summaries.may_ask:
             return _summarized(going, summaries)
-        return Plan(tuple([_replaced(output, text) for output, text in going]), reason="outputs_cleared")
+        return Plan(
+            tuple([_replaced(output, text) for output, text in going]), reason="outputs_cleared"
+        )
 
     def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
         """What is beyond the zone and gets smaller, newest first, and what takes its place."""
@@ -132,10 +135,16 @@ class Prune(Configured):
         text = output.text
         if self.summary_tokens and is_summary(text, output.tokens, self.summary_tokens):
             return True
-        return text == self.placeholder or (text.startswith("[") and _CLEARED.fullmatch(text) is not None)
+        return text == self.placeholder or (
+            text.startswith("[") and _CLEARED.fullmatch(text) is not None
+        )
 
     def _may_go(self, output: Output, transcript: Transcript) -> bool:
-        if output.position in transcript.newest or output.position in transcript.pinned or self._cleared(output):
+        if (
+            output.position in transcript.newest
+            or output.position in transcript.pinned
+            or self._cleared(output)
+        ):
             return False
         if self.keep_tools and _matches(output.tool, self.keep_tools):
             return False
@@ -163,7 +172,9 @@ def _summarized(going: Sequence[tuple[Output, str]], summaries: OutputSummaries)
         if told is None:
             edits.append(_replaced(output, text))
         elif told.key:
-            edits.append(Offload(output.position, output.part, told.text, told.key, _reason(output)))
+            edits.append(
+                Offload(output.position, output.part, told.text, told.key, _reason(output))
+            )
         else:
             edits.append(_replaced(output, told.text))
     return Plan(tuple(edits), reason="outputs_cleared", detail="; ".join(summaries.troubles))
@@ -180,7 +191,9 @@ def _reason(output: Output) -> str:
 def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Iterator[Output]:
     """Every tool output from a position on, newest first."""
     since = transcript.messages[first:]
-    calling = [message for message in since if message.role == "assistant" and not message.is_speech]
+    calling = [
+        message for message in since if message.role == "assistant" and not message.is_speech
+    ]
     names = {call.id: call.name for message in calling for call in message.calls}
     for i in range(len(transcript) - 1, first - 1, -1):
         message = transcript.messages[i]
@@ -189,7 +202,9 @@ def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Ite
         for at in range(len(message.parts) - 1, -1, -1):
             part = message.parts[at]
             if isinstance(part, ToolResult):
-                yield Output(i, at, names.get(part.call_id, ""), part.text, allowance.meter.part(part))
+                yield Output(
+                    i, at, names.get(part.call_id, ""), part.text, allowance.meter.part(part)
+                )
             elif message.role == "tool" and isinstance(part, Text):
                 yield Output(i, at, "", part.text, allowance.meter.part(part))
 

@@ -59,7 +59,10 @@ class Hierarchical(Configured):
     def __post_init__(self) -> None:
         check_knobs(self)
         if isinstance(self.weights, str) and self.weights not in PRESETS:
-            problem, advice = f"there are no weights {self.weights!r}", f"known are {', '.join(PRESETS)}"
+            problem, advice = (
+                f"there are no weights {self.weights!r}",
+                f"known are {', '.join(PRESETS)}",
+            )
             raise ConfigError(problem, place="Hierarchical.weights", advice=advice)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
@@ -67,11 +70,15 @@ class Hierarchical(Configured):
         weights = PRESETS[self.weights] if isinstance(self.weights, str) else self.weights
         recent = newest(transcript, self.keep_recent)
         query = allowance.query if allowance.query is not None else transcript.question
-        ranked = _Ranked(transcript, allowance, scores(transcript, weights, recent, query), frozenset(recent))
+        ranked = _Ranked(
+            transcript, allowance, scores(transcript, weights, recent, query), frozenset(recent)
+        )
         condenser = MessageCondenser(transcript, allowance)
         long, texts = dict[int, Long](), dict[int, str]()
         if allowance.writer:
-            long, share = ranked.worth_condensing(condenser, self.condense_above, self.condense_most)
+            long, share = ranked.worth_condensing(
+                condenser, self.condense_above, self.condense_most
+            )
             texts = yield from condenser.condensed(long, min(share, self.summary_tokens))
         edits = ranked.edits({i: (long[i].part, text) for i, text in texts.items()})
         faults = condenser.faults
@@ -142,7 +149,8 @@ class _Ranked:
                 going.update(unit)
         going = legal(self.transcript, going, self.firm)
         replaces = [
-            Replace(i, *said[i], "important, and too long to stay whole") for i in sorted(said.keys() - going)
+            Replace(i, *said[i], "important, and too long to stay whole")
+            for i in sorted(said.keys() - going)
         ]
         drops = (Drop(tuple(sorted(going)), "less important than what stays"),) if going else ()
         return (*drops, *replaces)
@@ -150,7 +158,11 @@ class _Ranked:
     def _left(self, firm: frozenset[int]) -> int:
         meter, sizes = self.allowance.meter, self.allowance.meter.sizes(self.transcript)
         whole = {i for unit in self.transcript.units if not firm.isdisjoint(unit) for i in unit}
-        return self.allowance.target - meter.overhead(self.transcript.envelope) - sum(sizes[i] for i in whole)
+        return (
+            self.allowance.target
+            - meter.overhead(self.transcript.envelope)
+            - sum(sizes[i] for i in whole)
+        )
 
     def _score(self, unit: range) -> float:
         return max(self.scores[i] for i in unit)
@@ -159,7 +171,10 @@ class _Ranked:
         meter, messages = self.allowance.meter, self.transcript.messages
         if not said:
             return sum(meter.sizes(self.transcript)[unit.start : unit.stop])
-        return sum(meter.message(messages[i].saying(dict([said[i]])) if i in said else messages[i]) for i in unit)
+        return sum(
+            meter.message(messages[i].saying(dict([said[i]])) if i in said else messages[i])
+            for i in unit
+        )
 
 
 # The worth of a role and the length that is dense are those of the MoFA design.
@@ -170,7 +185,9 @@ _DENSE = 1_000  # characters
 _UNREAD = 0.7
 
 
-def scores(transcript: Transcript, weights: Weights, recent: Sequence[int], query: str) -> list[float]:
+def scores(
+    transcript: Transcript, weights: Weights, recent: Sequence[int], query: str
+) -> list[float]:
     """The importance of each message.
 
     ``recent`` are the positions that later ones are held against.
@@ -283,13 +300,24 @@ class MessageCondenser:
             spoken = isinstance(part, Text) and message.role in ("assistant", "tool")
             if spoken or (isinstance(part, ToolResult) and not part.media):
                 tokens = self.allowance.meter.text(part.text)
-                found.append(Long(at, part.text, tokens, not isinstance(part, Text) or message.role == "tool"))
+                found.append(
+                    Long(
+                        at, part.text, tokens, not isinstance(part, Text) or message.role == "tool"
+                    )
+                )
         longest = max(found, key=lambda long: long.tokens, default=None)
-        if longest is None or longest.tokens <= LEAST or longest.text.startswith(MARK) or body_of(message):
+        if (
+            longest is None
+            or longest.tokens <= LEAST
+            or longest.text.startswith(MARK)
+            or body_of(message)
+        ):
             return None
         return longest
 
-    def condensed(self, places: Mapping[int, Long], tokens: int) -> Generator[Ask[Any], Any, dict[int, str]]:
+    def condensed(
+        self, places: Mapping[int, Long], tokens: int
+    ) -> Generator[Ask[Any], Any, dict[int, str]]:
         """What these texts say in at most so many tokens, by message.
 
         One that failed is not among them.
@@ -305,7 +333,9 @@ class MessageCondenser:
                 continue
             self.trouble = self.trouble or answer.trouble
             if self.allowance.meter.text(MARK + answer.text) >= long.tokens:
-                self.faults.append(ModelError("the reply of the model was refused: it saves nothing"))
+                self.faults.append(
+                    ModelError("the reply of the model was refused: it saves nothing")
+                )
             else:
                 found[i] = MARK + answer.text
         # all at once onto the list by which a thread is forgotten: each would overwrite the others

@@ -10,9 +10,8 @@ from holdfast.kernel.transcript import Seal
 
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
 _LONGEST = 2_000  # characters at the end of a text in which its reference is looked for
-_USUAL = (
-    "1,950 of 2,000 lines; every kind of failure kept"  # about as long as what kinds say of what they leave out
-)
+# about as long as what kinds say of what they leave out
+_USUAL = "1,950 of 2,000 lines; every kind of failure kept"
 _TRIES = 3
 _PLAIN = str.maketrans("[]\n", "() ")
 
@@ -20,10 +19,13 @@ _PLAIN = str.maketrans("[]\n", "() ")
 def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "") -> Shrunk | None:
     """The text as it fits the room together with its reference; None where there is no room for both.
 
-    ``tool`` is the name of a tool that the model has and that resolves the key; empty if it has none.
+    ``tool`` is the name of a tool that the model has and that resolves the key; empty if it has
+    none.
     """
     tokens = room.count(text)
-    inside = room.tokens - room.count("\n" + note(kind.name, tokens, key, omitted=_USUAL, tool=tool))
+    inside = room.tokens - room.count(
+        "\n" + note(kind.name, tokens, key, omitted=_USUAL, tool=tool)
+    )
     for _ in range(_TRIES):
         if inside < 1:
             return None

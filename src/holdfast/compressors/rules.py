@@ -13,7 +13,13 @@ from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 from holdfast.compressors.knobs import Configured, check_knobs
-from holdfast.compressors.prose_rules import shortened, standing, without_fillers, without_phrases, without_repeats
+from holdfast.compressors.prose_rules import (
+    shortened,
+    standing,
+    without_fillers,
+    without_phrases,
+    without_repeats,
+)
 from holdfast.compressors.summaries import body_of
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
@@ -42,7 +48,9 @@ class TextRule:
         """The name: a function has no better description."""
         return {"name": self.name}
 
-    def edits(self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]) -> Iterator[Edit]:
+    def edits(
+        self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
+    ) -> Iterator[Edit]:
         """A Replace for each text that the rule makes shorter, and then leaves alone."""
         for i, message in enumerate(transcript.messages):
             if i in transcript.pinned or body_of(message) is not None:
@@ -50,7 +58,11 @@ class TextRule:
             for at, part in enumerate(message.parts):
                 if _role(message, part) in roles:
                     text = self._settled(part.text)
-                    if text != part.text and text.strip() and meter.text(text) < meter.text(part.text):
+                    if (
+                        text != part.text
+                        and text.strip()
+                        and meter.text(text) < meter.text(part.text)
+                    ):
                         yield Replace(i, at, text, self.name)
 
     def _settled(self, text: str) -> str:
@@ -86,7 +98,9 @@ class ConsolidateExamples:
 
     name = "consolidate_examples"
 
-    def edits(self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]) -> Iterator[Edit]:
+    def edits(
+        self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
+    ) -> Iterator[Edit]:
         """For each run of three or more a Replace in the middle, and a Drop of the others there."""
         del meter
         run: list[int] = []
@@ -104,14 +118,21 @@ def _consolidated(run: list[int]) -> Iterator[Edit]:
     between = run[1:-1]
     if not between:
         return
-    yield Replace(between[0], 0, f"{_MARK}{len(between)} additional examples]...", ConsolidateExamples.name)
+    yield Replace(
+        between[0], 0, f"{_MARK}{len(between)} additional examples]...", ConsolidateExamples.name
+    )
     if len(between) > 1:
         yield Drop(tuple(between[1:]), ConsolidateExamples.name)
 
 
 def _is_example(message: Message) -> bool:
     text = message.plain
-    if text is None or not message.is_speech or text.startswith(_MARK) or body_of(message) is not None:
+    if (
+        text is None
+        or not message.is_speech
+        or text.startswith(_MARK)
+        or body_of(message) is not None
+    ):
         return False
     low = text.lower()
     return any(word in low for word in _TELLING) and not standing(text)
@@ -136,7 +157,9 @@ class MessageRule:
         """The name: a function has no better description."""
         return {"name": self.name}
 
-    def edits(self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]) -> Iterator[Edit]:
+    def edits(
+        self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
+    ) -> Iterator[Edit]:
         """What the function did. Raises StrategyError or IntegrityError where it is refused."""
         del meter, roles
         given = [deepcopy(message.original) for message in transcript.messages]
@@ -148,24 +171,37 @@ class MessageRule:
         gone = sorted(set(range(len(transcript))).difference(origins))
         for i in gone:
             if speaks(transcript.messages[i]):
-                raise IntegrityError("a rule may not leave out what a user said", rule="words_are_kept", index=i)
+                raise IntegrityError(
+                    "a rule may not leave out what a user said", rule="words_are_kept", index=i
+                )
         if gone:
             yield Drop(tuple(gone), self.name)
         for i, message in zip(origins, made, strict=True):
             if message != transcript.messages[i].original:
                 if i in transcript.pinned:
-                    raise IntegrityError("a pinned message stays as it is", rule="words_are_kept", index=i)
+                    raise IntegrityError(
+                        "a pinned message stays as it is", rule="words_are_kept", index=i
+                    )
                 yield from self._texts(i, transcript.messages[i], message)
 
-    def _origins(self, known: list[int | None], transcript: Transcript, made: Sequence[object]) -> list[int]:
+    def _origins(
+        self, known: list[int | None], transcript: Transcript, made: Sequence[object]
+    ) -> list[int]:
         """Which message each of the made ones was.
 
         The very same object, an equal one, or the one in its place.
         """
         if None in known and len(known) != len(transcript):
             equal = _equal_ones(transcript, made)
-            known = [place if place is not None else other for place, other in zip(known, equal, strict=True)]
-        fixed = [(-1, -1), *((j, i) for j, i in enumerate(known) if i is not None), (len(known), len(transcript))]
+            known = [
+                place if place is not None else other
+                for place, other in zip(known, equal, strict=True)
+            ]
+        fixed = [
+            (-1, -1),
+            *((j, i) for j, i in enumerate(known) if i is not None),
+            (len(known), len(transcript)),
+        ]
         origins: list[int] = []
         for (j, i), (next_j, next_i) in pairwise(fixed):
             if next_i <= i:
@@ -219,7 +255,9 @@ class _Edits(Protocol):
     @property
     def name(self) -> str: ...
 
-    def edits(self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]) -> Iterator[Edit]:
+    def edits(
+        self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
+    ) -> Iterator[Edit]:
         """What the rule would do to messages of these roles."""
         ...
 
@@ -258,7 +296,9 @@ class Rules(Configured):
         check_knobs(self)
         for rule in self.rules:
             if isinstance(rule, str) and rule not in _BUILT_IN:
-                raise ConfigError(f"there is no rule {rule!r}", place="Rules.rules", advice=f"known are {RULES}")
+                raise ConfigError(
+                    f"there is no rule {rule!r}", place="Rules.rules", advice=f"known are {RULES}"
+                )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """What all rules together come to.
@@ -299,7 +339,9 @@ class _Tried:
         """The plan with what became of it."""
         edits = tuple(self.rule.edits(transcript, allowance.meter, self.roles))
         applied = apply(transcript, edits)
-        if not edits or allowance.meter.total(applied.transcript) >= allowance.meter.total(transcript):
+        if not edits or allowance.meter.total(applied.transcript) >= allowance.meter.total(
+            transcript
+        ):
             return Plan.skip("nothing_saved")
         return Plan(edits, applied=applied)
 

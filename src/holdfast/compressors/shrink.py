@@ -102,10 +102,14 @@ class Shrink(Configured):
         check_knobs(self)
         for rule in self.rules:
             if rule not in RULES:
-                raise ConfigError(f"{rule!r} is no rule", place="shrink", advice=f"known are {', '.join(RULES)}")
+                raise ConfigError(
+                    f"{rule!r} is no rule", place="shrink", advice=f"known are {', '.join(RULES)}"
+                )
         if not self.shares or not all(0 <= share <= 1 for share in self.shares):
             advice = "give one or more from 0 to 1"
-            raise ConfigError(f"{self.shares!r} are no shares", place="Shrink.shares", advice=advice)
+            raise ConfigError(
+                f"{self.shares!r} are no shares", place="Shrink.shares", advice=advice
+            )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Replace for each text that shrinks, or an Offload where its original is kept."""
@@ -116,7 +120,12 @@ class Shrink(Configured):
         rooms = Rooms(self.shares, self.least_tokens, max(1, int(allowance.target * _ENOUGH)))
         view = view_of(transcript, allowance, rooms.floor, self.roles, self.recent_share)
         choice = Eligible(
-            self.min_tokens, self.tools, self.keep_tools, self.keep_paths, self.roles, self.summary_tokens
+            self.min_tokens,
+            self.tools,
+            self.keep_tools,
+            self.keep_paths,
+            self.roles,
+            self.summary_tokens,
         )
         candidates = choice.of(transcript, allowance.meter, view.start)
         work = Work(transcript, allowance, candidates, view, until, self.summary_tokens)
@@ -127,7 +136,9 @@ class Shrink(Configured):
             return Plan.skip("nothing_to_shrink", f"no tool output became smaller{took}{trouble}")
         texts = f"{len(work.edits):,} text{'s' if len(work.edits) > 1 else ''}"
         detail = f"{texts} shrunk{took}{trouble}"
-        return Plan(tuple(work.edits[place] for place in sorted(work.edits)), reason="shrunk", detail=detail)
+        return Plan(
+            tuple(work.edits[place] for place in sorted(work.edits)), reason="shrunk", detail=detail
+        )
 
 
 _SAVED_WITHOUT_LOSS = 0.35  # of the outputs: more than their shorter forms usually save in all
@@ -154,7 +165,12 @@ class Work:
     ) -> None:
         self.edits: dict[Place, Replace | Offload] = {}
         self._troubles: list[str] = []
-        self._transcript, self._allowance, self._view, self._until = transcript, allowance, view, until
+        self._transcript, self._allowance, self._view, self._until = (
+            transcript,
+            allowance,
+            view,
+            until,
+        )
         self._candidates, self._excess = candidates, view.excess
         self._sizes: dict[Place, int] = {c.place: c.tokens for c in candidates}
         self._originals = WorkingStore(allowance.stored)
@@ -165,7 +181,9 @@ class Work:
     def trouble(self) -> str:
         """What failed, or was not done in time, each once; empty if nothing was."""
         return "; ".join(
-            dict.fromkeys(filter(None, [*self._summaries.troubles, *self._troubles, self._originals.trouble]))
+            dict.fromkeys(
+                filter(None, [*self._summaries.troubles, *self._troubles, self._originals.trouble])
+            )
         )
 
     def done(self, rules: Collection[str], rooms: Rooms) -> Asking:
@@ -186,7 +204,9 @@ class Work:
 
         Readings, too, begin with them where they fit.
         """
-        return self._excess > _SAVED_WITHOUT_LOSS * sum(self._sizes[c.place] for c in self._outputs())
+        return self._excess > _SAVED_WITHOUT_LOSS * sum(
+            self._sizes[c.place] for c in self._outputs()
+        )
 
     def _lossless(self) -> None:
         """Shorter forms of the same values, oldest first."""
@@ -208,14 +228,18 @@ class Work:
         """The most useful reading of each text in the room that it has."""
         if self._is_over():
             return
-        wanted = [c for c in self._candidates if ("arguments" if c.is_arguments else "lossy") in rules]
+        wanted = [
+            c for c in self._candidates if ("arguments" if c.is_arguments else "lossy") in rules
+        ]
         given = rooms.given(wanted, self._sizes, self._excess, self._view.recent)
         for candidate in wanted:
             room = given.get(candidate.place)
             if room is not None:
                 if self._is_over():
                     return
-                yield from (self._clamp if candidate.is_arguments else self._shrink)(candidate, room)
+                yield from (self._clamp if candidate.is_arguments else self._shrink)(
+                    candidate, room
+                )
 
     def _shrink(self, candidate: Shrinkable, tokens: int) -> Asking:
         if tokens >= _SHORTEST_FORM * candidate.tokens and self._compact(candidate, tokens):
@@ -252,7 +276,9 @@ class Work:
         reference = self._note(candidate, "arguments", key) if key else ""
         text = clamped((candidate.text, tokens, self._allowance.meter.text, reference))
         if text is not None:
-            self._keep(candidate, text, "long arguments of an old call: their middle is left out", key)
+            self._keep(
+                candidate, text, "long arguments of an old call: their middle is left out", key
+            )
 
     def _give_way(self, found: Iterable[tuple[Shrinkable, str]], reason: str) -> Asking:
         for candidate, told in found:
@@ -274,7 +300,9 @@ class Work:
         self._sizes[place] -= saved
         self._excess -= saved
         index, part = place
-        self.edits[place] = Offload(index, part, text, key, reason) if key else Replace(index, part, text, reason)
+        self.edits[place] = (
+            Offload(index, part, text, key, reason) if key else Replace(index, part, text, reason)
+        )
 
     def _outputs(self) -> list[Shrinkable]:
         return [c for c in self._candidates if not c.is_arguments and c.place not in self.edits]
@@ -333,7 +361,9 @@ class Rooms:
                     return given
                 place, tokens = candidate.place, candidate.tokens
                 now = given.get(place, sizes[place])
-                floor = self.floor(tokens) if share is None else max(self.least, int(tokens * share))
+                floor = (
+                    self.floor(tokens) if share is None else max(self.least, int(tokens * share))
+                )
                 room = _stepped(tokens, max(floor, now - left), floor)
                 if room < now:
                     given[place] = room
@@ -378,7 +408,11 @@ def view_of(
 
     def least(i: int) -> int:
         message = messages[i]
-        shrinks = message.role in roles if message.is_speech else message.role != "user" or message.results
+        shrinks = (
+            message.role in roles
+            if message.is_speech
+            else message.role != "user" or message.results
+        )
         return floor(sizes[i]) if shrinks and i not in transcript.pinned else sizes[i]
 
     left = allowance.target - allowance.meter.overhead(transcript.envelope) - sum(map(least, kept))
@@ -433,7 +467,9 @@ def question_for(text: str, tokens: int, question: str) -> str:
 
 def _asked_of(key: tuple[str, str, bool]) -> str:
     text, question, is_small = key
-    held = [term.needle for term in Question.of(question).held_by(text) if not (is_small and term.plain)]
+    held = [
+        term.needle for term in Question.of(question).held_by(text) if not (is_small and term.plain)
+    ]
     if is_small:
         return " ".join(f'"{needle}"' for needle in sorted(held))
     return question if held else ""
@@ -442,7 +478,9 @@ def _asked_of(key: tuple[str, str, bool]) -> str:
 compacted = Memo(_compacted, lambda text, short: len(text) + len(short or ""), _CHARACTERS)
 """The shorter form of the same value, or None."""
 
-read = Memo(_read, lambda reading, shrunk: len(reading[0]) + len(shrunk.text if shrunk else ""), _CHARACTERS)
+read = Memo(
+    _read, lambda reading, shrunk: len(reading[0]) + len(shrunk.text if shrunk else ""), _CHARACTERS
+)
 """The text as it fits the room with the key of its original, which the tool gives back; None where there is no
 room for that."""
 

@@ -91,7 +91,12 @@ class Eligible(NamedTuple):
         return found
 
     def _in(
-        self, i: int, message: Message, transcript: Transcript, meter: Meter, calls: dict[str, ToolCall]
+        self,
+        i: int,
+        message: Message,
+        transcript: Transcript,
+        meter: Meter,
+        calls: dict[str, ToolCall],
     ) -> Iterator[Shrinkable]:
         """The texts of one message that are long enough."""
         tools = "tool" in self.roles
@@ -118,7 +123,9 @@ class Eligible(NamedTuple):
         if call is None:
             chosen = not self.tools
         else:
-            chosen = _is_chosen((self.tools, self.keep_tools, self.keep_paths, call.name, call.arguments))
+            chosen = _is_chosen(
+                (self.tools, self.keep_tools, self.keep_paths, call.name, call.arguments)
+            )
         return chosen and not self._is_shrunk(candidate, seal)
 
     def _is_shrunk(self, candidate: Shrinkable, seal: Seal | None) -> bool:
@@ -185,7 +192,16 @@ def strings(arguments: str) -> Iterator[str]:
             yield from (item for item in cast("list[object]", value) if isinstance(item, str))
 
 
-_PATH_FIELDS = ("path", "file_path", "filepath", "filename", "file_name", "file", "target_file", "uri")
+_PATH_FIELDS = (
+    "path",
+    "file_path",
+    "filepath",
+    "filename",
+    "file_name",
+    "file",
+    "target_file",
+    "uri",
+)
 _READS = re.compile(r"(?:^|_|\b)(?:read|view|cat|open|show|get|fetch)(?:_|\b|$)", re.IGNORECASE)
 _WRITES = re.compile(
     r"(?:^|_|\b)(?:write|edit|create|replace|str_replace|insert|update|patch|append|save|delete)(?:_|\b|$)",
@@ -210,13 +226,19 @@ def repeats(candidates: Sequence[Shrinkable]) -> Iterator[tuple[Shrinkable, str]
             yield candidate, f"[Left out: the same text was returned again later{by}.]"
 
 
-def superseded(candidates: Sequence[Shrinkable], messages: Sequence[Message]) -> Iterator[tuple[Shrinkable, str]]:
+def superseded(
+    candidates: Sequence[Shrinkable], messages: Sequence[Message]
+) -> Iterator[tuple[Shrinkable, str]]:
     """Reads of files that were read whole or changed later, each with what takes its place.
 
     Candidates and messages are those of the same conversation; calls that gave an error back did
     nothing.
     """
-    reads = [(c, c.call, deed) for c in candidates if c.call and (deed := _deed(c.call)).is_read and deed.path]
+    reads = [
+        (c, c.call, deed)
+        for c in candidates
+        if c.call and (deed := _deed(c.call)).is_read and deed.path
+    ]
     if not reads:
         return
     last: dict[tuple[str, str], tuple[int, ToolCall]] = {}
@@ -291,7 +313,9 @@ class _Long(NamedTuple):
     tokens: int
 
 
-def shortened(arguments: str, tokens: int, count: Callable[[str], int], reference: str = "") -> str | None:
+def shortened(
+    arguments: str, tokens: int, count: Callable[[str], int], reference: str = ""
+) -> str | None:
     """The arguments with long texts clamped to fit, the reference at the end of the last.
 
     None where they are no JSON object, or hold no long text. Numbers and the order of keys stay as
@@ -322,10 +346,14 @@ def _long(values: Value, count: Callable[[str], int]) -> Iterator[_Long]:
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
-            texts = {k: v for k, v in value.items() if isinstance(v, str) and not isinstance(v, Literal)}
+            texts = {
+                k: v for k, v in value.items() if isinstance(v, str) and not isinstance(v, Literal)
+            }
             sizes = {key: count(text) for key, text in texts.items() if len(text) > _WORTH_CLAMPING}
             yield from (
-                _Long(value, key, texts[key], size) for key, size in sizes.items() if size > _WORTH_CLAMPING
+                _Long(value, key, texts[key], size)
+                for key, size in sizes.items()
+                if size > _WORTH_CLAMPING
             )
             waiting += reversed(value.values())
         elif isinstance(value, list):

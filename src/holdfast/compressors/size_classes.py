@@ -33,7 +33,9 @@ _WHOLE, _HEAD, _TAIL = 1_000, 50, 20
 _FIRST_LINE = 100  # characters of an error's first line that its summary shows
 _FRAME = re.compile(r"^[ \t]*at [^\s\d]|\.(?:java|scala):\d", re.MULTILINE)
 _EMPTY_MEMBER = re.compile(r"^[ \t]*[\w.-]+:[ \t]*(?:null|~|\"\"|''|\[\])[ \t]*\n", re.MULTILINE)
-_DONE = re.compile(r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY CONTENT - |LEFT OUT: )")
+_DONE = re.compile(
+    r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY CONTENT - |LEFT OUT: )"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,9 @@ class SizeClasses(Configured):
         check_knobs(self)
         if self.external_bytes < self.inline_bytes:
             advice = "give no less than inline_bytes"
-            raise ConfigError(f"{self.external_bytes} bytes are too few", place="external_bytes", advice=advice)
+            raise ConfigError(
+                f"{self.external_bytes} bytes are too few", place="external_bytes", advice=advice
+            )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """An edit for each output that becomes smaller.
@@ -79,7 +83,11 @@ class SizeClasses(Configured):
                 said = _pointer(text, type_, size, key)
             if allowance.meter.text(said) < allowance.meter.text(text):
                 reason = f"{type_.lower()} of {size:,} bytes"
-                edits.append(Offload(index, at, said, key, reason) if key else Replace(index, at, said, reason))
+                edits.append(
+                    Offload(index, at, said, key, reason)
+                    if key
+                    else Replace(index, at, said, reason)
+                )
         if not edits:
             return Plan.skip("nothing_to_shrink", "no tool output is large enough")
         told = f"{len(edits)} tool outputs", originals.trouble
@@ -140,7 +148,9 @@ def _words(text: str) -> str:
     words = text.split()
     if len(text) <= _WHOLE or len(words) <= _HEAD + _TAIL:
         return text
-    return " ".join([*words[:_HEAD], f"... [+{len(words) - _HEAD - _TAIL} words] ...", *words[-_TAIL:]])
+    return " ".join(
+        [*words[:_HEAD], f"... [+{len(words) - _HEAD - _TAIL} words] ...", *words[-_TAIL:]]
+    )
 
 
 _INLINE: Mapping[str, Callable[[str], str]] = {

@@ -45,7 +45,10 @@ class Squeeze(Configured):
             return Plan.skip("within_cap", f"summaries take {whole:,} tokens, {cap:,} are the cap")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
-        rooms = [max(_LEAST, min(count(text) // _HALF, cap * count(text) // whole)) for text, _ in found.values()]
+        rooms = [
+            max(_LEAST, min(count(text) // _HALF, cap * count(text) // whole))
+            for text, _ in found.values()
+        ]
         asks = [
             request("squeeze", room, {"messages": quoted(body)})
             for room, (_, body) in zip(rooms, found.values(), strict=True)

@@ -1,9 +1,10 @@
 """The message that stands for history: how it is marked and known again, and where it is kept.
 
 Callers hand plain messages back, so a summary must be recognised by what it says. Its first line is
-``[HISTORY_SUMMARY] <digits>``: a keyed hash of whose message it is and all that follows the line, made with the
-secret of the store or of the caller. Without a secret there are no digits, for anybody could make them: then a
-summary is known only in the place where it is put, in the role that it has there. All else is text like any other.
+``[HISTORY_SUMMARY] <digits>``: a keyed hash of whose message it is and all that follows the line,
+made with the secret of the store or of the caller. Without a secret there are no digits, for
+anybody could make them: then a summary is known only in the place where it is put, in the role that
+it has there. All else is text like any other.
 
 A thread's keys in a store begin with ``thread_<id>:``. In the id, and only there, ``:`` and ``%``
 are written ``%3A`` and ``%25``: other ids stand as they are, and no two threads share a key.
@@ -40,7 +41,9 @@ HISTORY = "history"
 _DIGITS = 12
 _OPEN = "0" * _DIGITS  # where they will stand
 _FIRST = re.compile(rf"\{PLAIN}(?: (\d{{{_DIGITS}}}))?")
-_EARLIER = re.compile(rf"\{SUMMARY} ([0-9a-f]{{16}})]")  # version 0.1: the beginning of the SHA-256 of the body
+_EARLIER = re.compile(
+    rf"\{SUMMARY} ([0-9a-f]{{16}})]"
+)  # version 0.1: the beginning of the SHA-256 of the body
 
 
 def mark(body: str, role: Role = "user", secret: str | None = None) -> str:
@@ -72,13 +75,15 @@ class Marks:
     def admit(self, transcript: Transcript) -> Transcript:
         """Note of each message whether it is a summary that was written here.
 
-        What only looks like one, and would be taken for one if what stands before it left, brings a rule against
-        that.
+        What only looks like one, and would be taken for one if what stands before it left, brings a
+        rule against that.
         """
         opens, asked, last = True, False, None  # only users have spoken so far, pins aside
         foreign = False
         for i, message in enumerate(transcript.messages):
-            placed = opens and (message.role != "assistant" or not asked or not _fits_user(transcript, last))
+            placed = opens and (
+                message.role != "assistant" or not asked or not _fits_user(transcript, last)
+            )
             message.ours = self.is_marked(message, placed=placed)
             if message.role == "system":
                 continue
@@ -104,7 +109,11 @@ class Marks:
         if found is not None:
             return placed and found[1] in (None, _OPEN) and message.role != "system"
         earlier = _EARLIER.fullmatch(first)
-        return (placed or message.role == "system") and earlier is not None and earlier[1] == earlier_key(body)
+        return (
+            (placed or message.role == "system")
+            and earlier is not None
+            and earlier[1] == earlier_key(body)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +137,9 @@ class StaysText(Rule):
             return True
         if before is None or before.ours:
             return False
-        return not speaks(before) or (message.role == "assistant" and _fits_user(self.transcript, before))
+        return not speaks(before) or (
+            message.role == "assistant" and _fits_user(self.transcript, before)
+        )
 
 
 def _opening(message: Message) -> str:
@@ -141,7 +152,9 @@ def _opening(message: Message) -> str:
 def _fits_user(transcript: Transcript, before: Message | None) -> bool:
     """Whether a user may speak after this message: then no summary is told by anybody else."""
     wire = transcript.wire
-    return may_follow(transcript.rules, before, Message("user", wire.compose("user", "notes"), wire))
+    return may_follow(
+        transcript.rules, before, Message("user", wire.compose("user", "notes"), wire)
+    )
 
 
 def _key(body: str, role: Role, secret: str) -> str:
@@ -240,9 +253,17 @@ class WorkingStore:
     trouble: str = ""
     """What failed, for people; empty while nothing has."""
 
-    def save(self, text: str, kind: str = "text", *, open: bool = False) -> Generator[Ask[Any], Any, str]:  # noqa: A002 - the name that Save has
+    def save(
+        self,
+        text: str,
+        kind: str = "text",
+        *,
+        open: bool = False,  # noqa: A002 - the name that Save has
+    ) -> Generator[Ask[Any], Any, str]:
         """The key under which an original is kept; empty where it is not."""
-        key = yield from self._asked(Save(text, kind, open=open), "no original was saved from then on")
+        key = yield from self._asked(
+            Save(text, kind, open=open), "no original was saved from then on"
+        )
         return key or ""
 
     def read(self, key: str) -> Generator[Ask[Any], Any, str | None]:

@@ -11,7 +11,15 @@ from holdfast.compressors.cuts import voice
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
-from holdfast.compressors.summary_text import Body, Parts, chosen_words, composed, joined, plain, settled
+from holdfast.compressors.summary_text import (
+    Body,
+    Parts,
+    chosen_words,
+    composed,
+    joined,
+    plain,
+    settled,
+)
 from holdfast.compressors.verification import details
 from holdfast.compressors.writer import Task, rendered, wording, written
 from holdfast.kernel.apply import apply
@@ -166,11 +174,15 @@ class Summarize(Configured):
         earlier = known.envelope.texts if known else ()
         anew = bool(earlier) and self._writes_anew(count(joined(earlier)), cap)
         tokens = max(LEAST, int(cap * (_ADDED if earlier and not anew else _OF_THE_MODEL)))
-        wish = {"instructions": f"{self.instructions.strip()}\n"} if self.instructions.strip() else {}
+        wish = (
+            {"instructions": f"{self.instructions.strip()}\n"} if self.instructions.strip() else {}
+        )
         blocks = (yield from telling.memory.waiting(known.envelope)) if known else []
         blocks += telling.blocks(new)
         task = Task("summarize", tokens, allowance.writer_window, count, wish)
-        text = telling.history.told((yield from written(task, blocks, joined(earlier) if anew else "")))
+        text = telling.history.told(
+            (yield from written(task, blocks, joined(earlier) if anew else ""))
+        )
         texts = (text,) if anew else settled((*earlier, text), cap, count)
         envelope = telling.envelope(known, new, texts, cap)
         if not telling.is_smaller(envelope, new[-1]):
@@ -189,7 +201,9 @@ class Summarize(Configured):
         target = history.allowance.target
         if self.keep_at_least is None:
             return history.start_of_recent(self.keep_recent, tokens_of(self.keep_tokens, target))
-        return retention_boundary(history.messages, history.sizes, tokens_of(self.keep_at_least, target))
+        return retention_boundary(
+            history.messages, history.sizes, tokens_of(self.keep_at_least, target)
+        )
 
     def _writes_anew(self, earlier: int, cap: int) -> bool:
         """Whether the model gets its earlier notes too, which have so many tokens."""
@@ -199,7 +213,14 @@ class Summarize(Configured):
 
     def _writer(self, allowance: Allowance) -> str:
         """The fingerprint of all that decides what is written, conversation and budget aside."""
-        said = (wording(), allowance.writer, self.instructions, self.quote_users, self.verify, self.opening)
+        said = (
+            wording(),
+            allowance.writer,
+            self.instructions,
+            self.quote_users,
+            self.verify,
+            self.opening,
+        )
         return sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -208,7 +229,9 @@ def tunacode_history(keep_at_least: Share = 20_000) -> Summarize:
 
     One summary, which the model writes anew each time, and the newest tokens.
     """
-    return Summarize(keep_at_least=keep_at_least, combine="model", opening="[Compaction summary]\n\n")
+    return Summarize(
+        keep_at_least=keep_at_least, combine="model", opening="[Compaction summary]\n\n"
+    )
 
 
 def _new(place: tuple[SummaryTelling, int], known: Known | None) -> list[int]:
@@ -267,21 +290,28 @@ class SummaryTelling:
         room -= self._message_tokens("") - self.history.allowance.meter.text("")
         return min(self.most, max(LEAST // 4, room))
 
-    def envelope(self, known: Known | None, new: list[int], texts: tuple[str, ...], cap: int) -> Envelope:
+    def envelope(
+        self, known: Known | None, new: list[int], texts: tuple[str, ...], cap: int
+    ) -> Envelope:
         """The summary that these texts are of what is known and of the new messages."""
         upto = new[-1] if new or known is None else known.upto
         before = known.envelope if known else Envelope(self.memory.original(new[0]), 0, 0, "")
         said: tuple[str, ...] = ()
         if self.form.quote_users:
             earlier = before.said if known and known.stands else ()
-            words = (*earlier, *self.history.words_of_users(i for i in self.history.places if i <= upto))
+            words = (
+                *earlier,
+                *self.history.words_of_users(i for i in self.history.places if i <= upto),
+            )
             said = chosen_words(words, self.most // 2, self.history.allowance.meter.text)
         body = self._body(new, Parts(before.count + len(new), texts, said, before.details), cap)
         told = replace(before, texts=texts, said=said, details=body.details, body=body.text)
         if not new:
             return told
         end, covers = self.memory.original(upto), self.memory.covers(upto)
-        return replace(told, end=end, count=before.count + len(new), covers=covers, waiting=(), waits=0)
+        return replace(
+            told, end=end, count=before.count + len(new), covers=covers, waiting=(), waits=0
+        )
 
     def told_by_rule(self, known: Known, new: list[int]) -> Envelope:
         """The summary that is there, with the user's words and exact details of the new messages.
@@ -312,11 +342,17 @@ class SummaryTelling:
             edits.append(Replace(own[0], 0, text, "the summary, extended", asked=True))
         else:
             covers = gone[0], gone[-1]
-            edits.append(Insert(upto + 1, self.form.role, text, "the summary of what is older", covers))
+            edits.append(
+                Insert(upto + 1, self.form.role, text, "the summary of what is older", covers)
+            )
         told = f"{envelope.count:,} messages, up to message {envelope.end}"
         if envelope.waits:
             told += f"; of these {envelope.waits:,} tokens wait for the model"
-        return Plan(tuple(edits), reason=reason, detail="; ".join(filter(None, (told, self.memory.shelf.trouble))))
+        return Plan(
+            tuple(edits),
+            reason=reason,
+            detail="; ".join(filter(None, (told, self.memory.shelf.trouble))),
+        )
 
     def is_smaller(self, envelope: Envelope, upto: int) -> bool:
         """Whether the summary takes less than what leaves for it."""
@@ -337,7 +373,9 @@ class SummaryTelling:
         if self.form.opening is not None:
             return plain(parts.texts, cap, self._text_tokens)
         messages = [self.history.messages[i] for i in new]
-        return composed(parts, details(messages) if self.form.verify else [], cap, self._text_tokens)
+        return composed(
+            parts, details(messages) if self.form.verify else [], cap, self._text_tokens
+        )
 
     def _gone(self, upto: int) -> list[int]:
         return sorted({*self.history.leaving(upto), *self.history.summaries})
@@ -358,7 +396,9 @@ _SPEAKERS: tuple[Speaker, ...] = ("user", "assistant")
 _STAND_IN = Envelope(start=0, end=0, count=1, covers="", body="…")
 
 
-def placed(telling: SummaryTelling, wanted: int, after: int = -1) -> tuple[SummaryTelling, int] | None:
+def placed(
+    telling: SummaryTelling, wanted: int, after: int = -1
+) -> tuple[SummaryTelling, int] | None:
     """The position nearest to ``wanted`` up to which a summary may cover all, and who speaks it.
 
     Earlier ends are tried first, since they keep more. Where a summary covers all up to ``after``
@@ -382,7 +422,9 @@ def spoken(telling: SummaryTelling, upto: int) -> tuple[SummaryTelling, int] | N
 def _ends(telling: SummaryTelling, wanted: int, after: int) -> Iterator[int]:
     places = frozenset(telling.history.places)
     ends = [
-        unit.stop - 1 for unit in telling.history.transcript.units if unit.start > after and unit.start in places
+        unit.stop - 1
+        for unit in telling.history.transcript.units
+        if unit.start > after and unit.start in places
     ]
     earlier = [end for end in reversed(ends) if end <= wanted]
     yield from earlier[:_REACH]

@@ -81,7 +81,9 @@ class History:
         return tuple(
             i
             for i, message in enumerate(self.transcript.messages)
-            if i not in firm and (self.of_system or message.role != "system") and body_of(message) is not None
+            if i not in firm
+            and (self.of_system or message.role != "system")
+            and body_of(message) is not None
         )
 
     @cached_property
@@ -97,7 +99,10 @@ class History:
         firm = self.transcript.protected.union(self.summaries)
         after = self.summaries[0] if self.summaries else -1
         return tuple(
-            i for unit in self.transcript.units if unit.start > after and firm.isdisjoint(unit) for i in unit
+            i
+            for unit in self.transcript.units
+            if unit.start > after and firm.isdisjoint(unit)
+            for i in unit
         )
 
     def leaving(self, upto: int) -> tuple[int, ...]:
@@ -109,7 +114,9 @@ class History:
         before = self.summaries[0] if self.summaries else 0
         covered = [i for i in self.places if i <= upto]
         stayed = [i for i in range(before) if self.transcript.messages[i].role == "user"]
-        preferred = frozenset[int]() if self.exact else self.transcript.preferred.difference(self.summaries)
+        preferred = (
+            frozenset[int]() if self.exact else self.transcript.preferred.difference(self.summaries)
+        )
         firm = self.transcript.protected | preferred
         return tuple(i for i in (*stayed, *covered) if i not in firm)
 
@@ -154,7 +161,11 @@ class History:
         """What users said there, word for word."""
         for i in positions:
             message = self.messages[i]
-            if message.role == "user" and not message.results and (message.content_text or "").strip():
+            if (
+                message.role == "user"
+                and not message.results
+                and (message.content_text or "").strip()
+            ):
                 yield message.content_text or ""
 
 
@@ -225,7 +236,11 @@ _MOST_RANGES = 500  # of one list: the newest; what leaves is only made again
 def ranges_of(value: str | None) -> list[Range]:
     """The list that a store gave, oldest first; empty if it gave none."""
     listed = [cast("dict[str, Any]", each) for each in as_list(value) if isinstance(each, dict)]
-    return [Range(**each) for each in listed if {name: type(given) for name, given in each.items()} == _RANGE]
+    return [
+        Range(**each)
+        for each in listed
+        if {name: type(given) for name, given in each.items()} == _RANGE
+    ]
 
 
 def with_range(ranges: list[Range], new: Range) -> str:
@@ -311,13 +326,21 @@ class Memory:
         if not self.keeps:
             return
         thread = self.history.allowance.thread
-        key = summary_key(thread, envelope.start, envelope.end) if thread else content_key(envelope.covers)
+        key = (
+            summary_key(thread, envelope.start, envelope.end)
+            if thread
+            else content_key(envelope.covers)
+        )
         if waiting:
             envelope = replace(envelope, waiting=(*envelope.waiting, waiting_key(key)))
-            yield from self.shelf.write(waiting_key(key), json.dumps(list(waiting), ensure_ascii=False))
+            yield from self.shelf.write(
+                waiting_key(key), json.dumps(list(waiting), ensure_ascii=False)
+            )
         known = earlier_key(envelope.body)
         new = Range(envelope.start, envelope.end, envelope.covers, known, key)
-        yield from self.shelf.write(key, replace(envelope, writer=self.writer, made=time()).to_json())
+        yield from self.shelf.write(
+            key, replace(envelope, writer=self.writer, made=time()).to_json()
+        )
         yield from self.shelf.write(self._list, with_range(self._ranges, new))
         if not thread:
             yield from self.shelf.write(mark_key(known), self._list)

@@ -51,7 +51,11 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
     ranked = order([piece.text for piece in pieces], weights=[_AGEING**p.age for p in pieces])
     sizes = [len(piece.text) + len(piece.heading) // 2 for piece in pieces]
     choice = choose(ranked, sizes, lambda chosen: _under_headings(pieces, chosen), room, count)
-    return choice.text if choice else clip(pieces[ranked[0]].text if ranked else whole, room, count, mark="…")
+    return (
+        choice.text
+        if choice
+        else clip(pieces[ranked[0]].text if ranked else whole, room, count, mark="…")
+    )
 
 
 def settled(texts: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
@@ -198,7 +202,9 @@ def chosen_words(said: Sequence[str], room: int, count: Count) -> tuple[str, ...
     distinct = list(dict.fromkeys(said))
     order = [0, *range(len(distinct) - 1, 0, -1)] if distinct else []
     sizes = [len(text) for text in distinct]
-    choice = choose(order, sizes, lambda some: _SAID + _quotations([distinct[n] for n in some]), room, count)
+    choice = choose(
+        order, sizes, lambda some: _SAID + _quotations([distinct[n] for n in some]), room, count
+    )
     return tuple(distinct[n] for n in choice.pieces) if choice else ()
 
 

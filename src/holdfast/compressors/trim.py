@@ -70,7 +70,9 @@ class Trim(Configured):
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
         """One Drop of all that goes, and a Replace for each part that is clamped."""
         if self.only_when_last_is_user and not _ends_with_user(transcript):
-            return Plan.skip("last_is_not_user", "the conversation does not end with a user's message")
+            return Plan.skip(
+                "last_is_not_user", "the conversation does not end with a user's message"
+            )
         target = allowance.target if self.threshold is None else allowance.share(self.threshold)
         work = _Work(transcript, allowance, target)
         if work.excess <= 0:
@@ -80,37 +82,51 @@ class Trim(Configured):
         edits = work.edits()
         if not edits:
             return Plan.skip("nothing_may_go", "everything that is there must stay")
-        detail = _WORDS if any(isinstance(edit, Replace) and edit.reason == _WORDS for edit in edits) else ""
+        detail = (
+            _WORDS
+            if any(isinstance(edit, Replace) and edit.reason == _WORDS for edit in edits)
+            else ""
+        )
         return Plan(edits, reason="trimmed", detail=detail)
 
     def _fit(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
         """What costs least first.
 
-        The middle of what is oversize, the oldest, the middle of what stays, the preferred, the middle of all.
+        The middle of what is oversize, the oldest, the middle of what stays, the preferred, the
+        middle of all.
         """
         floor = max(_LEAST, work.target // _FLOOR)
         oversize = self._clampable(work.transcript, work.oversize)
         half, step = work.target // _OVERSIZE, max(1, work.target // _STEPS)
         work.clamp(oversize, work.staying, work.target, max(floor, half), step)
-        work.clamp(self._clampable(work.transcript, kept), kept, work.room_beside_history(kept), floor)
+        work.clamp(
+            self._clampable(work.transcript, kept), kept, work.room_beside_history(kept), floor
+        )
         work.drop_oldest(kept)
         if work.excess > 0:
-            work.clamp(self._clampable(work.transcript, work.staying), work.staying, work.target, floor)
+            work.clamp(
+                self._clampable(work.transcript, work.staying), work.staying, work.target, floor
+            )
         if work.excess <= 0:
             return
         self._drop_preferred(work, firm, kept)
-        everything = self._clampable(work.transcript, work.staying, last=True, users=self.clamp_users_last)
+        everything = self._clampable(
+            work.transcript, work.staying, last=True, users=self.clamp_users_last
+        )
         least = 1 if work.shortest(everything, 1) <= work.target else _LAST
         for parts in (self._clampable(work.transcript, work.staying, last=True), everything):
             while work.excess > 0 and work.clamp(parts, work.staying, work.target, least):
-                # once, but for counters whose counts of parts do not add up to that of their message
+                # once, but for counters whose counts of parts do not add up to that of their
+                # message
                 pass
 
     def _drop_preferred(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
         """Drop the oldest of what is preferred, until the rest can be clamped to the target."""
         transcript = work.transcript
         for i in sorted(kept - firm):
-            parts = self._clampable(transcript, work.staying, last=True, users=self.clamp_users_last)
+            parts = self._clampable(
+                transcript, work.staying, last=True, users=self.clamp_users_last
+            )
             if work.shortest(parts, _LAST) <= work.target:
                 return
             kept -= {i}
@@ -118,7 +134,12 @@ class Trim(Configured):
                 work.going = legal(transcript, work.going.union(unit_of(transcript, i)), kept)
 
     def _clampable(
-        self, transcript: Transcript, among: AbstractSet[int], *, last: bool = False, users: bool = False
+        self,
+        transcript: Transcript,
+        among: AbstractSet[int],
+        *,
+        last: bool = False,
+        users: bool = False,
     ) -> dict[tuple[int, int], Part]:
         """(message, part) -> the part, for every text of these messages that may lose its middle.
 
@@ -174,7 +195,9 @@ class _Work:
     @property
     def excess(self) -> int:
         """Tokens over the target."""
-        return self.overhead + sum(self.sizes) - sum(self.sizes[i] for i in self.going) - self.target
+        return (
+            self.overhead + sum(self.sizes) - sum(self.sizes[i] for i in self.going) - self.target
+        )
 
     def room_beside_history(self, kept: AbstractSet[int]) -> int:
         """What the messages that must stay may take, so that some history stays beside them."""
@@ -203,7 +226,11 @@ class _Work:
         for.
         """
         left = [0 if i in self.going else size for i, size in enumerate(self.sizes)]
-        gone, wanted, most = self.going, self.excess, sum(size for i, size in enumerate(left) if i not in kept)
+        gone, wanted, most = (
+            self.going,
+            self.excess,
+            sum(size for i, size in enumerate(left) if i not in kept),
+        )
         while self.excess > 0:
             more = oldest_first(self.transcript, left, wanted, kept)
             self.going = legal(self.transcript, gone | more, kept)
@@ -234,7 +261,9 @@ class _Work:
         """Clamp every part that is longer than the level, in tokens; whether one became shorter."""
         changed = {at[0] for at, part in parts.items() if self._shorten(at, part, level)}
         for i in changed:
-            self.sizes[i] = self.allowance.meter.message(self.transcript.messages[i].saying(self.clamped[i]))
+            self.sizes[i] = self.allowance.meter.message(
+                self.transcript.messages[i].saying(self.clamped[i])
+            )
         return bool(changed)
 
     def _length(self, at: tuple[int, int], part: Part) -> int:
@@ -261,7 +290,9 @@ class _Work:
             frame = self._frame(at, part)
             text = brief(part.arguments, frame + level, count)
         else:
-            text = _briefer(message, level, count) or _clamped(part, level, count, self.transcript.seal)
+            text = _briefer(message, level, count) or _clamped(
+                part, level, count, self.transcript.seal
+            )
         if count(text) - frame >= length:
             return False
         self.clamped.setdefault(at[0], {})[at[1]] = text
@@ -313,7 +344,8 @@ def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
 def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
     """Beginning and end of the text.
 
-    The reference at its end stays whole or goes: half of one leads nowhere, and one alone says nothing.
+    The reference at its end stays whole or goes: half of one leads nowhere, and one alone says
+    nothing.
     """
     said, reference = parted(text, seal)
     if not reference:
@@ -327,7 +359,8 @@ def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | 
 def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
     """The JSON object of a call's arguments with its longest values clamped, under the same keys.
 
-    A value that is no text is clamped as the text that it is written as. Empty where there is no object.
+    A value that is no text is clamped as the text that it is written as. Empty where there is no
+    object.
     """
     try:
         found = parse(arguments)
@@ -361,7 +394,9 @@ def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
 
 def _answered(transcript: Transcript, i: int) -> set[str]:
     """The ids of the calls with results in the exchange of a message."""
-    return {result.call_id for n in unit_of(transcript, i) for result in transcript.messages[n].results}
+    return {
+        result.call_id for n in unit_of(transcript, i) for result in transcript.messages[n].results
+    }
 
 
 def _cut(text: str, tokens: int, count: Callable[[str], int]) -> str:

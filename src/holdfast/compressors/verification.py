@@ -52,7 +52,9 @@ _READ = 20_000  # characters of a tool's output in which exact things are looked
 _SHARED = 0.8  # of the words of a constraint: who repeats them repeats it
 _WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "tool": 0.4}
 _CONSTRAINT = 3.0  # exact things that a user's constraint counts for
-_OWN_WORDS = 0.4  # share of its words that a reply takes from the text: another topic has none of them
+_OWN_WORDS = (
+    0.4  # share of its words that a reply takes from the text: another topic has none of them
+)
 _SPELLED_OUT = 2  # digits of a number that the text may have had in words
 _OVERHEAD = 20  # characters that any line costs on top
 
@@ -73,9 +75,13 @@ def accepted(reply: str, tokens: int, count: Count) -> str:
         if _PLACEHOLDER.fullmatch(text):
             raise ModelError(f"the reply of the model was refused: {text!r} is a placeholder")
         if _EXCUSE.match(text) or _UNAVAILABLE.search(text):
-            raise ModelError(f"the reply of the model was refused: {text[:80]!r} is an excuse, no summary")
+            raise ModelError(
+                f"the reply of the model was refused: {text[:80]!r} is an excuse, no summary"
+            )
     if not fits(text, _FAR_TOO_LONG * tokens, count):
-        raise ModelError(f"the reply of the model was refused: it is far longer than {tokens:,} tokens")
+        raise ModelError(
+            f"the reply of the model was refused: it is far longer than {tokens:,} tokens"
+        )
     return text
 
 
@@ -112,7 +118,12 @@ class Detail:
 
 def details(messages: Iterable[Message]) -> list[Detail]:
     """What is exact in the messages, in their order."""
-    return [detail for message in messages for role, text in _texts(message) for detail in details_of(role, text)]
+    return [
+        detail
+        for message in messages
+        for role, text in _texts(message)
+        for detail in details_of(role, text)
+    ]
 
 
 def details_of(role: Role, text: str) -> tuple[Detail, ...]:
@@ -158,7 +169,9 @@ def stands(thing: str, text: str) -> bool:
     at = text.find(thing)
     while at >= 0:
         before, after = text[max(0, at - 1) : at], text[at + len(thing) : at + len(thing) + 1]
-        if not (before.isalnum() and thing[0].isalnum()) and not (after.isalnum() and thing[-1].isalnum()):
+        if not (before.isalnum() and thing[0].isalnum()) and not (
+            after.isalnum() and thing[-1].isalnum()
+        ):
             return True
         at = text.find(thing, at + 1)
     return False
@@ -166,7 +179,9 @@ def stands(thing: str, text: str) -> bool:
 
 def _worth(detail: Detail, uses: Counter[str]) -> float:
     things = sum(1 + math.log2(uses[thing]) for thing in detail.things)
-    return detail.weight * (things + _CONSTRAINT * detail.constrains) / (len(detail.line) + _OVERHEAD)
+    return (
+        detail.weight * (things + _CONSTRAINT * detail.constrains) / (len(detail.line) + _OVERHEAD)
+    )
 
 
 def _repeated(line: str, said: Sequence[frozenset[str]]) -> bool:

@@ -36,7 +36,11 @@ class SlidingWindow(Configured):
 
     def __post_init__(self) -> None:
         check_knobs(self)
-        given = [value for value in (self.window_size, self.keep_turns, self.keep_tokens) if value is not None]
+        given = [
+            value
+            for value in (self.window_size, self.keep_turns, self.keep_tokens)
+            if value is not None
+        ]
         if len(given) > 1:
             advice = "give one of window_size, keep_turns and keep_tokens"
             raise ConfigError("a window has one measure", place="sliding_window", advice=advice)
@@ -49,14 +53,19 @@ class SlidingWindow(Configured):
         else:
             start = self._start(transcript, sizes, allowance)
             going = {
-                i for unit in transcript.units if unit.start < start and _may_go(unit, transcript) for i in unit
+                i
+                for unit in transcript.units
+                if unit.start < start and _may_go(unit, transcript)
+                for i in unit
             }
             going = legal(transcript, going, frozenset())
         if not going:
             return Plan.skip("nothing_outside", "nothing stands outside the window")
         return Plan((Drop(tuple(sorted(going)), "older than the window"),), reason="older_dropped")
 
-    def _over_target(self, transcript: Transcript, sizes: Sequence[int], allowance: Allowance) -> set[int]:
+    def _over_target(
+        self, transcript: Transcript, sizes: Sequence[int], allowance: Allowance
+    ) -> set[int]:
         excess = sum(sizes) + allowance.meter.overhead(transcript.envelope) - allowance.target
         return oldest_first(transcript, sizes, excess, transcript.protected | preferred(transcript))
 
@@ -70,7 +79,9 @@ class SlidingWindow(Configured):
             turns = transcript.turns
             kept_turns = turns[len(turns) - self.keep_turns :] if self.keep_turns else ()
             return (
-                0 if self.keep_turns >= len(turns) else min((t.start for t in kept_turns), default=len(transcript))
+                0
+                if self.keep_turns >= len(turns)
+                else min((t.start for t in kept_turns), default=len(transcript))
             )
         left = allowance.share(self.keep_tokens or 0)
         start = len(transcript)

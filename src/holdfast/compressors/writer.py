@@ -35,7 +35,9 @@ _OF_SUMMARIES = ("extend", "merge", "message", "squeeze", "summarize", "system")
 def request(name: str, tokens: int, values: Mapping[str, str]) -> Complete:
     """The request of the prompt ``name`` for a reply of at most so many tokens."""
     given = {"words": str(max(1, int(tokens * _WORDS_A_TOKEN))), "instructions": "", **values}
-    return Complete(_prompt(name).substitute(given).strip(), _prompt("system").template.strip(), tokens)
+    return Complete(
+        _prompt(name).substitute(given).strip(), _prompt("system").template.strip(), tokens
+    )
 
 
 @cache
@@ -105,7 +107,12 @@ class Task:
         """Tokens of material that one call may bring; 0 is without end."""
         if not self.window:
             return 0
-        taken = self.tokens + _WORDING + self.count(earlier) + sum(map(self.count, self.values.values()))
+        taken = (
+            self.tokens
+            + _WORDING
+            + self.count(earlier)
+            + sum(map(self.count, self.values.values()))
+        )
         return max(_LEAST_INPUT, int(self.window * _ERRING) - taken)
 
 
@@ -157,7 +164,9 @@ def _asked(task: Task, prompt: str, material: str, earlier: str) -> Writing:
 
 
 def _request(task: Task, prompt: str, material: str, earlier: str = "") -> Complete:
-    return request(prompt, task.tokens, {**task.values, "messages": material, "earlier": quoted(earlier)})
+    return request(
+        prompt, task.tokens, {**task.values, "messages": material, "earlier": quoted(earlier)}
+    )
 
 
 def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
@@ -230,7 +239,9 @@ class Single:
     source: str
 
 
-def message_summary(single: Single, tokens: int, allowance: Allowance, question: str = "") -> Summing:
+def message_summary(
+    single: Single, tokens: int, allowance: Allowance, question: str = ""
+) -> Summing:
     """The text in a model's words, within the tokens, with exact things that the model left out.
 
     Kept in the store, by thread and position or by content, and found again while neither the text
@@ -240,8 +251,15 @@ def message_summary(single: Single, tokens: int, allowance: Allowance, question:
     if not allowance.writer:
         raise ModelError("no model was given; pass llm=")
     covers = _hash(single.role, single.text)
-    proof = {"covers": covers, "writer": _hash(wording(), allowance.writer, question, single.source)}
-    key = message_key(allowance.thread, single.index) if allowance.thread else f"summary:message:{covers}"
+    proof = {
+        "covers": covers,
+        "writer": _hash(wording(), allowance.writer, question, single.source),
+    }
+    key = (
+        message_key(allowance.thread, single.index)
+        if allowance.thread
+        else f"summary:message:{covers}"
+    )
     shelf = WorkingStore(allowance.stored)
     known = _kept((yield from shelf.read(key)), proof)
     if known is not None and allowance.meter.text(known) <= tokens:
@@ -258,7 +276,9 @@ def output_summary(text: str, index: int, tool: str, tokens: int, allowance: All
 
     ``tool`` is empty if it is not known.
     """
-    return message_summary(Single(text, "tool", index, f"output of {tool or 'a tool'}"), tokens, allowance)
+    return message_summary(
+        Single(text, "tool", index, f"output of {tool or 'a tool'}"), tokens, allowance
+    )
 
 
 def _message_written(
@@ -267,7 +287,9 @@ def _message_written(
     count = allowance.meter.text
     about = f" It should help to answer this:\n\n{quoted(question)}" if question.strip() else ""
     values = {"source": single.source, "question": about}
-    task = Task("message", max(1, int(tokens * _OF_THE_MODEL)), allowance.writer_window, count, values)
+    task = Task(
+        "message", max(1, int(tokens * _OF_THE_MODEL)), allowance.writer_window, count, values
+    )
     text = accepted((yield from written(task, [quoted(single.text)])), tokens, count)
     room = tokens - count(text)
     if room < 0:
@@ -308,7 +330,9 @@ def together(
         for place, answer in answers.items():
             flow = flows[place]
             try:
-                asking[place] = flow.throw(answer) if isinstance(answer, HoldfastError) else flow.send(answer)
+                asking[place] = (
+                    flow.throw(answer) if isinstance(answer, HoldfastError) else flow.send(answer)
+                )
             except StopIteration as stop:
                 ended[place] = stop.value
             except HoldfastError as fault:

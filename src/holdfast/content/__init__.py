@@ -68,7 +68,9 @@ def _fit(one: ContentKind, text: str) -> float:
     return one.fit(text) if isinstance(one, Fitting) else float(one.recognises(text))
 
 
-_RECOGNISED: Memo[str, ContentKind] = Memo(_recognised, lambda text, _kind: len(text), characters=8_000_000)
+_RECOGNISED: Memo[str, ContentKind] = Memo(
+    _recognised, lambda text, _kind: len(text), characters=8_000_000
+)
 """An output is recognised where it is shrunk, where it is noted down, and where it is remembered."""
 
 

@@ -26,7 +26,9 @@ _NAMED = re.compile(
 )  # in its place
 # letters beyond ASCII are as often bytes taken for letters
 _READABLE = re.compile(r"[A-Za-z0-9][ -~]{7,160}")
-_WORD = re.compile(r"(?<![^\W\d_])(?=[a-zA-Z]{0,40}[aeiouAEIOU])(?:[A-Z]?[a-z]{4,40}|[A-Z]{5,40})(?![^\W\d_])")
+_WORD = re.compile(
+    r"(?<![^\W\d_])(?=[a-zA-Z]{0,40}[aeiouAEIOU])(?:[A-Z]?[a-z]{4,40}|[A-Z]{5,40})(?![^\W\d_])"
+)
 _WORDY_SHARE = 0.35  # of the characters of what is readable stand in words
 _MOST_READABLE = 5_000  # readable parts that are looked at
 
@@ -53,7 +55,9 @@ class Binary(Read):
         """``[binary: image/png, 48,213 bytes]``, and below it the parts that have words in them."""
         notice = Piece(f"[binary: {_described(text)}]", 0)
         found = (part.group().strip() for part in islice(_READABLE.finditer(text), _MOST_READABLE))
-        parts = dict.fromkeys(part for part in found if not _NAMED.match(text) and _says_something(part))
+        parts = dict.fromkeys(
+            part for part in found if not _NAMED.match(text) and _says_something(part)
+        )
         heading = [Piece("readable parts:", 0, under=0)] if parts else []
         return Reading([notice, *heading, *(Piece(part, 0, under=1) for part in parts)], 0, "")
 

@@ -50,7 +50,9 @@ class Code(Read):
         said = [line for line in bare if line and not line.startswith(_COMMENTS)]
         if len(said) < _FEWEST or any(line.startswith(_FENCE) for line in said[1:]):
             return 0.0
-        return sum(_CODE.match(line) is not None and not _SENTENCE.match(line) for line in said) / len(said)
+        return sum(
+            _CODE.match(line) is not None and not _SENTENCE.match(line) for line in said
+        ) / len(said)
 
     def read(self, text: str) -> Reading:
         """As in a conversation: longer pieces kept more of what it declares."""

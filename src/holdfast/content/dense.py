@@ -44,9 +44,15 @@ class Dense(Read):
         sample = sampled(text)
         lines = sample.splitlines()
         dense = sum(
-            len(line) for line in lines if len(line) >= _LONG_LINE and _spaces(line) <= _SPACES * len(line)
+            len(line)
+            for line in lines
+            if len(line) >= _LONG_LINE and _spaces(line) <= _SPACES * len(line)
         )
-        blocks = sum(len(line) + 1 for line in lines if _BLOCK.fullmatch(line)) if len(sample) >= LEAST else 0
+        blocks = (
+            sum(len(line) + 1 for line in lines if _BLOCK.fullmatch(line))
+            if len(sample) >= LEAST
+            else 0
+        )
         return min(1.0, max(dense, blocks) / len(sample))
 
     def read(self, text: str) -> Reading:

@@ -90,7 +90,8 @@ class Diff(Read):
         # what stands before the first change of a hunk, and is told with it
         waiting: list[int] = []
         for (part, _), members in groupby(
-            enumerate(rows), lambda row: (row[1][0], row[0] if row[1][0] in {_Part.FILE, _Part.HUNK} else -1)
+            enumerate(rows),
+            lambda row: (row[1][0], row[0] if row[1][0] in {_Part.FILE, _Part.HUNK} else -1),
         ):
             lines = list(members)
             told = by_lines("\n".join(line for _, (_, line) in lines)).pieces
@@ -100,7 +101,9 @@ class Diff(Read):
             waiting = list(range(len(pieces), len(pieces) + len(told))) if is_first else []
             under = above[_Part(part - 1)] if part > _Part.FILE else -1
             pieces += [piece._replace(at=lines[0][0] + piece.at, under=under) for piece in told]
-            above.update((each, len(pieces) - 1 if each is part else -1) for each in _Part if each >= part)
+            above.update(
+                (each, len(pieces) - 1 if each is part else -1) for each in _Part if each >= part
+            )
         return Reading(pieces, len(rows))
 
 
@@ -128,10 +131,14 @@ def _rows(text: str) -> Sequence[tuple[_Part, str]]:
         if opened:
             old, new = (int(count) if count else 1 for count in opened.groups())
             rows.append((_Part.HUNK, line))
-        elif line.startswith(_MARKS) and (not named or (following.startswith("+++ ") and not in_head)):
+        elif line.startswith(_MARKS) and (
+            not named or (following.startswith("+++ ") and not in_head)
+        ):
             file = files[len(rows)] = _File()
             file.takes(line)
             rows.append((_Part.FILE, ""))
         elif not (in_head and file.takes(line)) and line.strip() and sign != "\\":
             rows.append((_Part.TEXT, line))
-    return [(part, files[at].text() if at in files else line) for at, (part, line) in enumerate(rows)]
+    return [
+        (part, files[at].text() if at in files else line) for at, (part, line) in enumerate(rows)
+    ]

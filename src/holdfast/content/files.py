@@ -44,7 +44,9 @@ _FORMS = {
 _SURELY = re.compile(r"[./~]|[^/]*/[^/]*/|.*\\|.*\.\w{1,8}$")  # a path and nothing else
 _EXTENSION = re.compile(r".*\.\w{1,8}$")
 _FOLDER = re.compile(r"(\S[^:]*):$")
-_TOTAL = re.compile(r"total \d|\d+ director(?:y|ies), \d+ files?|Volume |Directory of |^\s+\d+ (?:File|Dir)\(s\)")
+_TOTAL = re.compile(
+    r"total \d|\d+ director(?:y|ies), \d+ files?|Volume |Directory of |^\s+\d+ (?:File|Dir)\(s\)"
+)
 _EXTENSIONS = 3  # that a folder's line counts by name
 _ONCE = Once("[paths, each folder once: names stand below theirs]")
 
@@ -90,7 +92,10 @@ class Listing(Read):
         members: dict[str, list[Entry]] = {}
         for entry in entries(lines, form_of(lines)):
             members.setdefault(entry.folder, []).append(entry)
-        told = [(_counts(folder, inside), list(map(_told, inside))) for folder, inside in members.items()]
+        told = [
+            (_counts(folder, inside), list(map(_told, inside)))
+            for folder, inside in members.items()
+        ]
         return under(told, "name") if told else by_lines(text)
 
 
@@ -153,7 +158,11 @@ def _entries(lines: Sequence[str], form: str) -> Iterator[Entry]:
             continue
         told = entry.groupdict()
         name = entry["name"].rstrip("/\\")
-        is_folder = (told.get("mode") or "").startswith(("d", "<DIR>")) or name != entry["name"] or deeper > depth
+        is_folder = (
+            (told.get("mode") or "").startswith(("d", "<DIR>"))
+            or name != entry["name"]
+            or deeper > depth
+        )
         above, sign, last = name.replace("\\", "/").rpartition("/")
         if form == "tree":
             above = "/".join(around[:depth])

@@ -1,9 +1,10 @@
 """The content kind ``log``: lines that programs write one after another, told as the kinds of event in them.
 
-What varies is found by the regularity of the text. The columns with which lines begin are read from a sample; the
-head of a line ends behind its last time, level or component. Messages that are equal but for their numbers are one
-kind, and so are those that differ only where many words stand in turn. A word that is the same in all lines of a
-kind is told as it stands, a few words that stand at one place are all told: none is lost in a merger.
+What varies is found by the regularity of the text. The columns with which lines begin are read from
+a sample; the head of a line ends behind its last time, level or component. Messages that are equal
+but for their numbers are one kind, and so are those that differ only where many words stand in
+turn. A word that is the same in all lines of a kind is told as it stands, a few words that stand at
+one place are all told: none is lost in a merger.
 """
 
 from __future__ import annotations
@@ -54,8 +55,12 @@ _LEVEL = re.compile(
 )
 _LETTER = re.compile(r"([VDINWEFC])(?:[01]\d[0-3]\d|0)?")
 _LETTERS = {"W": "WARNING", "E": "ERROR", "F": "FATAL", "C": "CRITICAL"}
-_TAG = re.compile(r"[^\s\"]*:|\[.*\]\W*|[^\s\[\"]+:[^\s\[]*\]|[A-Za-z_][\w-]*(?:(?:[.$]|::)[\w$-]+)+")
-_HEX = re.compile(r"(?<![^\W_])(?=[a-fA-F]?[a-fA-F:-]{0,40}\d)[0-9a-fA-F]{2,}(?:[:-]+[0-9a-fA-F]{2,})*(?![^\W_])")
+_TAG = re.compile(
+    r"[^\s\"]*:|\[.*\]\W*|[^\s\[\"]+:[^\s\[]*\]|[A-Za-z_][\w-]*(?:(?:[.$]|::)[\w$-]+)+"
+)
+_HEX = re.compile(
+    r"(?<![^\W_])(?=[a-fA-F]?[a-fA-F:-]{0,40}\d)[0-9a-fA-F]{2,}(?:[:-]+[0-9a-fA-F]{2,})*(?![^\W_])"
+)
 _NUMBER = re.compile(
     r"(?<![a-zA-Z\d])[-+]?\d+(?:[.,:/_+-]+\d+)*|\d+|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
 )
@@ -75,7 +80,13 @@ def _class_of(field: str) -> str:
         return "level"
     if _TAG.fullmatch(field):
         return "tag"
-    return "number" if any(map(str.isdigit, field)) else "word" if any(map(str.isalpha, field)) else "mark"
+    return (
+        "number"
+        if any(map(str.isdigit, field))
+        else "word"
+        if any(map(str.isalpha, field))
+        else "mark"
+    )
 
 
 @lru_cache(maxsize=1 << 12)
@@ -99,7 +110,9 @@ class Layout:
 
     def __init__(self, lines: Sequence[str]) -> None:
         asked = [line for line in lines if line and not line[0].isspace()]
-        rows = [_FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // _ROWS)]]
+        rows = [
+            _FIELD.findall(line[:600])[:_COLUMNS] for line in asked[:: max(1, len(asked) // _ROWS)]
+        ]
         rows = [row for row in rows if row]
         for name in ("time", "level"):
             begun = [row for row in rows if _class_of(row[0]) == name]
@@ -144,7 +157,11 @@ def _column(fields: Sequence[str], rows: int) -> str:
     different = Counter(map(_masked, fields))
     classes = Counter(map(_class_of, fields))
     name, count = classes.most_common(1)[0]
-    if count >= least and (name != "tag" or len(different) <= max(_FEW, _BOUND * rows)) and name != "word":
+    if (
+        count >= least
+        and (name != "tag" or len(different) <= max(_FEW, _BOUND * rows))
+        and name != "word"
+    ):
         return "time" if name == "number" and _grows(fields) else name
     if sum(count for _, count in different.most_common(_FEW)) >= least:
         return "label"
@@ -153,7 +170,11 @@ def _column(fields: Sequence[str], rows: int) -> str:
 
 def _grows(fields: Sequence[str]) -> bool:
     """Whether bare numbers of one length nearly always grow: dates and times of day do."""
-    if len({len(field) for field in fields}) > 1 or len(fields[0]) < 6 or not all(map(str.isdecimal, fields)):
+    if (
+        len({len(field) for field in fields}) > 1
+        or len(fields[0]) < 6
+        or not all(map(str.isdecimal, fields))
+    ):
         return False
     return sum(one <= other for one, other in pairwise(fields)) >= _SHARE * (len(fields) - 1)
 
@@ -220,8 +241,9 @@ def _without_runs(words: Sequence[str]) -> Iterator[str]:
 def _merged(kinds: list[Sort], fixed: frozenset[int] = frozenset()) -> Iterator[Sort]:
     """Messages of one length, merged where they differ in values.
 
-    Those that share their most usual word stand together, and are parted by each further word that a good part of
-    them shares. What then still differs are values, if enough stays the same, and are joined if they are many.
+    Those that share their most usual word stand together, and are parted by each further word that
+    a good part of them shares. What then still differs are values, if enough stays the same, and
+    are joined if they are many.
     """
     if len(kinds) <= _STATES:
         yield from kinds
@@ -230,7 +252,9 @@ def _merged(kinds: list[Sort], fixed: frozenset[int] = frozenset()) -> Iterator[
     if not fixed:
         together: dict[tuple[int, str], list[Sort]] = {}
         for kind in kinds:
-            told = [(usual[at][word], -at, word) for at, word in enumerate(kind.words) if _tells(word)]
+            told = [
+                (usual[at][word], -at, word) for at, word in enumerate(kind.words) if _tells(word)
+            ]
             _, at, word = max(told, default=(0, 0, ""))
             together.setdefault((-at, word), []).append(kind)
         for (at, _), members in together.items():
@@ -292,15 +316,27 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
     level = "" if kind.level == usual_level and not alarm(kind.level) else kind.level
     for part in (failed, set(range(len(said))) - failed):
         if numbers := sorted(part):
-            columns = [list(dict.fromkeys(column)) for column in zip(*[said[n] for n in numbers], strict=True)]
-            most = _FEW if sum(len(set(map(_masked, column))) > 1 for column in columns) < 2 else _STATES + 1
+            columns = [
+                list(dict.fromkeys(column))
+                for column in zip(*[said[n] for n in numbers], strict=True)
+            ]
+            most = (
+                _FEW
+                if sum(len(set(map(_masked, column))) > 1 for column in columns) < 2
+                else _STATES + 1
+            )
             told = [_told(column, most) for column in columns]
             words = max(
-                (word.count("|") - said[numbers[0]][place].count("|") for place, word in enumerate(told)),
+                (
+                    word.count("|") - said[numbers[0]][place].count("|")
+                    for place, word in enumerate(told)
+                ),
                 default=0,
             )
             count = f"×{len(numbers)}" if len(numbers) > 1 else ""
-            text = re.sub(f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, " ".join(filter(None, (count, level, *told))))
+            text = re.sub(
+                f"{_MORE}[ {_MORE}]*{_MORE}", _MORE, " ".join(filter(None, (count, level, *told)))
+            )
             yield Report(text, tag, [at[n] for n in numbers], max(0, words) + 1)
 
 
@@ -339,7 +375,10 @@ def _told(values: Sequence[str], most: int) -> str:
 def _shared(values: Sequence[str]) -> str:
     """What all of the values begin with, up to the end of a word."""
     low, high = min(values)[:_MOST_LISTED], max(values)
-    end = next((at for at, (one, other) in enumerate(zip(low, high, strict=False)) if one != other), len(low))
+    end = next(
+        (at for at, (one, other) in enumerate(zip(low, high, strict=False)) if one != other),
+        len(low),
+    )
     while end and low[end - 1].isalnum():
         end -= 1
     return low[:end]
@@ -371,7 +410,8 @@ class Log(Read):
         if len(lines) < _FEWEST or not {"time", "level"} & set(layout.columns[:5]):
             return 0.0
         begun = sum(
-            layout.head(_masked(line[:_LONGEST])).fields > 0 or _class_of(line.split(None, 1)[0]) == "level"
+            layout.head(_masked(line[:_LONGEST])).fields > 0
+            or _class_of(line.split(None, 1)[0]) == "level"
             for line in lines
         )
         own = sum(not line[0].isspace() for line in lines)  # what is indented continues a record

@@ -22,7 +22,8 @@ _FEWEST, _MOST = 3, 0.9  # tags, and the share of the text from which on it is m
 _DEEPEST = 40  # levels of elements that are told apart
 
 _BEGINS = re.compile(
-    r"[\s\ufeff]{0,200}<(?:[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,4000})?/?>|!--|!doctype|\?xml)", re.IGNORECASE
+    r"[\s\ufeff]{0,200}<(?:[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,4000})?/?>|!--|!doctype|\?xml)",
+    re.IGNORECASE,
 )
 _TAG = re.compile(r"<(/?)[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,2000})?(/?)>")
 _PAGE = re.compile(
@@ -57,7 +58,11 @@ class Markup(Read):
         sample = sampled(text)
         tags = _TAG.findall(sample)
         closes = any(closing or empty for closing, empty in tags)
-        return min(1.0, len(tags) * _SPARSEST / len(sample)) if closes and len(tags) >= _FEWEST else 0.0
+        return (
+            min(1.0, len(tags) * _SPARSEST / len(sample))
+            if closes and len(tags) >= _FEWEST
+            else 0.0
+        )
 
     def compact(self, text: str) -> str | None:
         """XML without the indentation between its tags, unless white space is content there."""
@@ -106,8 +111,8 @@ class Token:
 def tokens(source: str) -> Iterator[Token]:
     """The tokens, without comments, declarations, scripts and styles; what is open at the end is not closed.
 
-    Never fails and never looks at a character twice; the standard library's parser is lenient too, but slower, and
-    some broken documents take it quadratic time.
+    Never fails and never looks at a character twice; the standard library's parser is lenient too,
+    but slower, and some broken documents take it quadratic time.
     """
     at = 0
     while found := _TOKEN.match(source, at):
@@ -188,7 +193,11 @@ def _document(source: str) -> Value:
             around[-1].texts.append(token.value)
             around[-1].says = around[-1].says or not token.value.isspace()
         elif token.event == "open":
-            shown = {key: value for key, value in token.named().items() if not key.startswith(("xmlns", "xsi:"))}
+            shown = {
+                key: value
+                for key, value in token.named().items()
+                if not key.startswith(("xmlns", "xsi:"))
+            }
             around.append(_Element(token.value, shown))
             names[token.value] = names.get(token.value, 0) + 1
             if token.empty:
@@ -209,8 +218,12 @@ _BLOCKS = frozenset(
     nav footer aside header menu
     """.split()
 )
-_HIDDEN = frozenset({"svg", "template", "iframe", "object", "audio", "video", "canvas", "math", "datalist"})
-_META = frozenset({"description", "author", "og:title", "og:description", "article:published_time", "date"})
+_HIDDEN = frozenset(
+    {"svg", "template", "iframe", "object", "audio", "video", "canvas", "math", "datalist"}
+)
+_META = frozenset(
+    {"description", "author", "og:title", "og:description", "article:published_time", "date"}
+)
 _FIELD = ("type", "name", "id", "value", "placeholder", "required", "checked", "disabled")
 _CELL_MARK, _BREAK_MARK, _FIELD_END = "\ufdd0", "\ufdd1", "\ufdd2"  # no character of any text
 _LONG_ROW = 300  # characters; what is longer is a layout made with a table
@@ -225,7 +238,9 @@ class _Page:
         self._words: list[str] = []
         self._prefix = ""
         self._links: list[tuple[str, int]] = []
-        self._lists: list[int] = []  # the number of the item of each open list; below zero if it is not numbered
+        self._lists: list[
+            int
+        ] = []  # the number of the item of each open list; below zero if it is not numbered
         self._in_row = False
         self._preformatted = 0
         self._hidden = ""  # the element whose content is passed over
@@ -290,7 +305,9 @@ class _Page:
 
     def _inline(self, token: Token, name: str) -> Iterator[str]:
         named = token.named()
-        shown = "".join(f" {key}={named[key]}" if named[key] else f" {key}" for key in _FIELD if key in named)
+        shown = "".join(
+            f" {key}={named[key]}" if named[key] else f" {key}" for key in _FIELD if key in named
+        )
         if name == "a":
             self._links.append((named.get("href", ""), len(self._words)))
         elif name == "img":
@@ -303,7 +320,9 @@ class _Page:
         elif name == "option":
             self._words.append(" · ")
         elif name == "form":
-            yield f"[form {named.get('method', '').upper() or 'GET'} {named.get('action', '')}]".replace(" ]", "]")
+            yield f"[form {named.get('method', '').upper() or 'GET'} {named.get('action', '')}]".replace(
+                " ]", "]"
+            )
         elif name == "meta":
             label = named.get("name") or named.get("property", "")
             content = " ".join(named.get("content", "").split())
@@ -334,7 +353,11 @@ class _Page:
         self._links.clear()
         prefix, self._prefix = self._prefix, ""
         self._in_row = False
-        texts = [said.replace(_BREAK_MARK, "\n").strip("\n").rstrip()] if self._preformatted else _texts(said)
+        texts = (
+            [said.replace(_BREAK_MARK, "\n").strip("\n").rstrip()]
+            if self._preformatted
+            else _texts(said)
+        )
         for text in texts:
             if any(map(str.isalnum, text)):
                 yield prefix + text
@@ -346,5 +369,8 @@ class _Page:
 def _texts(said: str) -> list[str]:
     """The text of a block: as one line, or, if it is a long row of a table, by the breaks in it."""
     parts = said.split(_BREAK_MARK) if len(said) > _LONG_ROW else [said.replace(_BREAK_MARK, " ")]
-    lines = (" | ".join(" ".join(cell.split()) for cell in part.split(_CELL_MARK)).strip(" |") for part in parts)
+    lines = (
+        " | ".join(" ".join(cell.split()) for cell in part.split(_CELL_MARK)).strip(" |")
+        for part in parts
+    )
     return [line for line in (_NAMELESS.sub("", line) for line in lines) if line]

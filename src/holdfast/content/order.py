@@ -13,11 +13,16 @@ from holdfast.text.importance import signals
 
 
 def order(
-    texts: Sequence[str], question: str = "", weights: Sequence[float] = (), *, decisions: bool = True
+    texts: Sequence[str],
+    question: str = "",
+    weights: Sequence[float] = (),
+    *,
+    decisions: bool = True,
 ) -> list[int]:
     """The numbers of the texts, the most telling first; ``weights`` multiply what a text is worth.
 
-    With ``decisions`` what decides or constrains something is worth as much as what a kind of text would name.
+    With ``decisions`` what decides or constrains something is worth as much as what a kind of text
+    would name.
     """
     pieces = [Piece(text, number) for number, text in enumerate(texts)]
     learned = table()
@@ -30,7 +35,10 @@ def order(
     return ordered(
         pieces,
         [[*mine, *more] for mine, more in zip(names, told.tells, strict=True)],
-        [piece.cost / weight for piece, weight in zip(pieces, weights or [1.0] * len(pieces), strict=True)],
+        [
+            piece.cost / weight
+            for piece, weight in zip(pieces, weights or [1.0] * len(pieces), strict=True)
+        ],
         worth_in_one_text(distinct, marked, max(len(distinct), 1)) | told.worth,
         again=learned.again,
         bonus=[own + near for own, near in zip(said, told.bonus, strict=True)],

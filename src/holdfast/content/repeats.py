@@ -1,7 +1,7 @@
 """The lossless form of a log: what a line has in common with the line above it is said once.
 
-``″5 rest`` is a line whose first five words are those of the line above; ``×3`` are three more of the line above.
-Words end at single spaces, so any line comes back as it was.
+``″5 rest`` is a line whose first five words are those of the line above; ``×3`` are three more of
+the line above. Words end at single spaces, so any line comes back as it was.
 """
 
 from __future__ import annotations

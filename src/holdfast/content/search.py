@@ -69,7 +69,9 @@ class Search(Read):
             found = _NUMBER.match(rest)
             if path and found and found[2].strip():
                 files.setdefault(path, []).append(f"{found[1]}{found[2].strip()}")
-        told = [(f"{p} ({len(hits):,} hits)" if len(hits) > 1 else p, hits) for p, hits in files.items()]
+        told = [
+            (f"{p} ({len(hits):,} hits)" if len(hits) > 1 else p, hits) for p, hits in files.items()
+        ]
         return under(told, "hit") if told else by_lines(text)
 
 
@@ -84,17 +86,25 @@ def _form(lines: Sequence[str]) -> str:
     """
     asked = [line[:_HEAD] for line in lines if line.strip() and line != _SEPARATOR]
     least = max(_FEWEST, _SHARE * len(asked))
-    signs = {match[2] for line in enough(asked, _path_and_number, least) if (match := _path_and_number(line))}
+    signs = {
+        match[2]
+        for line in enough(asked, _path_and_number, least)
+        if (match := _path_and_number(line))
+    }
     if ":" in signs:  # the lines around hits alone are none
         return "numbered"
-    bare = [int(match[1]) for line in enough(asked, _BARE.match, least) if (match := _BARE.match(line))]
+    bare = [
+        int(match[1]) for line in enough(asked, _BARE.match, least) if (match := _BARE.match(line))
+    ]
     if bare and numbered(lines):
         return ""  # a file, shown with its line numbers
     if bare:
         headings = sum(_HEADING.match(line) is not None for line in asked)
         falls = sum(one >= other for one, other in pairwise(bare))
         return "headed" if headings and falls < headings else "bare" if falls == 0 else ""
-    plain = [match[1] for line in enough(asked, _PLAIN.match, least) if (match := _PLAIN.match(line))]
+    plain = [
+        match[1] for line in enough(asked, _PLAIN.match, least) if (match := _PLAIN.match(line))
+    ]
     return "plain" if len(set(plain)) < len(plain) else ""
 
 

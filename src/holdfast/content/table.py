@@ -29,7 +29,9 @@ _FEWEST_ROWS = 2
 _FEWEST_ALIGNED = 3  # rows, and columns unless there is a rule under the header
 _MOSTLY = 0.8  # of the lines of aligned columns have what marks them
 _REGULAR = 0.95  # of the rows have as many cells as the header
-_FEWEST_FOR_ONE = 5  # rows among which one may have other cells: a total, or where the text was cut off
+_FEWEST_FOR_ONE = (
+    5  # rows among which one may have other cells: a total, or where the text was cut off
+)
 _MOST_CUT = 2  # lines at the end that a cut within quotes leaves
 _SHORT = 60  # characters of a cell of a table, in the middle, at most: longer pieces are prose with commas
 _DELIMITERS = "\t,;|"
@@ -37,7 +39,9 @@ _RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭�
 _MARKDOWN_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")
 _STROKES = ("--", "==", "──", "━━", "══")
 _BARS = re.compile(r"[|│┃]")
-_FOOT = re.compile(r"\(?\d{1,12} rows?(?: (?:in set|returned|affected|selected))?(?: \([\d.]{1,9} sec\))?[).]?")
+_FOOT = re.compile(
+    r"\(?\d{1,12} rows?(?: (?:in set|returned|affected|selected))?(?: \([\d.]{1,9} sec\))?[).]?"
+)
 _GUTTER = re.compile(r"\s{2}")
 _YEAR = re.compile(r"(?:19|20)\d\d(?:[-/ ]?[QqHh]?\d{1,2})?")
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,]{0,20}%?")
@@ -54,13 +58,21 @@ class Table(Read):
     def fit(self, text: str) -> float:
         """The share of the rows, if there are any, with as many cells as a header that can name columns."""
         found = grid(text)
-        return sum(len(row) == len(found.header) for row in found.rows) / len(found.rows) if found else 0.0
+        return (
+            sum(len(row) == len(found.header) for row in found.rows) / len(found.rows)
+            if found
+            else 0.0
+        )
 
     def compact(self, text: str) -> str | None:
         """The table without what only aligns its columns; None where that saves no tokens."""
         found = grid(text)
         between = _between(found) if found else ""
-        if not found or found.style == "delimited" or (between == _BAR and found.style == "aligned"):
+        if (
+            not found
+            or found.style == "delimited"
+            or (between == _BAR and found.style == "aligned")
+        ):
             return None  # a bar is a token, a run of blanks too
         lines = "\n".join(between.join(row) for row in (found.header, *found.rows))
         compacted = f"[{len(found.rows):,} rows, {_HEADS[between]}]\n{lines}"
@@ -78,7 +90,9 @@ class Table(Read):
             return "\n".join(f"| {_BAR.join(row)} |" for row in cells)
         words = [line.split(" ", lines[0].count(" ")) for line in lines]
         widths = [max(map(len, column)) for column in zip(*words, strict=True)]
-        padded = ((cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in words)
+        padded = (
+            (cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in words
+        )
         return "\n".join("   ".join(row).rstrip() for row in padded)
 
     def read(self, text: str) -> Reading:
@@ -134,7 +148,12 @@ def grid(text: str) -> Grid | None:
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     if len(lines) <= _FEWEST_ROWS or not sample:
         return None
-    return _ruled(lines, sample) or _delimited(lines, sample) or _announced(lines, sample) or _aligned(lines)
+    return (
+        _ruled(lines, sample)
+        or _delimited(lines, sample)
+        or _announced(lines, sample)
+        or _aligned(lines)
+    )
 
 
 def _is_rule(line: str) -> bool:
@@ -168,7 +187,9 @@ def _delimited(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     for delimiter in _DELIMITERS:
         if sample[0].count(delimiter) and (likely := _plausible(sample, delimiter)) is not None:
             found = _read(lines, delimiter)
-            if found and (likely or any(map(_is_of_numbers, zip(*found.rows[:_SAMPLE], strict=False)))):
+            if found and (
+                likely or any(map(_is_of_numbers, zip(*found.rows[:_SAMPLE], strict=False)))
+            ):
                 return found
     return None
 
@@ -181,7 +202,9 @@ def _announced(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
     while start < len(lines) and not lines[start].strip():
         start += 1
     found = (
-        _delimited(lines[start:], sample[1:]) if len(lines) - start > _FEWEST_ROWS and len(sample) > 1 else None
+        _delimited(lines[start:], sample[1:])
+        if len(lines) - start > _FEWEST_ROWS and len(sample) > 1
+        else None
     )
     return replace(found, head="\n".join([*lines[:start], found.head])) if found else None
 
@@ -193,7 +216,8 @@ def _is_of_numbers(column: Sequence[str]) -> bool:
 def _plausible(sample: Sequence[str], delimiter: str) -> bool | None:
     """Whether the lines are likely cut by the delimiter; None where they are not.
 
-    A comma with a space behind it is more often prose: it is unlikely where no column is of numbers.
+    A comma with a space behind it is more often prose: it is unlikely where no column is of
+    numbers.
     """
     counts = Counter(line.count(delimiter) for line in sample if '"' not in line)
     usual, often = counts.most_common(1)[0] if counts else (sample[0].count(delimiter), len(sample))
@@ -230,7 +254,9 @@ def _regular(cells: Sequence[Sequence[str]]) -> bool:
     width = len(cells[0])
     sample = cells[:_SAMPLE]
     same = sum(len(row) == width for row in sample)
-    regular = same >= _REGULAR * len(sample) or len(sample) - same <= (len(sample) >= _FEWEST_FOR_ONE)
+    regular = same >= _REGULAR * len(sample) or len(sample) - same <= (
+        len(sample) >= _FEWEST_FOR_ONE
+    )
     return width > 1 and regular and median(len(cell) for row in sample for cell in row) <= _SHORT
 
 
@@ -256,7 +282,11 @@ def _aligned(lines: Sequence[str]) -> Grid | None:
     sample = lines[:_SAMPLE]
     cells = _by_words(lines, sample) or _by_gaps(lines, sample)
     head = cells[0]
-    if len(head) < fewest or not _is_header(head) or any(map(_repeats, zip(*cells[:_SAMPLE], strict=True))):
+    if (
+        len(head) < fewest
+        or not _is_header(head)
+        or any(map(_repeats, zip(*cells[:_SAMPLE], strict=True)))
+    ):
         return None
     return Grid("aligned", head, cells[1:], lines[1:], lines[0])
 
@@ -278,7 +308,9 @@ def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | 
     """A word a cell, the rest of the line in the last, if words stand under or end with their headings."""
     names = list(_WORD.finditer(lines[0]))
     cells = [line.split(None, len(names) - 1) for line in lines]
-    if any(len(row) != len(names) for row in cells) or not _mostly(sample, lambda line: _under(names, line)):
+    if any(len(row) != len(names) for row in cells) or not _mostly(
+        sample, lambda line: _under(names, line)
+    ):
         return None
     if sum(_GUTTER.search(row[-1]) is not None for row in cells) > (1 - _REGULAR) * len(cells):
         return None  # a cell before the last has several words, and what belongs to the last stands apart
@@ -310,7 +342,9 @@ def _cuts(sample: Sequence[str]) -> list[int]:
     for line in sample:
         for found in _WORD.finditer(line[: last + 1]):
             taken[found.start() : found.end()] = b"\1" * (found.end() - found.start())
-    cuts = [place for place in range(last + 1) if taken[place] and (place == 0 or not taken[place - 1])]
+    cuts = [
+        place for place in range(last + 1) if taken[place] and (place == 0 or not taken[place - 1])
+    ]
     spans = list(zip(cuts, [*cuts[1:], None], strict=True))
     return [cut for cut, end in spans if cut == cuts[0] or _begins_column(sample, cut, end)]
 

@@ -49,7 +49,9 @@ _PASSED = re.compile(
     r"|\[INFO\]|\[ *\d+%\] |\[\d+/\d+\] |(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ar|rustc|javac) -?\S"
     r"|make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|> Task :|running \d+ tests?$|Tests run: .{1,120}Time elapsed"
 )
-_SPOT = r"(?:(?:[A-Za-z]:)?[^\s:()'\"][^:()'\"]{0,200}+(?::\d+){1,2}|[^\s:()]{1,200}+\(\d+(?:,\d+)?\))"
+_SPOT = (
+    r"(?:(?:[A-Za-z]:)?[^\s:()'\"][^:()'\"]{0,200}+(?::\d+){1,2}|[^\s:()]{1,200}+\(\d+(?:,\d+)?\))"
+)
 _DIAGNOSTIC = re.compile(
     "|".join(
         (
@@ -76,7 +78,9 @@ class TestRun(Read):
         """The share of the lines that tell an outcome, what failed or passed, or a diagnosis."""
         half = _SAMPLE // 2
         looked_at = text if len(text) <= _SAMPLE else f"{text[:half]}\n{text[-half:]}"
-        lines = [line[:_LONGEST] for line in looked_at.replace("\r\n", "\n").split("\n") if line.strip()]
+        lines = [
+            line[:_LONGEST] for line in looked_at.replace("\r\n", "\n").split("\n") if line.strip()
+        ]
         outcomes = sum(OUTCOME.match(line) is not None for line in lines)
         diagnosed = sum(_DIAGNOSTIC.match(line) is not None for line in lines)
         failed = sum(_FAILED.match(line) is not None for line in lines)

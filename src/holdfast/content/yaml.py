@@ -19,7 +19,9 @@ _MOSTLY = 0.9  # of the lines have the shape of YAML
 _TWICE = 0.05  # of the keys may be there twice: more, and they are labels of a log
 _DEEPEST = 60  # levels that are told apart
 
-_ENTRY = re.compile(r"""(?:- +)*+(?P<key>[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$""")
+_ENTRY = re.compile(
+    r"""(?:- +)*+(?P<key>[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$"""
+)
 _BREAK = re.compile(r"---(?: |$)|\.\.\.$|%YAML")
 _BLOCK = re.compile(r"[:-] +(?:[&!][\w./!-]{1,80} +){0,2}[|>][+-]?\d?(?: +#.*)?$")
 

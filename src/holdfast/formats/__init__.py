@@ -42,13 +42,18 @@ def detect(payload: object, name: str | None = None) -> Format:
     """
     if name is not None:
         return named(name)
-    return next((form for form in map(named, _in_order()) if form.recognises(payload)), named("plain"))
+    return next(
+        (form for form in map(named, _in_order()) if form.recognises(payload)), named("plain")
+    )
 
 
-def read(payload: Any, name: str | None = None, tools: object = None) -> tuple[Any, Format, Transcript]:
+def read(
+    payload: Any, name: str | None = None, tools: object = None
+) -> tuple[Any, Format, Transcript]:
     """The payload, its format, and its messages; where it holds objects of an SDK, as that would send them.
 
-    Raises FormatError for what cannot be read. A format that reads such objects itself is given them.
+    Raises FormatError for what cannot be read. A format that reads such objects itself is given
+    them.
     """
     try:
         form = detect(payload, name)

@@ -1,8 +1,9 @@
 """Messages of Anthropic's Messages API, on its own door, on Bedrock and on Vertex.
 
-What this format does differently: the system prompt stands beside the messages; tool results are blocks of the
-user's next message, before its words; arguments of a call are an object; thinking is signed and must come back
-as it was. Calls to the vendor's own tools and their results are blocks of the assistant, and are left as they are.
+What this format does differently: the system prompt stands beside the messages; tool results are
+blocks of the user's next message, before its words; arguments of a call are an object; thinking is
+signed and must come back as it was. Calls to the vendor's own tools and their results are blocks of
+the assistant, and are left as they are.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from typing import Any
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
-from holdfast.kernel.messages import Media, MediaKind, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import (
+    Media,
+    MediaKind,
+    Opaque,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.kernel.transcript import Transcript
 
 from .asides import unread
@@ -29,7 +40,12 @@ from .payloads import (
     text_at,
     unknown,
 )
-from .rules.anthropic_exchanges import AnthropicExchanges, CallsEnd, ResultsInNextMessage, ResultsLead
+from .rules.anthropic_exchanges import (
+    AnthropicExchanges,
+    CallsEnd,
+    ResultsInNextMessage,
+    ResultsLead,
+)
 from .rules.call_ids import SpelledCallIds, UniqueCallIds
 from .rules.content import FinalTextTrimmed, NotEmpty
 from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
@@ -120,7 +136,9 @@ class Anthropic(ObjectWire):
         system = tuple(part for part, _ in _content(body, "system", "body", ()))
         beside = "\n".join(_beside({"content": body.get("system")}, frozenset({"content"})))
         system += (Opaque(beside),) if beside else ()
-        return self.transcript(payload, system + schemas(body.get("tools") if tools is None else tools))
+        return self.transcript(
+            payload, system + schemas(body.get("tools") if tools is None else tools)
+        )
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields, roles and limits, also of the system prompt; beta blocks count as known."""
@@ -133,7 +151,9 @@ class Anthropic(ObjectWire):
         for field in _FOREIGN_FIELDS.intersection(message):
             if message[field]:
                 advice = "convert the messages first, with holdfast.formats.convert.to_anthropic"
-                raise FormatError("the Messages API has no such field", place=f"{place}.{field}", advice=advice)
+                raise FormatError(
+                    "the Messages API has no such field", place=f"{place}.{field}", advice=advice
+                )
         return _content(message, "content", place, ("content",))
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
@@ -181,7 +201,9 @@ def _beside(holder: Mapping[str, Any], taken: frozenset[str]) -> Iterator[str]:
     content = holder.get("content") if "content" in taken else ()
     for block in content if is_list(content) else ():
         kind = block.get("type")
-        if kind == "text" and len(block) == len(_TEXT) and "text" in block:  # most are no more than that
+        if (
+            kind == "text" and len(block) == len(_TEXT) and "text" in block
+        ):  # most are no more than that
             continue
         if isinstance(kind, str) and kind in _TAKEN:
             yield from _beside(block, _TAKEN[kind])
@@ -205,12 +227,18 @@ def _document(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, P
 
 
 def _media(kind: MediaKind, source: Mapping[str, Any], place: str) -> Media:
-    value = next((text_at(source, field, place) for field in ("data", "url", "file_id") if field in source), "")
+    value = next(
+        (text_at(source, field, place) for field in ("data", "url", "file_id") if field in source),
+        "",
+    )
     return Media(kind, text_at(source, "media_type", place), value)
 
 
 def _thinking(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
-    return Reasoning(text_at(block, "thinking", place), signed=bool(block.get("signature"))), (*path, "thinking")
+    return Reasoning(text_at(block, "thinking", place), signed=bool(block.get("signature"))), (
+        *path,
+        "thinking",
+    )
 
 
 def _redacted(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
@@ -220,7 +248,10 @@ def _redacted(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, P
 def _tool_use(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
     given = block.get("input")
     arguments = given if isinstance(given, str) else compact(given or {}, f"{place}.input")
-    return ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments), (*path, "input")
+    return ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments), (
+        *path,
+        "input",
+    )
 
 
 def _tool_result(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
@@ -233,7 +264,9 @@ def _id(block: Mapping[str, Any], field: str, place: str) -> str:
     value = text_at(block, field, place)
     if not value:
         advice = "a call and its result name the same id"
-        raise FormatError(f'the {block.get("type")} block has no "{field}"', place=place, advice=advice)
+        raise FormatError(
+            f'the {block.get("type")} block has no "{field}"', place=place, advice=advice
+        )
     return value
 
 

@@ -1,8 +1,9 @@
 """Text in the fields of a message that are no parts: a count fails upwards, so all of it counts.
 
-Not counted are, reviewed one by one: what an image or a sound is made of, for which ``tokens.media`` counts; a
-signature, which the vendor checks and takes off; citations, of which Anthropic's guides say that their text,
-title and address are free; and the first 64 characters of a label, which no vendor's ids and kinds exceed.
+Not counted are, reviewed one by one: what an image or a sound is made of, for which
+``tokens.media`` counts; a signature, which the vendor checks and takes off; citations, of which
+Anthropic's guides say that their text, title and address are free; and the first 64 characters of a
+label, which no vendor's ids and kinds exceed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,18 @@ _MEDIA = frozenset({"data", "file_data", "image_url", "url"})
 _UNREAD = frozenset({"signature"})
 _SKIPPED = frozenset({"citations"})
 _LABELS = frozenset(
-    {"detail", "file_id", "format", "id", "media_type", "role", "tool_call_id", "tool_use_id", "ttl", "type"}
+    {
+        "detail",
+        "file_id",
+        "format",
+        "id",
+        "media_type",
+        "role",
+        "tool_call_id",
+        "tool_use_id",
+        "ttl",
+        "type",
+    }
 )
 LABEL = 64
 
@@ -41,5 +53,7 @@ def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
         for field, value in holder.items():
             if field in taken or field in _SKIPPED:
                 continue
-            if not (field in _LABELS and type(value) is str and len(value) <= LABEL):  # most are such
+            if not (
+                field in _LABELS and type(value) is str and len(value) <= LABEL
+            ):  # most are such
                 yield from said(value, field)

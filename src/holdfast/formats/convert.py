@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.kernel.apply import mend
-from holdfast.kernel.messages import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 
 from .anthropic import Anthropic
 from .openai_chat import OpenAIChat
@@ -20,13 +29,16 @@ Object = dict[str, Any]
 def to_anthropic(payload: object) -> Object:
     """A list or a request body of Chat Completions as ``{"system", "messages", "tools"}``, each if there is any.
 
-    System messages become the system prompt, results blocks of one user message, arguments objects. An id that
-    two calls share, or that the Messages API does not spell, gets another name. Reasoning stays behind, for it
-    is not signed; a message that says nothing does too. Sound and unknown parts go as their JSON.
-    Raises FormatError for what is no conversation of Chat Completions.
+    System messages become the system prompt, results blocks of one user message, arguments objects.
+    An id that two calls share, or that the Messages API does not spell, gets another name.
+    Reasoning stays behind, for it is not signed; a message that says nothing does too. Sound and
+    unknown parts go as their JSON. Raises FormatError for what is no conversation of Chat
+    Completions.
     """
     messages = OpenAIChat().read(payload).messages
-    system = "\n\n".join(message.content_text or "" for message in messages if message.role == "system")
+    system = "\n\n".join(
+        message.content_text or "" for message in messages if message.role == "system"
+    )
     tools = body_of(payload).get("tools")
     body: Object = {"system": system} if system else {}
     body["messages"] = _renamed(list(_converted(messages)))
@@ -38,9 +50,9 @@ def to_anthropic(payload: object) -> Object:
 def to_openai(payload: object) -> Object:
     """A list or a request body of the Messages API as ``{"messages", "tools"}``, each if there is any.
 
-    The system prompt becomes the first message, each result a message of its own; images that came with results
-    follow in a message of the user. Thinking stays behind, for Chat Completions has no place for it.
-    Raises FormatError for what is no conversation of the Messages API.
+    The system prompt becomes the first message, each result a message of its own; images that came
+    with results follow in a message of the user. Thinking stays behind, for Chat Completions has no
+    place for it. Raises FormatError for what is no conversation of the Messages API.
     """
     transcript = Anthropic().read(payload)
     system = "\n\n".join(part.text for part in transcript.envelope if isinstance(part, Text))
@@ -60,7 +72,11 @@ def _told(message: Message) -> Iterator[Object]:
     shown = [_shown(media) for result in message.results for media in result.media]
     content = shown + [part for part in map(_openai_part, message.parts) if part]
     calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments},
+        }
         for call in message.calls
     ]
     if content or calls:
@@ -84,7 +100,10 @@ def _shown(media: Media) -> Object:
         address = f"data:{media.media_type};base64,{media.source}"
     if media.kind == "image":
         return {"type": "image_url", "image_url": {"url": address}}
-    return {"type": "file", "file": {"file_data" if address.startswith("data:") else "file_id": address}}
+    return {
+        "type": "file",
+        "file": {"file_data" if address.startswith("data:") else "file_id": address},
+    }
 
 
 def _function(tool: object) -> Object:
@@ -134,7 +153,12 @@ def _spoken(message: Message) -> Iterator[Object]:
 def _block(part: Part) -> Object | None:
     """The block for a part; None for one that says nothing there."""
     if isinstance(part, ToolCall):
-        return {"type": "tool_use", "id": part.id, "name": part.name, "input": dict(parsed_object(part.arguments))}
+        return {
+            "type": "tool_use",
+            "id": part.id,
+            "name": part.name,
+            "input": dict(parsed_object(part.arguments)),
+        }
     if isinstance(part, Media):
         return _medium(part)
     if isinstance(part, ToolResult):
@@ -169,4 +193,6 @@ def _schema(tool: object) -> Object:
         "name": function.get("name", ""),
         "input_schema": function.get("parameters") or {"type": "object"},
     }
-    return schema | ({"description": function["description"]} if function.get("description") else {})
+    return schema | (
+        {"description": function["description"]} if function.get("description") else {}
+    )

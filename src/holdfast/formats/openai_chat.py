@@ -1,7 +1,8 @@
 """Messages of OpenAI's Chat Completions, and of everything that speaks them.
 
-What this format does differently: system messages stand among the others; each tool result is a message of its
-own, right after the message that called; arguments of a call are JSON text; ``content`` may be null.
+What this format does differently: system messages stand among the others; each tool result is a
+message of its own, right after the message that called; arguments of a call are JSON text;
+``content`` may be null.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ from .schemas import published
 from .values import compact, is_list, is_object
 from .wire import SPOKEN, ObjectWire
 
-_CARRIERS = frozenset({"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"})
+_CARRIERS = frozenset(
+    {"tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio"}
+)
 _BESIDE_CALLS = _CARRIERS - {"tool_calls"}
 _REASONING = ("reasoning_content", "reasoning")
 _READ = frozenset({"role", "content", "refusal", "tool_calls", "function_call", *_REASONING})
@@ -127,7 +130,10 @@ class OpenAIChat(ObjectWire):
     def published(self, payload: object) -> tuple[Rule, ...]:
         """Fields and limits of OpenAI's own API; other servers of this wire may take more."""
         del payload
-        return (AsPublished(self.name), ShortCallIds(_id_path, published(self.name).limits["call_id"]))
+        return (
+            AsPublished(self.name),
+            ShortCallIds(_id_path, published(self.name).limits["call_id"]),
+        )
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
         """Reasoning, content, refusal, sound and calls, in this order; of a tool message its result."""
@@ -153,7 +159,10 @@ class OpenAIChat(ObjectWire):
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Names of speakers, and whatever else stands beside what is read."""
-        is_result = message["role"] in ("tool", "function")  # of which nothing but the content is a part
+        is_result = message["role"] in (
+            "tool",
+            "function",
+        )  # of which nothing but the content is a part
         yield from unread(message, SPOKEN if is_result else _READ)
         if not is_result and message.get("reasoning") and message.get("reasoning_content"):
             yield message["reasoning"]  # only one of them is a part
@@ -167,7 +176,9 @@ class OpenAIChat(ObjectWire):
         for call in message.get("tool_calls") or ():
             kind, field = _kind(call)
             called = call[kind]
-            if call.keys() != _CALL or called.keys() != _CALLED or len(call["id"]) > LABEL:  # few are
+            if (
+                call.keys() != _CALL or called.keys() != _CALLED or len(call["id"]) > LABEL
+            ):  # few are
                 yield from unread(call, _KINDS[kind])
                 yield from unread(called, frozenset({"name", field}))
         if message.get("function_call"):
@@ -210,7 +221,9 @@ def _result(message: Mapping[str, Any], place: str) -> ToolResult:
     field = "name" if old else "tool_call_id"
     call_id = text_at(message, field, place)
     if not call_id:
-        advice = f"give the {'name' if old else 'id'} of the call that it answers, or format='plain'"
+        advice = (
+            f"give the {'name' if old else 'id'} of the call that it answers, or format='plain'"
+        )
         raise FormatError(f'the tool result has no "{field}"', place=place, advice=advice)
     text, media = joined(part for part, _ in _content(message, place))
     return ToolResult(FUNCTION_ID + call_id if old else call_id, text, media)
@@ -241,14 +254,18 @@ def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
             return Media("image", source=image), path
         image = object_at(item, "image_url", place)
         source = text_at(image, "url", f"{place}.image_url")
-        return Media("image", source=source, detail=text_at(image, "detail", f"{place}.image_url")), path
+        return Media(
+            "image", source=source, detail=text_at(image, "detail", f"{place}.image_url")
+        ), path
     if kind == "input_audio":
         audio = object_at(item, "input_audio", place)
         media_type = text_at(audio, "format", f"{place}.input_audio")
         return Media("audio", media_type, text_at(audio, "data", f"{place}.input_audio")), path
     if kind == "file":
         file = object_at(item, "file", place)
-        source = text_at(file, "file_data", f"{place}.file") or text_at(file, "file_id", f"{place}.file")
+        source = text_at(file, "file_data", f"{place}.file") or text_at(
+            file, "file_id", f"{place}.file"
+        )
         return Media("document", source=source), path
     return unknown(item, place), path
 
@@ -256,7 +273,9 @@ def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
 def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
     call_id = text_at(call, "id", place)
     if not call_id:
-        raise FormatError('the tool call has no "id"', place=place, advice="give the id that its result names")
+        raise FormatError(
+            'the tool call has no "id"', place=place, advice="give the id that its result names"
+        )
     kind, field = _kind(call)
     name, arguments = _function(object_at(call, kind, place), field, f"{place}.{kind}")
     return ToolCall(call_id, name, arguments), (*path, kind, field)

@@ -19,7 +19,8 @@ Located = Iterator[tuple[Part, Path]]
 def rewritten(original: Mapping[str, Any], texts: Mapping[Path, str]) -> Mapping[str, Any]:
     """A copy of the message with these texts at these places; what is not on the way is shared, not copied.
 
-    Where an object stands, such as the arguments of a call, the object that the text is in JSON takes its place.
+    Where an object stands, such as the arguments of a call, the object that the text is in JSON
+    takes its place.
     """
     copy: dict[str, Any] = dict(original)
     ours: dict[Path, Any] = {(): copy}

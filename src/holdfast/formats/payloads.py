@@ -50,7 +50,9 @@ def messages_of(payload: object) -> Sequence[Any]:
 
 def objects_of(payload: object) -> list[Mapping[str, Any]]:
     """The messages that are objects at all: what a format looks at before it says that it knows them."""
-    return [message for message in messages_of(payload) if type(message) is dict or is_object(message)]
+    return [
+        message for message in messages_of(payload) if type(message) is dict or is_object(message)
+    ]
 
 
 def fields_of(messages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
@@ -73,7 +75,9 @@ def role_of(original: object, place: str) -> Role:
     advice = "give a role such as user or assistant"
     if role is None:
         problem, cure = _stranger(original)
-        raise FormatError(problem or 'the message has no "role"', place=place, advice=cure or advice)
+        raise FormatError(
+            problem or 'the message has no "role"', place=place, advice=cure or advice
+        )
     if not isinstance(role, str):
         raise FormatError(f"{named(role)} is no role", place=f"{place}.role", advice=advice)
     if not role.strip():
@@ -85,9 +89,14 @@ def _stranger(message: Mapping[str, Any]) -> tuple[str, str]:
     """Whose a message without a role is, and how it is read all the same; nothing where its type tells nothing."""
     kind = message.get("type")
     if kind in _RESPONSES:
-        return "this is an item of OpenAI's Responses API", "give the messages as Chat Completions has them"
+        return (
+            "this is an item of OpenAI's Responses API",
+            "give the messages as Chat Completions has them",
+        )
     if kind in _LANGCHAIN:
-        advice = "convert the messages first, with langchain_core.messages.convert_to_openai_messages"
+        advice = (
+            "convert the messages first, with langchain_core.messages.convert_to_openai_messages"
+        )
         return "this is a message of LangChain", advice
     return "", ""
 
@@ -103,7 +112,9 @@ def schemas(tools: object, place: str = "tools") -> tuple[Part, ...]:
         if not is_object(schema):
             refuse(schema, f"{place}[{i}]", advice)
         if "role" in schema:
-            raise FormatError("this is a message, no schema of a tool", place=f"{place}[{i}]", advice=advice)
+            raise FormatError(
+                "this is a message, no schema of a tool", place=f"{place}[{i}]", advice=advice
+            )
     return tuple(Opaque(compact(schema, f"{place}[{i}]")) for i, schema in enumerate(tools))
 
 
@@ -137,7 +148,9 @@ def object_at(holder: Mapping[str, Any], field: str, place: str) -> Mapping[str,
     return value
 
 
-def objects_at(holder: Mapping[str, Any], field: str, place: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def objects_at(
+    holder: Mapping[str, Any], field: str, place: str
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The objects of the list in this field with their positions; null is an empty list."""
     value = holder.get(field)
     if value is None:
@@ -158,7 +171,9 @@ def refuse(value: object, place: str, advice: str) -> NoReturn:
 def unknown(part: Mapping[str, Any], place: str) -> Opaque:
     """A part of unknown type, carried along. Raises FormatError for a tool call or result of another wire."""
     if "toolUse" in part or "toolResult" in part:
-        advice = "give the messages as Bedrock's Messages API takes them, with a type in every block"
+        advice = (
+            "give the messages as Bedrock's Messages API takes them, with a type in every block"
+        )
         raise FormatError("this is a block of Bedrock's Converse API", place=place, advice=advice)
     return Opaque(compact(part, place))
 

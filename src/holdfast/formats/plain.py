@@ -29,7 +29,9 @@ class Plain(ObjectWire):
 
     def read(self, payload: object, tools: object = None) -> Transcript:
         """The transcript of the payload."""
-        return self.transcript(payload, schemas(body_of(payload).get("tools") if tools is None else tools))
+        return self.transcript(
+            payload, schemas(body_of(payload).get("tools") if tools is None else tools)
+        )
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
         """The one text."""

@@ -28,7 +28,12 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "number": (int, float),
 }
 _EMPTY = "the text is empty"
-_ARTICLES = {"string": "text", "array": "a list", "object": "an object", "integer": "a whole number"}
+_ARTICLES = {
+    "string": "text",
+    "array": "a list",
+    "object": "an object",
+    "integer": "a whole number",
+}
 
 
 @cache
@@ -54,13 +59,21 @@ class WireSchema:
         if problem:
             yield place, problem
         elif value not in branch.get("enum", [branch.get("const", value)]):
-            yield place, f"{value!r:.40} is none of {', '.join(branch.get('enum', [str(branch.get('const'))]))}"
+            yield (
+                place,
+                f"{value!r:.40} is none of {', '.join(branch.get('enum', [str(branch.get('const'))]))}",
+            )
         elif isinstance(value, str):
             yield from ((place, problem) for problem in _of_text(value, branch))
         elif is_list(value):
             most, least = branch.get("maxItems", len(value)), branch.get("minItems", 0)
             if not least <= len(value) <= most:
-                yield place, "the list is empty" if not value else f"{len(value)} of them, and {most} are the most"
+                yield (
+                    place,
+                    "the list is empty"
+                    if not value
+                    else f"{len(value)} of them, and {most} are the most",
+                )
             for k, item in enumerate(value):
                 yield from self.problems(item, branch.get("items", {}), f"{place}[{k}]")
         elif is_object(value):
@@ -83,8 +96,9 @@ class WireSchema:
     def mended(self, value: Any, schema: Schema) -> Any:
         """The value with the least changed that can be: what only a person can know stays wrong.
 
-        Fields that do not exist go, as do texts that are empty. A type that is missing is put in, objects and
-        their JSON are brought to the one that is wanted, and a part of a kind that nobody knows becomes its text.
+        Fields that do not exist go, as do texts that are empty. A type that is missing is put in,
+        objects and their JSON are brought to the one that is wanted, and a part of a kind that
+        nobody knows becomes its text.
         """
         if not schema:
             return value
@@ -95,16 +109,24 @@ class WireSchema:
             if not value and branch.get("minItems") and self._accepts("string", schema):
                 return ""
             schema = branch.get("items", {})
-            return [self.mended(item, schema) for item in value if not self._says_nothing(item, schema)]
+            return [
+                self.mended(item, schema) for item in value if not self._says_nothing(item, schema)
+            ]
         if not is_object(value):
             return value
         fields = branch.get("properties", {})
         kept = {
-            name: self.mended(inner, fields[name]) if name in fields and inner is not None else inner
+            name: self.mended(inner, fields[name])
+            if name in fields and inner is not None
+            else inner
             for name, inner in value.items()
             if name in fields or not _is_closed(branch)
         }
-        missing = [name for name in branch.get("required", ()) if name not in kept and "const" in fields[name]]
+        missing = [
+            name
+            for name in branch.get("required", ())
+            if name not in kept and "const" in fields[name]
+        ]
         return {**{name: fields[name]["const"] for name in missing}, **kept}
 
     def _says_nothing(self, item: object, schema: Schema) -> bool:
@@ -136,9 +158,15 @@ class WireSchema:
             return fitting[0], ""
         if (kind := value.get("type")) is not None:
             found = types.get(kind) if isinstance(kind, str) else None
-            return (found, "") if found else ({}, f"{kind!r:.40} is none of the types {', '.join(sorted(types))}")
+            return (
+                (found, "")
+                if found
+                else ({}, f"{kind!r:.40} is none of the types {', '.join(sorted(types))}")
+            )
         meant = [leaf for leaf in types.values() if set(leaf["required"]) - {"type"} <= set(value)]
-        return (meant[0], "") if len(meant) == 1 else ({}, f'there is no "type", such as {min(types)}')
+        return (
+            (meant[0], "") if len(meant) == 1 else ({}, f'there is no "type", such as {min(types)}')
+        )
 
     def _leaves(self, schema: Schema) -> Iterator[Schema]:
         if "$ref" in schema:

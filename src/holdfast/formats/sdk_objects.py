@@ -1,7 +1,7 @@
 """Messages as a vendor's Python package has them, read as what that package would send.
 
-Such packages answer with pydantic models, and agents append those to their history as they are: a whole message,
-the blocks of its content, its tool calls.
+Such packages answer with pydantic models, and agents append those to their history as they are: a
+whole message, the blocks of its content, its tool calls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from .values import is_list, is_object
 
 _LISTS = ("content", "tool_calls")
 _MARKS = ("role", "type")
-_ANSWER = "message"  # the type of a whole answer of the Messages API, which takes two of its fields back
+_ANSWER = (
+    "message"  # the type of a whole answer of the Messages API, which takes two of its fields back
+)
 _TAKEN_BACK = ("role", "content")
 
 
@@ -27,7 +29,8 @@ class _Dumps(Protocol):
 def as_sent(payload: Any) -> Any:
     """The payload with a dictionary in the place of each such object; the very same payload where there is none.
 
-    Fields that nobody set are left out, as the packages of OpenAI and Anthropic do when they send the object.
+    Fields that nobody set are left out, as the packages of OpenAI and Anthropic do when they send
+    the object.
     """
     found: object = payload.get(MESSAGES) if is_object(payload) else payload
     if not is_list(found):
@@ -48,7 +51,11 @@ def _item(item: Any) -> Any:
     dumped = item.model_dump(mode="json", exclude_unset=True)
     if not is_object(dumped) or not any(mark in dumped for mark in _MARKS):
         return item
-    return {field: dumped.get(field) for field in _TAKEN_BACK} if dumped.get("type") == _ANSWER else dumped
+    return (
+        {field: dumped.get(field) for field in _TAKEN_BACK}
+        if dumped.get("type") == _ANSWER
+        else dumped
+    )
 
 
 def _object(item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -22,7 +22,8 @@ def is_list(value: object) -> TypeGuard[Sequence[Any]]:
 def compact(value: object, place: str = "", otherwise: Callable[[object], str] = str) -> str:
     """The value as JSON without white space, as it is counted; ``otherwise`` writes what JSON cannot hold.
 
-    Raises FormatError, naming the place, for a value that holds itself or is nested too deeply to be written.
+    Raises FormatError, naming the place, for a value that holds itself or is nested too deeply to
+    be written.
     """
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=otherwise)

@@ -18,15 +18,19 @@ from .values import compact, is_object
 
 SPOKEN = frozenset({"role", "content"})
 _NAMES = frozenset({"role", "name"})
-_SCHEMAS = ("response_format", "output_config", "output_format")  # counted whole, however short their texts
+_SCHEMAS = (
+    "response_format",
+    "output_config",
+    "output_format",
+)  # counted whole, however short their texts
 
 
 class ObjectWire(Annotated, ABC):
     """Reads and writes messages by the places of their parts.
 
-    ``carriers`` are the fields beside ``content`` that carry parts: a message without them whose content is one
-    text is read no further. ``enveloped`` are the fields of a body that ``read`` itself counts. ``rules`` are
-    those of every door of the wire.
+    ``carriers`` are the fields beside ``content`` that carry parts: a message without them whose
+    content is one text is read no further. ``enveloped`` are the fields of a body that ``read``
+    itself counts. ``rules`` are those of every door of the wire.
     """
 
     name: str
@@ -51,7 +55,9 @@ class ObjectWire(Annotated, ABC):
             return "".join([f"\n{text}" for text in self.beside(message)])
         except RecursionError as fault:
             advice = "give it less deeply nested"
-            raise FormatError("a message is nested too deeply, or holds itself", advice=advice) from fault
+            raise FormatError(
+                "a message is nested too deeply, or holds itself", advice=advice
+            ) from fault
 
     def key(self, payload: object) -> str:
         """The field of a request body under which its messages stand; empty for a bare list."""
@@ -119,9 +125,13 @@ class ObjectWire(Annotated, ABC):
         parts = tuple([part for part, _ in self.located(message, place)])
         if not parts and message.get("content") is None:
             for field, value in message.items():
-                if field not in _NAMES and any(said(value, field)):  # as nothing it would be counted as nothing
+                if field not in _NAMES and any(
+                    said(value, field)
+                ):  # as nothing it would be counted as nothing
                     advice = "give what it says as its content"
-                    raise FormatError(f'the message has "{field}" and no "content"', place=place, advice=advice)
+                    raise FormatError(
+                        f'the message has "{field}" and no "content"', place=place, advice=advice
+                    )
         return parts
 
 

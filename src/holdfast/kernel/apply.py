@@ -40,7 +40,11 @@ class _Batch:
         """Whether a rule can mind: a text in the place of another breaks none, unless it ends in white space."""
         if self.dropped or self.inserts:
             return True
-        return any(not text or text[-1].isspace() for texts in self.texts.values() for text in texts.values())
+        return any(
+            not text or text[-1].isspace()
+            for texts in self.texts.values()
+            for text in texts.values()
+        )
 
 
 def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
@@ -54,7 +58,9 @@ def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
     applied = _done(transcript, edits, batch)
     after = applied.transcript.messages
     broken = (
-        new_violation(transcript.rules, transcript.messages, after, applied.origins) if batch.reshapes else None
+        new_violation(transcript.rules, transcript.messages, after, applied.origins)
+        if batch.reshapes
+        else None
     )
     if broken:
         raise IntegrityError(broken.problem, rule=broken.rule, index=broken.index)
@@ -86,7 +92,9 @@ def _done(transcript: Transcript, edits: Sequence[Edit], batch: _Batch) -> Appli
     return Applied(transcript, after, tuple(edits), taken, tuple(origins))
 
 
-def restored(after: Sequence[object], edits: Sequence[Edit], taken: Mapping[int, object]) -> list[object]:
+def restored(
+    after: Sequence[object], edits: Sequence[Edit], taken: Mapping[int, object]
+) -> list[object]:
     """The inverse of ``apply`` on the callers' objects: what stood there before the edits."""
     inserts: dict[int, int] = {}
     dropped: set[int] = set()
@@ -143,7 +151,9 @@ def _sorted(transcript: Transcript, edits: Sequence[Edit]) -> _Batch:
     for i in (min(dropped), max(dropped)) if dropped else ():
         _within(i, len(transcript))
     for i in sorted(dropped & texts.keys()):
-        raise IntegrityError("one edit drops it and another changes it", rule="one_edit_a_message", index=i)
+        raise IntegrityError(
+            "one edit drops it and another changes it", rule="one_edit_a_message", index=i
+        )
     return _Batch(dropped, texts, inserts)
 
 
@@ -157,7 +167,9 @@ def _check_text(transcript: Transcript, edit: Replace | Offload) -> None:
     _within(edit.index, len(transcript))
     message = transcript.messages[edit.index]
     if not 0 <= edit.part < len(message.parts):
-        raise IntegrityError(f"it has no part {edit.part}", rule="positions_exist", index=edit.index)
+        raise IntegrityError(
+            f"it has no part {edit.part}", rule="positions_exist", index=edit.index
+        )
     part = message.parts[edit.part]
     if isinstance(part, ToolCall | ToolResult):
         return
@@ -170,7 +182,13 @@ def _check_text(transcript: Transcript, edit: Replace | Offload) -> None:
     raise IntegrityError(problem, rule="words_are_kept", index=edit.index)
 
 
-def _carried(transcript: Transcript, messages: list[Message], origins: list[int | None]) -> Transcript:
+def _carried(
+    transcript: Transcript, messages: list[Message], origins: list[int | None]
+) -> Transcript:
     """The new run of messages, with the pins moved to where their messages stand now."""
-    pinned = [now for now, old in enumerate(origins) if old in transcript.pinned] if transcript.pinned else ()
+    pinned = (
+        [now for now, old in enumerate(origins) if old in transcript.pinned]
+        if transcript.pinned
+        else ()
+    )
     return replace(transcript, messages=tuple(messages), pinned=frozenset(pinned))

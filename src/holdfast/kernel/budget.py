@@ -1,6 +1,7 @@
 """How much there is, and how much a message takes.
 
-``Budget`` is what a caller states; ``Allowance`` is what a strategy may spend; ``Meter`` counts, each text once.
+``Budget`` is what a caller states; ``Allowance`` is what a strategy may spend; ``Meter`` counts,
+each text once.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ def tokens_of(share: Share, whole: int) -> int:
 class Budget:
     """What the conversation may take, in tokens: ``limit`` or a model's ``window``, less ``reserve`` and headroom.
 
-    ``reserve`` is kept for the model's answer; ``headroom`` is a share in [0, 1) kept free for counting errors.
-    Compression starts when the conversation is larger than ``trigger`` and aims at ``target`` (tokens, or a
-    share of the budget); by default both are the budget itself. With ``step`` (a share of the budget) what goes,
-    goes in steps of that size, so that successive results share their beginning and the provider's prompt cache
-    holds. ``hard``: a result that does not fit raises BudgetError instead of saying so.
+    ``reserve`` is kept for the model's answer; ``headroom`` is a share in [0, 1) kept free for
+    counting errors. Compression starts when the conversation is larger than ``trigger`` and aims at
+    ``target`` (tokens, or a share of the budget); by default both are the budget itself. With
+    ``step`` (a share of the budget) what goes, goes in steps of that size, so that successive
+    results share their beginning and the provider's prompt cache holds. ``hard``: a result that
+    does not fit raises BudgetError instead of saying so.
     """
 
     limit: int | None = None
@@ -78,7 +80,9 @@ class Budget:
         whole = min((n for n in (self.limit, self.window) if n is not None), default=window)
         if whole is None:
             advice = "give limit= or window=, or name a model whose window is known"
-            raise ConfigError("neither a limit nor a window is given", place="budget", advice=advice)
+            raise ConfigError(
+                "neither a limit nor a window is given", place="budget", advice=advice
+            )
         left = int((whole - self.reserve) * (1 - self.headroom))
         if left <= 0:
             problem = f"reserve and headroom leave nothing of {whole:,} tokens"
@@ -101,8 +105,8 @@ def _check_share(name: str, value: Share | None) -> None:
 class Meter:
     """Tokens of texts, messages and transcripts, by one counter and one tariff.
 
-    ``media`` gives the tokens of an image or a document; ``text`` is the memoised count of a text; ``whole``
-    counts a message in a way of its own and stands in the place of parts and tariff.
+    ``media`` gives the tokens of an image or a document; ``text`` is the memoised count of a text;
+    ``whole`` counts a message in a way of its own and stands in the place of parts and tariff.
     """
 
     counter: TokenCounter
@@ -117,7 +121,11 @@ class Meter:
             return self.text(part.name) + self.text(part.arguments) + self.tariff.call
         if isinstance(part, ToolResult):
             named = self.text(f"tool_call_id:{part.call_id}") if self.tariff.result_id else 0
-            return self.text(part.text) + named + (sum(map(self.media, part.media)) if part.media else 0)
+            return (
+                self.text(part.text)
+                + named
+                + (sum(map(self.media, part.media)) if part.media else 0)
+            )
         if isinstance(part, Media):
             return self.media(part)
         return self.text(part.text)
@@ -159,7 +167,9 @@ class Meter:
         if after is not before:
             old, known = before.messages, self.sizes(before)
             places = zip(after.messages, origins, strict=True)
-            sizes = [known[i] if i is not None and old[i] is m else self.message(m) for m, i in places]
+            sizes = [
+                known[i] if i is not None and old[i] is m else self.message(m) for m, i in places
+            ]
             after.__dict__["sizes"] = (self, sizes)
         return self.total(after)
 
@@ -190,12 +200,13 @@ def _is_text(message: Message) -> bool:
 class Allowance:
     """What a strategy may spend: it aims at ``target`` and must not need more than ``limit``, both in tokens.
 
-    ``window`` is what shares are taken of: the budget as the caller stated it, whatever a step may get of it.
-    ``query`` is the caller's question; without one it is the transcript's own. ``stored``: originals can be saved;
-    ``recall_tool`` names the model's tool that gives them back, if it has one. ``thread`` is the id of the
-    conversation, empty where it has none. ``writer`` names the model that completes, empty where there is none,
-    and ``writer_window`` is what it takes, in tokens, 0 if unknown. ``redacts``: secrets of what users said are
-    masked wherever it is told again.
+    ``window`` is what shares are taken of: the budget as the caller stated it, whatever a step may
+    get of it. ``query`` is the caller's question; without one it is the transcript's own.
+    ``stored``: originals can be saved; ``recall_tool`` names the model's tool that gives them back,
+    if it has one. ``thread`` is the id of the conversation, empty where it has none. ``writer``
+    names the model that completes, empty where there is none, and ``writer_window`` is what it
+    takes, in tokens, 0 if unknown. ``redacts``: secrets of what users said are masked wherever it
+    is told again.
     """
 
     limit: int

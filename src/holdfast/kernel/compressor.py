@@ -19,7 +19,8 @@ Status = Literal["compacted", "skipped", "failed"]
 class Plan:
     """The edits of a strategy; for a pipeline, the plans of its steps, each made after the ones before it.
 
-    ``reason`` is a short code (``within_budget``, ``strategy_failed``), ``detail`` a sentence for people.
+    ``reason`` is a short code (``within_budget``, ``strategy_failed``), ``detail`` a sentence for
+    people.
     """
 
     edits: tuple[Edit, ...] = ()

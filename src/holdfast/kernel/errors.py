@@ -91,7 +91,9 @@ class NotFoundError(StoreError):
 class CorruptError(StoreError):
     """What is kept under ``key`` does not have the hash that the key promises."""
 
-    def __init__(self, key: str, problem: str = "its bytes do not have the hash of the key") -> None:
+    def __init__(
+        self, key: str, problem: str = "its bytes do not have the hash of the key"
+    ) -> None:
         self.key = key
         super().__init__(f"the artifact {key!r} is damaged: {problem}")
 

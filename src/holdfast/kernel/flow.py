@@ -53,7 +53,9 @@ class Lane:
 
     def _started(self, attempt: Attempt) -> Ask[object] | Plan:
         """What a strategy plans, or what its flow asks first."""
-        begun = self._guarded(lambda: attempt.compressor.plan(attempt.transcript, attempt.allowance))
+        begun = self._guarded(
+            lambda: attempt.compressor.plan(attempt.transcript, attempt.allowance)
+        )
         if not isinstance(begun, Generator):
             return _plan(begun)
         self._stack.append(begun)

@@ -28,7 +28,8 @@ class Held(Protocol):
 class Forks:
     """Holds all that it watches while the process forks, and lets go of it in parent and child.
 
-    Of two of these, the one that was made later holds first: what it watches may use what the earlier one watches.
+    Of two of these, the one that was made later holds first: what it watches may use what the
+    earlier one watches.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,9 @@ class Forks:
         self._watched: WeakSet[Held] = WeakSet()
         self._held: list[Held] = []
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self._before, after_in_parent=self._after, after_in_child=self._after)
+            os.register_at_fork(
+                before=self._before, after_in_parent=self._after, after_in_child=self._after
+            )
 
     def watch(self, part: Held) -> None:
         """Hold this part too, as long as somebody has it."""

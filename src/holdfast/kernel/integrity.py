@@ -1,6 +1,7 @@
 """What keeps a conversation valid: the protocol of a rule, and the rule that holds on every wire.
 
-A format hands its vendor's rules to the transcript; ``apply``, the validator and the repair all run that list.
+A format hands its vendor's rules to the transcript; ``apply``, the validator and the repair all run
+that list.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ class Violation:
 class Rule(Protocol):
     """One reason for which a provider refuses a request. A rule overrides only what it has to say.
 
-    ``name`` is a few words joined by underscores, as they stand in reports; ``doors`` are the APIs that enforce
-    it, empty where every one of the wire does. ``alone``: each message is looked at by itself.
+    ``name`` is a few words joined by underscores, as they stand in reports; ``doors`` are the APIs
+    that enforce it, empty where every one of the wire does. ``alone``: each message is looked at by
+    itself.
     """
 
     name: ClassVar[str]
@@ -88,8 +90,9 @@ def new_violation(
 ) -> Violation | None:
     """The first rule that ``after`` breaks more often than ``before``, at a message that did not break it there.
 
-    ``origins`` gives, for each message of ``after``, its position in ``before``, None for a new one.
-    What was broken already is the caller's own and stays, at the next message where its own one is gone.
+    ``origins`` gives, for each message of ``after``, its position in ``before``, None for a new
+    one. What was broken already is the caller's own and stays, at the next message where its own
+    one is gone.
     """
     broken = violations(rules, after)
     if not broken:
@@ -98,7 +101,9 @@ def new_violation(
     asked = [rule for rule in rules if rule.name in names]
     old = violations(asked, before)
     known = {(violation.rule, violation.index) for violation in old}
-    more = Counter(violation.rule for violation in broken) - Counter(violation.rule for violation in old)
+    more = Counter(violation.rule for violation in broken) - Counter(
+        violation.rule for violation in old
+    )
     for violation in broken:
         origin = origins[violation.index] if origins else None
         if violation.rule in more and (violation.rule, origin) not in known:
@@ -109,7 +114,8 @@ def new_violation(
 class ToolExchanges(Rule):
     """A call and all its results are one unit: no result without its call before it, no call unanswered.
 
-    A call is open from its message until its result; any message but a result or the system's ends the exchange.
+    A call is open from its message until its result; any message but a result or the system's ends
+    the exchange.
     """
 
     name = "tool_exchange_whole"
@@ -124,7 +130,9 @@ class ToolExchanges(Rule):
             results = message.results
             for result in results:
                 if waiting.pop(result.call_id, None) is None:
-                    yield Violation(self.name, i, f"tool result {result.call_id!r} has no call before it")
+                    yield Violation(
+                        self.name, i, f"tool result {result.call_id!r} has no call before it"
+                    )
             if not results and message.role != "system":
                 unanswered += waiting.items()
                 waiting = {} if message.is_speech else {call.id: i for call in message.calls}

@@ -1,7 +1,7 @@
 """One message of a conversation and its parts.
 
-A message keeps the caller's object by reference and is read through its wire: parts are made when first asked
-for, and an untouched message is written back as the very object that came in.
+A message keeps the caller's object by reference and is read through its wire: parts are made when
+first asked for, and an untouched message is written back as the very object that came in.
 """
 
 from __future__ import annotations
@@ -130,10 +130,10 @@ def _is_annotated(wire: type) -> bool:
 class Message:
     """One message: its role, the caller's object, and the wire that reads it. Never changed once made.
 
-    ``plain`` is the whole content where that is one text and the message has no other part (a result's
-    ``tool_call_id`` aside), else None. ``is_speech``: it is one text of a system, a user or an assistant, without
-    calls and results. ``measured`` is the meter that counted it last, and what it found. ``ours``: it was written
-    here, in the place of messages that have left.
+    ``plain`` is the whole content where that is one text and the message has no other part (a
+    result's ``tool_call_id`` aside), else None. ``is_speech``: it is one text of a system, a user
+    or an assistant, without calls and results. ``measured`` is the meter that counted it last, and
+    what it found. ``ours``: it was written here, in the place of messages that have left.
 
     Not a frozen dataclass: that would cost a quarter of the time of reading a conversation.
     """
@@ -187,7 +187,9 @@ class Message:
         aside = self._aside
         if aside is None:
             wire = self.wire
-            aside = cast("Annotated", wire).aside(self.original) if _is_annotated(type(wire)) else ""
+            aside = (
+                cast("Annotated", wire).aside(self.original) if _is_annotated(type(wire)) else ""
+            )
             self._aside = aside
         return aside
 

@@ -1,7 +1,8 @@
 """The protocols through which the outside world is reached: one a shelf, and one-method protocols beside them.
 
-An object may answer at once or with an awaitable: the runtime adapts both. A capability that not every
-implementation has (bytes, listing, batches, expiry, put-if-absent) is a protocol of its own, used where present.
+An object may answer at once or with an awaitable: the runtime adapts both. A capability that not
+every implementation has (bytes, listing, batches, expiry, put-if-absent) is a protocol of its own,
+used where present.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class MessageCounter(Protocol):
 class Tariff:
     """What a provider adds to the texts, in tokens.
 
-    The defaults are llm4s's documented 4 a message, 10 a tool call, 10 a conversation: a little above what
-    OpenAI's published 3 + 3 comes to, so that a result that fits here fits there.
+    The defaults are llm4s's documented 4 a message, 10 a tool call, 10 a conversation: a little
+    above what OpenAI's published 3 + 3 comes to, so that a result that fits here fits there.
     """
 
     message: int = 4
@@ -118,7 +119,9 @@ class Model(Protocol):
 class Embedder(Protocol):
     """Turns texts into vectors of one length."""
 
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
+    def embed(
+        self, texts: Sequence[str]
+    ) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
         """One vector a text, in order."""
         ...
 
@@ -136,8 +139,9 @@ class Room:
 class Shrunk:
     """A text made smaller by its kind.
 
-    ``omitted`` says in a few words what is left out ("1,950 of 2,000 lines; every error kind kept"), empty if
-    nothing is: then ``lossless`` is true and the kind's ``expand`` gives the equal value back.
+    ``omitted`` says in a few words what is left out ("1,950 of 2,000 lines; every error kind
+    kept"), empty if nothing is: then ``lossless`` is true and the kind's ``expand`` gives the equal
+    value back.
     """
 
     text: str
@@ -150,8 +154,8 @@ class Shrunk:
 class ContentKind(Protocol):
     """One kind of text that tools return: how it is recognised and how it becomes smaller.
 
-    No method raises on any str, none is slower than linear in the text. Text in, text out: the result must be
-    good reading for a model and a person, and says in itself what is left out.
+    No method raises on any str, none is slower than linear in the text. Text in, text out: the
+    result must be good reading for a model and a person, and says in itself what is left out.
     """
 
     @property

@@ -19,7 +19,8 @@ from .errors import ConfigError
 class Registry:
     """``noun`` says what the names are names of; ``table`` maps a name to ``"module:Attribute"``.
 
-    An outside package adds a name through the entry point group ``holdfast.<group>``; a built-in name wins.
+    An outside package adds a name through the entry point group ``holdfast.<group>``; a built-in
+    name wins.
     """
 
     noun: str
@@ -32,7 +33,9 @@ class Registry:
     def load(self, name: str) -> object:
         """What the name stands for. Raises ConfigError, naming the known ones, when nothing does."""
         if not isinstance(cast("object", name), str):
-            raise ConfigError(f"{name!r} is no name of a {self.noun}", place=self.noun, advice=self._advice(""))
+            raise ConfigError(
+                f"{name!r} is no name of a {self.noun}", place=self.noun, advice=self._advice("")
+            )
         target = self.table.get(self.aliases.get(name, name))
         if target is not None:
             module, _, attribute = target.partition(":")
@@ -44,7 +47,9 @@ class Registry:
 
     def __contains__(self, name: str) -> bool:
         """Whether it stands for something; packages are asked only where the table does not know it."""
-        return self.aliases.get(name, name) in self.table or any(point.name == name for point in self._outside())
+        return self.aliases.get(name, name) in self.table or any(
+            point.name == name for point in self._outside()
+        )
 
     def names(self) -> list[str]:
         """Every known name, built in or brought by an installed package."""
@@ -60,7 +65,11 @@ class Registry:
         for group in self.formerly:
             for point in entry_points(group=f"holdfast.{group}"):
                 problem = f"nothing reads {point.name!r} of the entry point group holdfast.{group} any more"
-                warn(f"{problem}; give a {self.noun} in holdfast.{self.group}", DeprecationWarning, stacklevel=3)
+                warn(
+                    f"{problem}; give a {self.noun} in holdfast.{self.group}",
+                    DeprecationWarning,
+                    stacklevel=3,
+                )
         return entry_points(group=f"holdfast.{self.group}")
 
     def _advice(self, name: str) -> str:

@@ -32,9 +32,10 @@ class Seal(Protocol):
 class Transcript:
     """Messages in order, the wire and the rules that they came with, and what is pinned.
 
-    ``envelope`` is counted and never edited: the system prompt and the tool schemas of a request body.
-    ``pinned`` may never leave. What ``prefers`` names stays while it fits: the first message of a user (the
-    task), the newest one. ``seal`` tells what was written here from what merely looks so.
+    ``envelope`` is counted and never edited: the system prompt and the tool schemas of a request
+    body. ``pinned`` may never leave. What ``prefers`` names stays while it fits: the first message
+    of a user (the task), the newest one. ``seal`` tells what was written here from what merely
+    looks so.
     """
 
     messages: tuple[Message, ...]
@@ -59,7 +60,9 @@ class Transcript:
     def reworded(self, messages: tuple[Message, ...]) -> Transcript:
         """The same conversation with other texts in the same places: what follows from its shape is kept."""
         after = replace(self, messages=messages)
-        after.__dict__.update({name: self.__dict__[name] for name in _SHAPE if name in self.__dict__})
+        after.__dict__.update(
+            {name: self.__dict__[name] for name in _SHAPE if name in self.__dict__}
+        )
         return after
 
     @cached_property
@@ -98,7 +101,9 @@ class Transcript:
 
     def _asked(self, places: Iterable[int]) -> int | None:
         """The first of the places at which a user speaks, and no summary of older messages in a user's place."""
-        return next((i for i in places if speaks(self.messages[i]) and not self.messages[i].ours), None)
+        return next(
+            (i for i in places if speaks(self.messages[i]) and not self.messages[i].ours), None
+        )
 
     @cached_property
     def turns(self) -> tuple[range, ...]:
@@ -117,7 +122,9 @@ class Transcript:
 
 def speaks(message: Message) -> bool:
     """Whether a user speaks here; a wire may carry tool results, and nothing else, under the user's role."""
-    return message.role == "user" and (message.is_speech or len(message.results) < max(1, len(message.parts)))
+    return message.role == "user" and (
+        message.is_speech or len(message.results) < max(1, len(message.parts))
+    )
 
 
 class Format(Wire, Protocol):

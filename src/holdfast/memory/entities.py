@@ -202,7 +202,9 @@ def _read(text: str) -> _Read:
 
 _READ: Memo[str, _Read] = Memo(
     _read,
-    lambda text, read: 2 * len(text) + 64 * (len(read.entities) + len(read.exact) + len(read.places)),
+    lambda text, read: (
+        2 * len(text) + 64 * (len(read.entities) + len(read.exact) + len(read.places))
+    ),
     16_000_000,
 )
 """By the text: segments are weighed again at every run, and say what they said."""
@@ -215,7 +217,10 @@ def _entities(text: str, named: Sequence[Name], found: Sequence[Identifier]) -> 
     times = Counter(one.text for one in found)
     return (
         *(Entity(name, "name", often) for name, often in spoken.most_common()),
-        *(Entity(one, kinds[one], times[one]) for one in sorted(kinds, key=lambda one: -times[one])),
+        *(
+            Entity(one, kinds[one], times[one])
+            for one in sorted(kinds, key=lambda one: -times[one])
+        ),
         *(Entity(phrase, "phrase", often) for phrase, often in _phrases(text)),
     )
 

@@ -104,10 +104,14 @@ def _body(message: Remembered, speakers: frozenset[str]) -> str:
 def _bare(given: tuple[str, frozenset[str]]) -> str:
     """The text without the sentences that are courtesy alone; the names of who speaks are no news."""
     text, speakers = given
-    return "".join(each for each in sentences(text) if not speakers.issuperset(telling(each))).strip()
+    return "".join(
+        each for each in sentences(text) if not speakers.issuperset(telling(each))
+    ).strip()
 
 
-_BARE: Memo[tuple[str, frozenset[str]], str] = Memo(_bare, lambda given, _: 2 * len(given[0]), 8_000_000)
+_BARE: Memo[tuple[str, frozenset[str]], str] = Memo(
+    _bare, lambda given, _: 2 * len(given[0]), 8_000_000
+)
 """By the text: what is found once is often found again."""
 
 

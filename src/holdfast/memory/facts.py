@@ -1,7 +1,8 @@
 """Durable facts, lifted from what leaves the window: who, what, and when it was said.
 
-A fact is a plain statement of who speaks: no question, no wish, no condition, and nothing that somebody else is
-said to have said. The newest of its kind holds; what it contradicts is kept with its date.
+A fact is a plain statement of who speaks: no question, no wish, no condition, and nothing that
+somebody else is said to have said. The newest of its kind holds; what it contradicts is kept with
+its date.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _I = (
 )
 _NOT = r"(?P<no> (?:do|does|did|can|ca|wo|am|are)(?:n['’]t| not)| never| no longer| cannot)?"
 _NOUN = r"(?P<noun>[^\W\d_][\w-]{1,30}(?: [\w-]{2,30}){0,3}?)"
-_TASTE = r"(?: also| really)? (?P<noun>like|love|enjoy|prefer|hate|dislike|avoid|need|use|own|eat|drink)"
+_TASTE = (
+    r"(?: also| really)? (?P<noun>like|love|enjoy|prefer|hate|dislike|avoid|need|use|own|eat|drink)"
+)
 _CAPITAL = r"(?-i:[^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}(?: [^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}){0,2})"
 _CHANGES = (
     r"(?:moved|changed|shifted|switched|pushed|postponed|rescheduled|brought|raised|lowered|increased|reduced|renamed"
@@ -36,8 +39,8 @@ _WHOM = r"(?=$|[.,;!]| (?:while|when|whenever|until|till|from|for|at|in|and|sinc
 class _Form:
     """How a kind of fact is said, and the name of its relation.
 
-    Of a ``single`` one only the newest value holds. An ``exact`` one needs a name or a number in its value, for
-    "my job is tough" lasts no week.
+    Of a ``single`` one only the newest value holds. An ``exact`` one needs a name or a number in
+    its value, for "my job is tough" lasts no week.
     """
 
     said: str
@@ -48,11 +51,21 @@ class _Form:
 
 _FORMS = (
     _Form(r"\b(?:my name is|call me|i am called|i['’]m called)", "name"),
-    _Form(rf"^(?:\w+[,!]? )?(?:i['’]m|i am) (?P<value>{_CAPITAL})(?=$|[.,!]| from\b| and i\b)", "name"),
+    _Form(
+        rf"^(?:\w+[,!]? )?(?:i['’]m|i am) (?P<value>{_CAPITAL})(?=$|[.,!]| from\b| and i\b)", "name"
+    ),
     _Form(rf"{_I} (?:live|living|moved|relocated|based) (?:in|to|at)", "lives in"),
     _Form(rf"{_I} (?:work|working|employed) (?P<noun>as|at|for|in|with)", "works {noun}"),
-    _Form(rf"\b(?:my|our) {_NOUN} (?:is|are|was|will be){_STILL}(?: called| named| now)?", "{noun}", exact=True),
-    _Form(rf"^(?:the|this) {_NOUN} (?:is|are|will be)(?: now| set to| due on| due)?", "{noun}", exact=True),
+    _Form(
+        rf"\b(?:my|our) {_NOUN} (?:is|are|was|will be){_STILL}(?: called| named| now)?",
+        "{noun}",
+        exact=True,
+    ),
+    _Form(
+        rf"^(?:the|this) {_NOUN} (?:is|are|will be)(?: now| set to| due on| due)?",
+        "{noun}",
+        exact=True,
+    ),
     _Form(
         rf"\b(?:my|our|the|this) {_NOUN}(?: (?:has|have|had|is|are|was|been|just|now)){{0,3}} {_CHANGES}{_TO}",
         "{noun}",
@@ -60,23 +73,33 @@ _FORMS = (
     ),
     _Form(rf"{_I} {_CHANGES} (?:my|our|the|this) {_NOUN}{_TO}", "{noun}", exact=True),
     _Form(rf"\b(?P<value>{_CAPITAL}) (?:is|will be) (?:my|our) {_NOUN}{_WHOM}", "{noun}"),
-    _Form(rf"{_I} (?:on (?:holiday|vacation|leave)|away|out of (?:the )?office)", "away", exact=True),
+    _Form(
+        rf"{_I} (?:on (?:holiday|vacation|leave)|away|out of (?:the )?office)", "away", exact=True
+    ),
     _Form(
         rf"{_I} (?:upgraded|updated|migrated|switched)(?: [^,;\n]{{1,40}}?)?(?: from [^,;\n]{{1,40}}?)? to",
         "use",
         single=False,
         exact=True,
     ),
-    _Form(rf"{_I} (?:stay|staying|stick|sticking|go|going|went) with", "decided", single=False, exact=True),
+    _Form(
+        rf"{_I} (?:stay|staying|stick|sticking|go|going|went) with",
+        "decided",
+        single=False,
+        exact=True,
+    ),
     _Form(rf"{_I} allergic to", "allergic to", single=False),
     _Form(rf"{_I}{_NOT}{_TASTE}", "{noun}", single=False),
     _Form(
-        rf"{_I} (?:decided|agreed|chose|chosen|picked|settled)(?: (?:on|to|for|that))?", "decided", single=False
+        rf"{_I} (?:decided|agreed|chose|chosen|picked|settled)(?: (?:on|to|for|that))?",
+        "decided",
+        single=False,
     ),
 )
 _VALUE = r" (?P<value>[^\n]{1,160})"
 _PATTERNS = [
-    (re.compile(form.said + ("" if "(?P<value>" in form.said else _VALUE), re.IGNORECASE), form) for form in _FORMS
+    (re.compile(form.said + ("" if "(?P<value>" in form.said else _VALUE), re.IGNORECASE), form)
+    for form in _FORMS
 ]
 _QUOTED = re.compile(
     r"^[ \t]{0,3}```.*?(?:^[ \t]{0,3}```|\Z)|^[ \t]*>[^\n]*"
@@ -118,9 +141,13 @@ _END = re.compile(
 )
 _LONGEST = 300  # characters of a sentence that states a fact
 _MOST_WORDS = 12  # of a value
-_EMPTY = frozenset("way lot bit kind sort thing things stuff one ones going trying getting best".split())
+_EMPTY = frozenset(
+    "way lot bit kind sort thing things stuff one ones going trying getting best".split()
+)
 _CLAUSE = frozenset("that how what when where why is are was were has have had it this".split())
-_EVALUATED = frozenset("thing problem point question idea rest same only best worst first last next other".split())
+_EVALUATED = frozenset(
+    "thing problem point question idea rest same only best worst first last next other".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +180,9 @@ def lifted(message: Remembered) -> list[Fact]:
     plain = (
         sentence.strip()
         for sentence in sentences(_QUOTED.sub("…", message.body))
-        if len(sentence) <= _LONGEST and not _UNSURE.search(sentence) and not _REPORTED.search(sentence)
+        if len(sentence) <= _LONGEST
+        and not _UNSURE.search(sentence)
+        and not _REPORTED.search(sentence)
     )
     return [
         Fact(subject, relation, value, message.position, message.said, sentence, single)

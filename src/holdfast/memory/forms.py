@@ -38,15 +38,22 @@ Said = tuple[str, str]
 """The name of who says it, with a colon, empty where nobody is named; and what is said."""
 
 _SMALL = 24  # tokens that a form may always take: less names nothing
-_SAID = 0.35  # share of a form that is said in words at least, if all that is named stands beside it
-_LISTED = (0.6, 0.8)  # the share that a list of names has where that cannot be, until enough is named
+_SAID = (
+    0.35  # share of a form that is said in words at least, if all that is named stands beside it
+)
+_LISTED = (
+    0.6,
+    0.8,
+)  # the share that a list of names has where that cannot be, until enough is named
 _TALK = frozenset({"prose", "dense"})  # other kinds are what tools returned
 _OUTPUT = 600  # characters from which on what is fenced is read by its kind
 _CLAUSE = 80  # characters of a clause
 _BRIEF = 20  # characters of a sentence that may be of one word, which says nothing by itself
 _ROW, _UNSPOKEN = 4, 0.3  # tokens of a row, and what one of numbers is worth without its table
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
-_FENCED = re.compile(r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(
+    r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 _MARK = re.compile(r"^(?:[-*+•>|]|#{1,6}|```\w*|~~~\w*)(?=\s|$)\s*|\|$|\*\*")
 _EXACT = re.compile(r"\d|(?<=\w )[A-Z]|[A-Z]{2}")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -128,7 +135,9 @@ def _form(key: tuple[str, int, Count]) -> str:
     return made if made and count(made) <= size else text
 
 
-_FORMS: Memo[tuple[str, int, Count], str] = Memo(_form, lambda key, form: len(key[0]) + len(form), 8_000_000)
+_FORMS: Memo[tuple[str, int, Count], str] = Memo(
+    _form, lambda key, form: len(key[0]) + len(form), 8_000_000
+)
 """What is found rises and is demoted again: its form is made once."""
 
 

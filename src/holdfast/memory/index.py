@@ -47,7 +47,11 @@ class Weights:
 WORDS_ALONE = Weights(words=6.0, meaning=0.0)
 """The weights where there are no vectors."""
 
-REACH = {step * side: first * 0.7 ** (step - 1) for side, first in ((1, 0.7), (-1, 0.4)) for step in range(1, 5)}
+REACH = {
+    step * side: first * 0.7 ** (step - 1)
+    for side, first in ((1, 0.7), (-1, 0.4))
+    for step in range(1, 5)
+}
 """What reaches the message so many places later, for an answer often shares no word with what it answers.
 
 More than earlier, for it follows its question. Found on dialogues: of .6 to .9 a step, over 3 to 8.
@@ -180,7 +184,11 @@ class Retrieval:
         near: Mapping[int, float] = {}
         held: Mapping[int, frozenset[str]] = {}
         if not asked.order_alone:
-            near = self.vectors.nearest(f"{asked.plain}\n{context}", _CANDIDATES) if self.vectors else {}
+            near = (
+                self.vectors.nearest(f"{asked.plain}\n{context}", _CANDIDATES)
+                if self.vectors
+                else {}
+            )
             held = self._held(asked)
             named = frozenset[str]().union(*held.values())
             things = [thing for thing in asked.things if thing.needle in named]
@@ -273,8 +281,8 @@ class Retrieval:
 def spread(scores: Mapping[int, float]) -> dict[int, float]:
     """The scores with the most that each position gets of one before it, and of one behind it.
 
-    Not of all of them, or many messages that are much alike would raise one another. Positions that get something
-    are added.
+    Not of all of them, or many messages that are much alike would raise one another. Positions that
+    get something are added.
     """
     total = defaultdict(float, scores)
     for side in (1, -1):
@@ -297,7 +305,9 @@ def _scaled(scores: Mapping[int, float], least: float = 0.0) -> dict[int, float]
 class Index:
     """A memory of its own: messages are added, and found again."""
 
-    def __init__(self, vectors: GrowingVectors | None = None, weights: Weights | None = None) -> None:
+    def __init__(
+        self, vectors: GrowingVectors | None = None, weights: Weights | None = None
+    ) -> None:
         self._words = WordIndex()
         self.messages = MessageList()
         self._vectors = vectors

@@ -52,7 +52,9 @@ _DATED = re.compile(
 _SPEAKER = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): {1,4}")
 
 
-def remembered(position: int, role: str, text: str, *, name: str = "", said: float | None = None) -> Remembered:
+def remembered(
+    position: int, role: str, text: str, *, name: str = "", said: float | None = None
+) -> Remembered:
     """The message as memory sees it: ``name`` and ``said`` where known, else what its head says.
 
     A head is a date in brackets or in ISO 8601, and a capitalised name with a colon behind it. What

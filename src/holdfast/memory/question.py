@@ -84,7 +84,9 @@ class Asked:
     """It, without the days that it names."""
 
     @classmethod
-    def of(cls, question: str, speakers: Sequence[str], period: Period | None, context: str = "") -> Asked:
+    def of(
+        cls, question: str, speakers: Sequence[str], period: Period | None, context: str = ""
+    ) -> Asked:
         """The question of someone who means this period, and talks with those who speak.
 
         The words of its ``context`` count too.
@@ -105,7 +107,9 @@ class Asked:
             role=_ROLES[(who["asked"] or who["told"]).lower()] if who and not about else "",
             period=period,
             direction=ordered,
-            order_alone=bool(ordered) and period is None and not _telling(words(ORDER.sub(" ", plain)), names),
+            order_alone=bool(ordered)
+            and period is None
+            and not _telling(words(ORDER.sub(" ", plain)), names),
             things=_exact(plain, days) if len(terms) <= _BRIEF else (),
             plain=plain,
         )
@@ -191,7 +195,9 @@ def _is_name(needle: str) -> bool:
     return any(part not in STOP_WORDS and (len(part) > 1 or part.isdigit()) for part in parts)
 
 
-def holders(things: Sequence[Exact], messages: Mapping[int, Remembered]) -> dict[int, frozenset[str]]:
+def holders(
+    things: Sequence[Exact], messages: Mapping[int, Remembered]
+) -> dict[int, frozenset[str]]:
     """Which of the things each message holds, of those that hold any."""
     held: dict[int, frozenset[str]] = {}
     for place, message in messages.items():

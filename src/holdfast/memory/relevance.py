@@ -16,7 +16,9 @@ from holdfast.text.words import STOP_WORDS, words
 from . import entities
 from .tiers import Segment, Tier
 
-_OPEN = re.compile(r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b")
+_OPEN = re.compile(
+    r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b"
+)
 _LONGEST_READ = 20_000  # characters of a segment that are read for its factors
 _HALF_LIVES = 8  # that the recency of the oldest segment has behind it, whatever the span
 _SHORTEST_SPAN = 600.0  # seconds
@@ -26,8 +28,9 @@ _SHORTEST_SPAN = 600.0  # seconds
 class Relevance:
     """The weights of the factors and the constants of their curves (V.12 to V.17).
 
-    The defaults weigh as SelectiveCompression does, with uniqueness and the open ends of work beside; its rates
-    of forgetting were meant for seconds, so ``for_span`` fits them to how long a session lasts.
+    The defaults weigh as SelectiveCompression does, with uniqueness and the open ends of work
+    beside; its rates of forgetting were meant for seconds, so ``for_span`` fits them to how long a
+    session lasts.
     """
 
     recency: float = 0.20
@@ -73,7 +76,9 @@ class Context:
     """Cosines to the context by id of the segment, where there are embeddings; common words stand in for them."""
 
     @classmethod
-    def of(cls, text: str, query: str = "", everywhere: Mapping[str, float] | None = None) -> Context:
+    def of(
+        cls, text: str, query: str = "", everywhere: Mapping[str, float] | None = None
+    ) -> Context:
         """The context that the text and the question make."""
         told = f"{text}\n{query}" if query else text
         named = frozenset(entity.text for entity in entities.entities(told, None))
@@ -101,7 +106,9 @@ def importances(
     found: list[Importance] = []
     for segment, traits in zip(segments, seen, strict=True):
         bag, meaning = traits.words, context.meaning.get(segment.id)
-        shared = entities.importance(traits.named, context.entities, context.everywhere, weights.beta)
+        shared = entities.importance(
+            traits.named, context.entities, context.everywhere, weights.beta
+        )
         given = {
             "recency": recency(now - segment.created, weights.forgetting),
             "access": access(now - segment.accessed, segment.access_count, weights),
@@ -126,7 +133,9 @@ def recency(age: float, rate: float) -> float:
 def access(idle: float, count: int, relevance: Relevance) -> float:
     """V.14: fresh and often read is 1, fresh and never read is alpha."""
     often = 1 - math.exp(-relevance.counting * count)
-    return relevance.alpha * math.exp(-relevance.idle * max(0.0, idle)) + (1 - relevance.alpha) * often
+    return (
+        relevance.alpha * math.exp(-relevance.idle * max(0.0, idle)) + (1 - relevance.alpha) * often
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +162,9 @@ def _traits(text: str) -> _Traits:
 
 
 _TRAITS: Memo[str, _Traits] = Memo(
-    _traits, lambda text, traits: len(text) + 64 * (len(traits.words) + len(traits.exact)), 16_000_000
+    _traits,
+    lambda text, traits: len(text) + 64 * (len(traits.words) + len(traits.exact)),
+    16_000_000,
 )
 """By the text: segments are weighed again at every run, and say what they said."""
 

@@ -198,7 +198,9 @@ def demoted(
     return _formed(segment, original, level, content, count, now)
 
 
-def reformed(segment: Segment, original: str, form: Form, writer: str, count: Count, now: float) -> Segment:
+def reformed(
+    segment: Segment, original: str, form: Form, writer: str, count: Count, now: float
+) -> Segment:
     """The segment with a form that was asked for.
 
     ``written_by`` says whose it is, ``refused`` why it is not.
@@ -208,7 +210,9 @@ def reformed(segment: Segment, original: str, form: Form, writer: str, count: Co
     return replace(after, metadata=told | ({"refused": form.refused} if form.refused else {}))
 
 
-def _formed(segment: Segment, original: str, level: int, content: str, count: Count, now: float) -> Segment:
+def _formed(
+    segment: Segment, original: str, level: int, content: str, count: Count, now: float
+) -> Segment:
     tokens, whole = count(content), count(original)
     metadata: dict[str, object] = {
         "original_length": whole,
@@ -233,7 +237,9 @@ def recalled(segment: Segment, original: str, count: Count, now: float) -> Segme
     return verbatim(segment, original, count, now, metadata)
 
 
-def verbatim(segment: Segment, content: str, count: Count, now: float, metadata: Mapping[str, object]) -> Segment:
+def verbatim(
+    segment: Segment, content: str, count: Count, now: float, metadata: Mapping[str, object]
+) -> Segment:
     """The segment, read once more, with this content in full."""
     after = read(segment, now)
     return replace(after, content=content, tokens=count(content), level=VERBATIM, metadata=metadata)
@@ -312,12 +318,19 @@ class TierSizes:
         for name, least in (("hot", 1), ("warm", 1), ("cold", 1), ("protect_last", 0)):
             value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                what = "number of segments" if name == "protect_last" else "positive number of tokens"
+                what = (
+                    "number of segments" if name == "protect_last" else "positive number of tokens"
+                )
                 raise ConfigError(f"{value!r} is not a {what}", place=f"TierSizes.{name}")
         shares: list[object] = [self.target, self.trigger]
-        if not all(isinstance(share, int | float) for share in shares) or not 0 < self.target <= self.trigger <= 1:
+        if (
+            not all(isinstance(share, int | float) for share in shares)
+            or not 0 < self.target <= self.trigger <= 1
+        ):
             advice = "give 0 < target <= trigger <= 1"
-            raise ConfigError("the tiers cannot be emptied to this", place="TierSizes.target", advice=advice)
+            raise ConfigError(
+                "the tiers cannot be emptied to this", place="TierSizes.target", advice=advice
+            )
 
     def of(self, tier: Tier) -> int:
         """The size of the tier."""
@@ -349,11 +362,16 @@ class Tiers:
             return {"hot": self.hot, "warm": self.warm, "cold": self.cold}[tier]
         except (KeyError, TypeError):
             advice = f"known are {', '.join(TIERS)}"
-            raise ConfigError(f"there is no tier named {tier!r}", place="tier", advice=advice) from None
+            raise ConfigError(
+                f"there is no tier named {tier!r}", place="tier", advice=advice
+            ) from None
 
     def find(self, segment_id: str) -> tuple[Tier, Segment] | None:
         """The tier and the segment of this id, or None."""
-        return next(((tier, each) for tier in TIERS for each in self.of(tier) if each.id == segment_id), None)
+        return next(
+            ((tier, each) for tier in TIERS for each in self.of(tier) if each.id == segment_id),
+            None,
+        )
 
     def tokens(self, tier: Tier) -> int:
         """What the segments of the tier take."""
@@ -365,7 +383,9 @@ class Tiers:
 
     def without(self, segment_id: str) -> Tiers:
         """Without the segment of this id."""
-        return Tiers(*(tuple([each for each in self.of(tier) if each.id != segment_id]) for tier in TIERS))
+        return Tiers(
+            *(tuple([each for each in self.of(tier) if each.id != segment_id]) for tier in TIERS)
+        )
 
     def placing(self, tier: Tier, segment: Segment) -> Tiers:
         """With the segment in this tier by its time, and in no other place."""
@@ -376,7 +396,10 @@ class Tiers:
 
     def statistics(self, sizes: TierSizes) -> dict[Tier, TierStatistics]:
         """What V.23 tells of each tier."""
-        return {tier: TierStatistics(self.tokens(tier), sizes.of(tier), len(self.of(tier))) for tier in TIERS}
+        return {
+            tier: TierStatistics(self.tokens(tier), sizes.of(tier), len(self.of(tier)))
+            for tier in TIERS
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,8 +432,8 @@ Importance = Callable[[Sequence[Segment]], Sequence[float]]
 class Maintenance:
     """Empties the tiers that are too full, hot first (V.5): what matters least goes one tier down.
 
-    ``original`` gives the whole text of a segment's ``origin`` by its id: every form is made of that. A segment
-    that is too long for hot is cut at shifts of the topic.
+    ``original`` gives the whole text of a segment's ``origin`` by its id: every form is made of
+    that. A segment that is too long for hot is cut at shifts of the topic.
     """
 
     sizes: TierSizes
@@ -420,7 +443,9 @@ class Maintenance:
     before: Callable[[Segment], str] = field(default=lambda _: "")
     """What a piece of a split segment goes on with, such as the name of who speaks: a condenser reads it first."""
 
-    def run(self, tiers: Tiers, importance: Importance, now: float, *, force: bool = False) -> Maintained:
+    def run(
+        self, tiers: Tiers, importance: Importance, now: float, *, force: bool = False
+    ) -> Maintained:
         """Every tier within its trigger; ``force`` empties to the target whatever the trigger says."""
         moves: list[Move] = []
         hot = [piece for segment in tiers.hot for piece in self._fitting(segment)]
@@ -459,7 +484,9 @@ class Maintenance:
             size -= held[at].tokens
         return leaving
 
-    def _moved(self, segment: Segment, source: Tier, below: list[Segment] | None, now: float) -> Move:
+    def _moved(
+        self, segment: Segment, source: Tier, below: list[Segment] | None, now: float
+    ) -> Move:
         if below is None:
             return Move(segment, None, source, None, "evicted")
         to: Tier = "warm" if source == "hot" else "cold"
@@ -467,7 +494,9 @@ class Maintenance:
         insort(below, after, key=lambda each: each.created)
         return Move(segment, after, source, to, "demoted")
 
-    def promote(self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False) -> Maintained:
+    def promote(
+        self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False
+    ) -> Maintained:
         """One tier up for what was found, from cold straight to hot if it is ``critical`` (V.20)."""
         found = tiers.find(segment_id)
         if found is None:
@@ -493,4 +522,6 @@ class Maintenance:
     def readmit(self, tiers: Tiers, segment: Segment, now: float) -> Maintained:
         """To warm, for what was evicted and is wanted again; the segment is verbatim."""
         after = demoted(read(segment, now), segment.content, LIGHT, self.condenser, self.count, now)
-        return Maintained(tiers.placing("warm", after), (Move(segment, after, None, "warm", "readmitted"),))
+        return Maintained(
+            tiers.placing("warm", after), (Move(segment, after, None, "warm", "readmitted"),)
+        )

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)}|sept|{'|'.join(name[:3] for name in _MONTHS)})\.?"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"

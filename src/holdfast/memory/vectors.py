@@ -72,9 +72,9 @@ class _Rows:
 class WordVectors:
     """A VectorSource in memory: a message is the sum of the vectors of its words, each weighed by its rarity.
 
-    Weighing by rarity is what makes static vectors tell messages apart (Arora, Liang and Ma, "A Simple but
-    Tough-to-Beat Baseline for Sentence Embeddings", 2017). The rarity is that of the moment at which the message
-    is added, so that an addition costs the new words only.
+    Weighing by rarity is what makes static vectors tell messages apart (Arora, Liang and Ma, "A
+    Simple but Tough-to-Beat Baseline for Sentence Embeddings", 2017). The rarity is that of the
+    moment at which the message is added, so that an addition costs the new words only.
     """
 
     def __init__(self, embedder: WordEmbedder) -> None:
@@ -108,15 +108,20 @@ class WordVectors:
         asked = self._vectors([spoken], _rarity(held, len(self._positions)))[0]
         if not self._positions or len(asked) != self._rows.width:
             return {}
-        # Not a product of matrices: the threads that such a one wakes go on spinning long after it is done.
+        # Not a product of matrices: the threads that such a one wakes go on spinning long after it
+        # is done.
         near = np.einsum("ij,j->i", self._rows.filled, asked)
         count = min(limit, len(near))
         best = np.argpartition(-near, count - 1)[:count] if count < len(near) else np.arange(count)
-        return {self._positions[place]: float(near[place]) for place in best.tolist() if near[place] > 0}
+        return {
+            self._positions[place]: float(near[place]) for place in best.tolist() if near[place] > 0
+        }
 
     def to_bytes(self) -> bytes:
         """All that was added, to be kept; the words themselves are embedded again when they are needed."""
-        told = json.dumps({"positions": self._positions, "holders": self._holders, "width": self._rows.width})
+        told = json.dumps(
+            {"positions": self._positions, "holders": self._holders, "width": self._rows.width}
+        )
         head = told.encode().ljust(-(-len(told.encode()) // _ALIGNED) * _ALIGNED)
         return len(head).to_bytes(_ALIGNED, "little") + head + self._rows.filled.tobytes()
 
@@ -137,7 +142,9 @@ class WordVectors:
         if fresh:
             start = len(self._words)
             embedder = self._embedder
-            rows = embedder.rows(fresh) if isinstance(embedder, RowEmbedder) else embedder.embed(fresh)
+            rows = (
+                embedder.rows(fresh) if isinstance(embedder, RowEmbedder) else embedder.embed(fresh)
+            )
             self._words.add(np.asarray(rows, dtype=np.float32))
             self._known.update(zip(fresh, range(start, start + len(fresh)), strict=True))
 
@@ -148,7 +155,9 @@ class WordVectors:
         start = 0
         for vector, spoken in zip(vectors, told, strict=True):
             end = start + len(spoken)
-            np.einsum("i,ij->j", rarity[start:end], words[[known[word] for word in spoken]], out=vector)
+            np.einsum(
+                "i,ij->j", rarity[start:end], words[[known[word] for word in spoken]], out=vector
+            )
             start = end
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         vectors /= np.where(lengths > 0, lengths, 1)[:, np.newaxis]

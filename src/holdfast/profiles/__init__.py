@@ -48,7 +48,9 @@ class Profile:
         check_knobs(self)
         for name in ("step", "headroom"):
             if getattr(self, name) >= 1:
-                raise ConfigError(f"{getattr(self, name)!r} is not a share in [0, 1)", place=f"Profile.{name}")
+                raise ConfigError(
+                    f"{getattr(self, name)!r} is not a share in [0, 1)", place=f"Profile.{name}"
+                )
 
 
 _HERE = Path(__file__).parent
@@ -102,11 +104,15 @@ def read_step(data: object, place: str) -> Compressor:
     ``as`` is its name in records.
     """
     if not isinstance(data, Mapping) or "strategy" not in data:
-        raise ConfigError("a step is a table with a strategy", place=place, advice='add strategy = "..."')
+        raise ConfigError(
+            "a step is a table with a strategy", place=place, advice='add strategy = "..."'
+        )
     table = dict(cast("Mapping[str, Any]", data))
     name, shown = table.pop("strategy"), table.pop("as", None)
     if not isinstance(name, str):
-        raise ConfigError(f"{name!r} is no strategy", place=f"{place}.strategy", advice="give the name of one")
+        raise ConfigError(
+            f"{name!r} is no strategy", place=f"{place}.strategy", advice="give the name of one"
+        )
     made = _made(name, table, place)
     with _at(place):
         return made if shown is None else Named(made, shown)
@@ -117,7 +123,10 @@ def _made(name: str, table: Mapping[str, Any], place: str) -> Compressor:
         factory = COMPRESSORS.load(name)
     if table and is_dataclass(factory):
         _check_keys(table, [field.name for field in fields(factory) if field.init], place)
-    knobs = {key: tuple(cast("list[object]", v)) if isinstance(v, list) else v for key, v in table.items()}
+    knobs = {
+        key: tuple(cast("list[object]", v)) if isinstance(v, list) else v
+        for key, v in table.items()
+    }
     try:
         with _at(place):
             return cast("Callable[..., Compressor]", factory)(**knobs)
@@ -161,4 +170,6 @@ def _file_text(name: str) -> str:
     except (OSError, ValueError) as fault:
         said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
         advice = "give the name of a profile, or the path of a TOML file"
-        raise ConfigError(f"the profile cannot be read ({said})", place=name, advice=advice) from fault
+        raise ConfigError(
+            f"the profile cannot be read ({said})", place=name, advice=advice
+        ) from fault

@@ -41,9 +41,13 @@ class FunctionEmbedder:
         self._function = function
         self.name = _name(function)
 
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
+    def embed(
+        self, texts: Sequence[str]
+    ) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
         """What the function returns."""
-        vectors: Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]] = self._function(texts)
+        vectors: Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]] = self._function(
+            texts
+        )
         return vectors
 
 
@@ -51,7 +55,10 @@ def _name(function: object) -> str:
     name = getattr(function, "name", None)
     if isinstance(name, str) and name:
         return name
-    home, own = getattr(function, "__module__", ""), getattr(function, "__qualname__", type(function).__qualname__)
+    home, own = (
+        getattr(function, "__module__", ""),
+        getattr(function, "__qualname__", type(function).__qualname__),
+    )
     return f"{home}.{own}" if home else own
 
 
@@ -83,7 +90,8 @@ EMBEDDERS = Registry(
 """As ``MODELS``."""
 
 _MODEL_ADVICE = (
-    "give 'vendor:name', a function of the prompt, or an object with complete(prompt, system, max_tokens)"
+    "give 'vendor:name', a function of the prompt, "
+    "or an object with complete(prompt, system, max_tokens)"
 )
 _EMBEDDER_ADVICE = "give 'vendor:name', a function of the texts, or an object with embed(texts)"
 
@@ -135,11 +143,19 @@ def _check(vendors: Registry, spec: object, method: str, place: str, advice: str
         vendor, mark, name = spec.partition(":")
         if vendor not in vendors:
             near = get_close_matches(vendor, vendors.names(), n=1)
-            hint = f"did you mean {near[0] + mark + name!r}? " if near else "" if mark else "write 'vendor:name'; "
+            hint = (
+                f"did you mean {near[0] + mark + name!r}? "
+                if near
+                else ""
+                if mark
+                else "write 'vendor:name'; "
+            )
             advice = f"{hint}known are {', '.join(vendors.names())}"
             raise ConfigError(f"{spec!r} names no {vendors.noun}", place=place, advice=advice)
     elif isinstance(spec, type) or not (callable(getattr(spec, method, None)) or callable(spec)):
-        what = f"the class {spec.__name__}" if isinstance(spec, type) else f"a {type(spec).__name__}"
+        what = (
+            f"the class {spec.__name__}" if isinstance(spec, type) else f"a {type(spec).__name__}"
+        )
         raise ConfigError(f"{what} is no {place}", place=place, advice=advice)
 
 

@@ -41,7 +41,11 @@ class AnthropicModel:
         window: int = 0,
         price: Price | None = None,
     ) -> None:
-        self.name, self.window, self.price = named(name, "anthropic:claude-haiku-4-5"), window, price
+        self.name, self.window, self.price = (
+            named(name, "anthropic:claude-haiku-4-5"),
+            window,
+            price,
+        )
         address = base_url or os.environ.get("ANTHROPIC_BASE_URL")
         self._client = _client(key_of("Anthropic", api_key, "ANTHROPIC_API_KEY"), address, timeout)
 
@@ -55,7 +59,9 @@ class AnthropicModel:
                 messages=[{"role": "user", "content": prompt}],
             )
             said = "".join(block.text for block in answer.content if block.type == "text")
-            cached = (answer.usage.cache_read_input_tokens or 0) + (answer.usage.cache_creation_input_tokens or 0)
+            cached = (answer.usage.cache_read_input_tokens or 0) + (
+                answer.usage.cache_creation_input_tokens or 0
+            )
             return Reply(said, answer.usage.input_tokens + cached, answer.usage.output_tokens)
 
 

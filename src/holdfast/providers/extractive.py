@@ -54,7 +54,11 @@ def _texts(prompt: str) -> Sequence[str]:
     Where nothing is quoted, all of the prompt is material.
     """
     runs = groupby(prompt.splitlines(), key=lambda line: line.startswith(_QUOTED))
-    quoted = ["\n".join(line.removeprefix(_QUOTED) for line in lines) for is_quoted, lines in runs if is_quoted]
+    quoted = [
+        "\n".join(line.removeprefix(_QUOTED) for line in lines)
+        for is_quoted, lines in runs
+        if is_quoted
+    ]
     return quoted or [prompt]
 
 

@@ -45,7 +45,9 @@ class GeminiModel:
     ) -> None:
         self.name, self.window, self.price = named(name, "gemini:gemini-2.5-flash"), window, price
         self._models = _opened(api_key, base_url, timeout)
-        self._thought = (_THOUGHT if name.startswith(_THINKING) else 0) if thought is None else thought
+        self._thought = (
+            (_THOUGHT if name.startswith(_THINKING) else 0) if thought is None else thought
+        )
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
@@ -99,7 +101,9 @@ class _Models(Protocol):
         self, *, model: str, contents: str, config: types.GenerateContentConfig
     ) -> types.GenerateContentResponse: ...
 
-    def embed_content(self, *, model: str, contents: Sequence[str]) -> types.EmbedContentResponse: ...
+    def embed_content(
+        self, *, model: str, contents: Sequence[str]
+    ) -> types.EmbedContentResponse: ...
 
 
 def _opened(api_key: str | None, base_url: str | None, timeout: float) -> _Models:
@@ -123,4 +127,6 @@ def _translated() -> Generator[None, None, None]:
         except errors.APIError as fault:
             told: Any = fault
             headers: Mapping[str, str] = getattr(told.response, "headers", None) or {}
-            raise refusal("Google", fault.code, f"{fault.message} {told.details}", headers) from fault
+            raise refusal(
+                "Google", fault.code, f"{fault.message} {told.details}", headers
+            ) from fault

@@ -54,7 +54,9 @@ class OpenAIModel:
     ) -> None:
         self.name, self.window, self.price = named(name, "openai:gpt-4o-mini"), window, price
         self._client, self._own = _opened(api_key, base_url, timeout)
-        self._thought = (_THOUGHT if name.startswith(_REASONING) else 0) if thought is None else thought
+        self._thought = (
+            (_THOUGHT if name.startswith(_REASONING) else 0) if thought is None else thought
+        )
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> Reply:
         """The model's reply. Raises ModelError, TransientError or ContextOverflowError."""
@@ -100,16 +102,22 @@ class OpenAIEmbedder:
         """One vector a text. Raises ModelError, TransientError or ContextOverflowError."""
         sent = [text[:_MOST] or " " for text in texts]
         with translated(_VENDOR, _FAULTS):
-            answer = self._client.embeddings.create(model=self.name, input=sent, encoding_format="float")
+            answer = self._client.embeddings.create(
+                model=self.name, input=sent, encoding_format="float"
+            )
             rows = sorted(answer.data, key=lambda row: row.index)
             return [row.embedding for row in rows]
 
 
-def _opened(api_key: str | None, base_url: str | None, timeout: float) -> tuple[openai.OpenAI, bool]:
+def _opened(
+    api_key: str | None, base_url: str | None, timeout: float
+) -> tuple[openai.OpenAI, bool]:
     """The client, and whether it speaks with OpenAI itself."""
     address = base_url or os.environ.get("OPENAI_BASE_URL")
     keys = ("OPENAI_API_KEY",)
-    key = api_key or os.environ.get(keys[0], "none") if address else key_of("OpenAI", api_key, *keys)
+    key = (
+        api_key or os.environ.get(keys[0], "none") if address else key_of("OpenAI", api_key, *keys)
+    )
     return _client(key, address, timeout), address is None or "api.openai.com" in address
 
 

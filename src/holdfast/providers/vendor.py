@@ -63,13 +63,17 @@ def refusal(vendor: str, status: int, text: str, headers: Headers) -> ModelError
     seen = text[:_LOOKED_AT]
     line = " ".join(seen.split())[:_TOLD]
     if status in {400, 413, 422} and _TOO_LONG.search(seen):
-        return ContextOverflowError(f"{vendor}: {line}", limit=_found(_LIMITS, seen), size=_found(_SIZES, seen))
+        return ContextOverflowError(
+            f"{vendor}: {line}", limit=_found(_LIMITS, seen), size=_found(_SIZES, seen)
+        )
     if status in _BUSY or status >= 500:
         if _SPENT.search(seen):
             return ModelError(f"{vendor} refused ({status}): {line}")
         wait = wait_told(headers, seen)
         asks = "" if wait is None else f"; it asks to wait {wait:.3g} s"
-        return TransientError(f"{vendor} is busy or broken ({status}): {line}{asks}", retry_after=wait)
+        return TransientError(
+            f"{vendor} is busy or broken ({status}): {line}{asks}", retry_after=wait
+        )
     return ModelError(f"{vendor} refused ({status}): {line}")
 
 
@@ -89,11 +93,16 @@ def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> 
         return _number(low["retry-after-ms"], 1_000)
     if "retry-after" in low:
         value = low["retry-after"]
-        return _until(value, parsedate_to_datetime, now) if _number(value) is None else _number(value)
+        return (
+            _until(value, parsedate_to_datetime, now) if _number(value) is None else _number(value)
+        )
     resets = [
-        _duration(value) if name.startswith("x-ratelimit-reset") else _until(value, datetime.fromisoformat, now)
+        _duration(value)
+        if name.startswith("x-ratelimit-reset")
+        else _until(value, datetime.fromisoformat, now)
         for name, value in low.items()
-        if name.startswith("x-ratelimit-reset") or (name.startswith("anthropic-ratelimit") and "-reset" in name)
+        if name.startswith("x-ratelimit-reset")
+        or (name.startswith("anthropic-ratelimit") and "-reset" in name)
         if _spent(low, name)
     ]
     told = [wait for wait in resets if wait is not None]
@@ -149,7 +158,9 @@ class Faults(NamedTuple):
 def named(name: str, example: str) -> str:
     """The name of a model. Raises ConfigError where there is none."""
     if not name:
-        raise ConfigError("the model has no name", place="llm", advice=f"write it as in {example!r}")
+        raise ConfigError(
+            "the model has no name", place="llm", advice=f"write it as in {example!r}"
+        )
     return name
 
 
@@ -174,9 +185,13 @@ def reading(vendor: str, broken: Errors) -> Generator[None, None, None]:
         raise
     except broken as fault:
         cause = fault.__cause__ or fault
-        raise TransientError(f"{vendor} could not be reached: {type(cause).__name__}: {cause}") from fault
+        raise TransientError(
+            f"{vendor} could not be reached: {type(cause).__name__}: {cause}"
+        ) from fault
     except (AttributeError, LookupError, TypeError, ValueError) as fault:
-        raise TransientError(f"{vendor} answered in a form that cannot be read: {fault!r:.200}") from fault
+        raise TransientError(
+            f"{vendor} answered in a form that cannot be read: {fault!r:.200}"
+        ) from fault
 
 
 @contextmanager

@@ -34,10 +34,14 @@ def report(
     return written(account(result, model=model, counter=counter), format)
 
 
-def account(result: CompressionResult, *, model: str | None = None, counter: Counter = None) -> Account:
+def account(
+    result: CompressionResult, *, model: str | None = None, counter: Counter = None
+) -> Account:
     """What a report is written from."""
     if not isinstance(cast("object", result), CompressionResult):
-        raise InputError(f"{type(result).__name__} is no result", advice="give what compress returned")
+        raise InputError(
+            f"{type(result).__name__} is no result", advice="give what compress returned"
+        )
     # the name may be that of a function of the caller, which nothing here can find: it counts as
     # that of a model
     again = model if model or counter is not None else result.counter

@@ -93,7 +93,9 @@ def journeys(result: CompressionResult) -> list[Journey]:
     for trail in trails:
         after, final = (None, None) if trail.gone else next(left)
         if trail.before is not None:
-            found.append(Journey(trail.before, after, originals[trail.before], final, tuple(trail.touches)))
+            found.append(
+                Journey(trail.before, after, originals[trail.before], final, tuple(trail.touches))
+            )
         elif after is not None:
             found.append(Journey(None, after, None, final, tuple(trail.touches), trail.covers))
     return found
@@ -158,7 +160,8 @@ def _covered(view: Sequence[_Trail], insert: Insert) -> tuple[int, int] | None:
         return None
     first, last = insert.covers
     spans = [
-        trail.covers if trail.before is None else (trail.before, trail.before) for trail in view[first : last + 1]
+        trail.covers if trail.before is None else (trail.before, trail.before)
+        for trail in view[first : last + 1]
     ]
     known = [span for span in spans if span]
     return (min(a for a, _ in known), max(b for _, b in known)) if known else None
@@ -224,17 +227,24 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
     """The account of a result whose messages are of this format, counted again by this meter."""
     before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
     sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
-    texts_before, texts_after = (redacted_texts([*map(said, each.messages)]) for each in (before, after))
+    texts_before, texts_after = (
+        redacted_texts([*map(said, each.messages)]) for each in (before, after)
+    )
     entries: list[MessageAccount] = []
     for journey in journeys(result):
         entry = MessageAccount(journey)
         if journey.after is not None:
             message, size = after.messages[journey.after], sizes_after[journey.after]
-            entry = replace(entry, role=_role(message), text_after=texts_after[journey.after], tokens_after=size)
+            entry = replace(
+                entry, role=_role(message), text_after=texts_after[journey.after], tokens_after=size
+            )
         if journey.before is not None:
             message, size = before.messages[journey.before], sizes_before[journey.before]
             entry = replace(
-                entry, role=_role(message), text_before=texts_before[journey.before], tokens_before=size
+                entry,
+                role=_role(message),
+                text_before=texts_before[journey.before],
+                tokens_before=size,
             )
         entries.append(entry)
     beside_before = result.metrics.tokens_before - sum(sizes_before)

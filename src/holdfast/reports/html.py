@@ -10,7 +10,16 @@ from importlib.resources import files
 from string import Template
 
 from holdfast.reports.account import STATES, Account, MessageAccount, Touch
-from holdfast.reports.text import DiffPiece, difference, exactness, folded, spoken_for, told, trust, verdict
+from holdfast.reports.text import (
+    DiffPiece,
+    difference,
+    exactness,
+    folded,
+    spoken_for,
+    told,
+    trust,
+    verdict,
+)
 from holdfast.result import CompressionResult
 from holdfast.text.visible import amount, one_line, plain, visible
 
@@ -29,8 +38,12 @@ def ribbon(account: Account) -> str:
     metrics, limit = account.result.metrics, account.result.usage.limit
     whole = max(metrics.tokens_before, metrics.tokens_after, limit, 1)
     beside = account.beside or 0
-    before = "".join(_segments(account, [entry.tokens_before for entry in account.entries], beside, whole))
-    after = "".join(_segments(account, [entry.tokens_after for entry in account.entries], beside, whole))
+    before = "".join(
+        _segments(account, [entry.tokens_before for entry in account.entries], beside, whole)
+    )
+    after = "".join(
+        _segments(account, [entry.tokens_after for entry in account.entries], beside, whole)
+    )
     mark = 100 * limit / whole
     side = "end" if mark > 50 else "start"
     dense = " dense" if len(account.entries) > _DENSE else ""
@@ -129,7 +142,10 @@ def _facts(account: Account) -> str:
         facts["single messages"] = f"counted by {account.counter}, not as the totals"
     elif account.beside:
         facts["beside the messages"] = f"{account.beside:,} tokens"
-    return "".join(f"<div><dt>{_shown(name)}</dt><dd>{_shown(value)}</dd></div>" for name, value in facts.items())
+    return "".join(
+        f"<div><dt>{_shown(name)}</dt><dd>{_shown(value)}</dd></div>"
+        for name, value in facts.items()
+    )
 
 
 def _steps(result: CompressionResult) -> str:
@@ -200,11 +216,15 @@ def _text(text: str) -> str:
     if left_out > 0:
         gap = f"\n\n… {left_out:,} characters are left out of this page …\n\n"
         text = f"{text[: _MOST - _MOST // 3]}{gap}{text[-(_MOST // 3) :]}"
-    return f'<pre dir="auto" tabindex="0">{_shown(text)}</pre>' if text else "<p>It has no text.</p>"
+    return (
+        f'<pre dir="auto" tabindex="0">{_shown(text)}</pre>' if text else "<p>It has no text.</p>"
+    )
 
 
 def _difference(entry: MessageAccount) -> str:
-    return "".join(_piece(piece) for piece in folded(difference(entry.text_before, entry.text_after)))
+    return "".join(
+        _piece(piece) for piece in folded(difference(entry.text_before, entry.text_after))
+    )
 
 
 def _piece(piece: DiffPiece) -> str:

@@ -47,7 +47,9 @@ def difference(old: str, new: str) -> list[DiffPiece]:
     return list(_joined(pieces))
 
 
-def folded(pieces: Sequence[DiffPiece], context: int = 3, most: int = 24, width: int = 600) -> Iterator[DiffPiece]:
+def folded(
+    pieces: Sequence[DiffPiece], context: int = 3, most: int = 24, width: int = 600
+) -> Iterator[DiffPiece]:
     """The pieces made short.
 
     ``context`` lines around a change, ``most`` lines of it, lines of ``width``.
@@ -69,7 +71,9 @@ def _fold(piece: DiffPiece, head: int, tail: int, width: int) -> Iterator[DiffPi
         return
     if head:
         yield DiffPiece(piece.kind, "\n".join(lines[:head]))
-    yield DiffPiece("left_out", f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines")
+    yield DiffPiece(
+        "left_out", f"{hidden:,} {'unchanged' if piece.kind == 'same' else 'more'} lines"
+    )
     if tail:
         yield DiffPiece(piece.kind, "\n".join(lines[len(lines) - tail :]))
 
@@ -101,7 +105,9 @@ def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     return _followed_back(pairs, previous, last[-1] if last else -1)
 
 
-def _followed_back(pairs: list[tuple[int, int]], previous: list[int], n: int) -> list[tuple[int, int]]:
+def _followed_back(
+    pairs: list[tuple[int, int]], previous: list[int], n: int
+) -> list[tuple[int, int]]:
     run: list[tuple[int, int]] = []
     while n >= 0:
         run.append(pairs[n])
@@ -205,7 +211,11 @@ def trust(accuracy: Accuracy) -> str:
         return "counted exactly"
     if accuracy.kind == "unknown":
         return "an estimate whose error is not known"
-    return "approximate" if accuracy.error is None else f"approximate, usually within {accuracy.error:.0%}"
+    return (
+        "approximate"
+        if accuracy.error is None
+        else f"approximate, usually within {accuracy.error:.0%}"
+    )
 
 
 def told(step: Step) -> str:
@@ -233,7 +243,9 @@ def edits_by_kind(step: Step) -> dict[str, int]:
     met: set[tuple[str, int]] = set()
     for edit in step.edits:
         kind, places = _places(edit)
-        numbers[kind] += len(places) if kind == "inserted" else len({(kind, i) for i in places} - met)
+        numbers[kind] += (
+            len(places) if kind == "inserted" else len({(kind, i) for i in places} - met)
+        )
         met.update((kind, i) for i in places)
     return dict(numbers)
 
@@ -316,7 +328,9 @@ def exactness(result: CompressionResult) -> str:
 def _originals(account: Account) -> Iterator[str]:
     result, states = account.result, account.states
     yield ", ".join(f"{number:,} {state}" for state, number in states.items()) or "no messages"
-    away = sum(number for state, number in states.items() if state in ("dropped", "changed", "offloaded"))
+    away = sum(
+        number for state, number in states.items() if state in ("dropped", "changed", "offloaded")
+    )
     if away:
         yield f"The originals of {amount(away, 'message')} are in the result, and come back {exactness(result)}:"
         yield "holdfast.restore(result), or `holdfast restore` on the file that `compress --result` writes."

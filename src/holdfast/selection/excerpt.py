@@ -33,12 +33,15 @@ class Valued(NamedTuple):
     bonus: list[float]
 
 
-def valued(pieces: Sequence[Piece], question: str, share: float, kinds: float = 1.0, alone: bool = True) -> Valued:
+def valued(
+    pieces: Sequence[Piece], question: str, share: float, kinds: float = 1.0, alone: bool = True
+) -> Valued:
     """The kinds of event that the pieces tell, their forms, and what they answer of the question.
 
-    ``share`` is what the best answer is worth; one that the caller asked for is worth more than a guess.
-    ``kinds`` scales what a kind of event is worth: in a conversation kinds compete with names that were used.
-    ``alone``: the pieces are one text's, so that failures count in full, and what stands near an answer counts.
+    ``share`` is what the best answer is worth; one that the caller asked for is worth more than a
+    guess. ``kinds`` scales what a kind of event is worth: in a conversation kinds compete with
+    names that were used. ``alone``: the pieces are one text's, so that failures count in full, and
+    what stands near an answer counts.
     """
     weights = table()
     failure = weights.failure * (1.0 if alone else kinds)
@@ -57,7 +60,10 @@ def valued(pieces: Sequence[Piece], question: str, share: float, kinds: float = 
     holders = Counter(term for terms in answers for term in terms)
     for told, terms in zip(tells, answers, strict=True):
         of = told[-1] if told else ""
-        said = {f"{t} in {of if holders[t] <= _FEW else 'many'}": share * part for t, part in terms.items()}
+        said = {
+            f"{t} in {of if holders[t] <= _FEW else 'many'}": share * part
+            for t, part in terms.items()
+        }
         told.extend(said)
         worth.update(said)
     near = _beside(pieces, answers, holders) if alone else [0.0] * len(pieces)
@@ -71,7 +77,9 @@ def _answers(question: str, pieces: Sequence[Piece]) -> list[dict[str, float]]:
     """
     if not question:
         return [{} for _ in pieces]
-    found = Question.of(question).answers([piece.text for piece in pieces], [piece.under for piece in pieces])
+    found = Question.of(question).answers(
+        [piece.text for piece in pieces], [piece.under for piece in pieces]
+    )
     heaviest = max((term.weight for terms in found for term in terms), default=0.0)
     best = max([heaviest, *(sum(terms.values()) for terms in found)], default=0.0)
     return [{term.needle: part / best for term, part in terms.items() if best} for terms in found]
@@ -108,7 +116,9 @@ def excerpt(reading: Reading, room: Room) -> fit.Choice | None:
         bonus=told.bonus,
         enough=room.tokens * _MOST,
     )
-    return fit.choose(order, [piece.cost for piece in pieces], writer(reading), room.tokens, room.count)
+    return fit.choose(
+        order, [piece.cost for piece in pieces], writer(reading), room.tokens, room.count
+    )
 
 
 def writer(reading: Reading) -> Callable[[Sequence[int]], str]:

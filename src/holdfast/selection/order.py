@@ -27,9 +27,9 @@ def ordered(
 ) -> list[int]:
     """The numbers of the pieces, the best first, until they cost ``enough`` together.
 
-    ``tells`` are the things of each piece, ``worth`` is what a thing is worth when it is first told; each time
-    that it is told again it is worth the share ``again`` of that. ``told`` counts what stands elsewhere already.
-    ``bonus`` is what each piece is worth beside its things.
+    ``tells`` are the things of each piece, ``worth`` is what a thing is worth when it is first
+    told; each time that it is told again it is worth the share ``again`` of that. ``told`` counts
+    what stands elsewhere already. ``bonus`` is what each piece is worth beside its things.
     """
     left: dict[str, float] = {}
     value, extra = worth.get, bonus or [0.0] * len(pieces)

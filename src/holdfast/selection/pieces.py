@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 LONGEST = 160
 """Characters of a piece, some forty tokens: neighbouring lines are one piece up to here, so that a name keeps the
-words beside it, and a longer line is cut at the end of a clause. In recorded runs shorter pieces kept fewer of the
-names that were used later, and longer ones no more."""
+words beside it, and a longer line is cut at the end of a clause. In recorded runs shorter pieces
+kept fewer of the names that were used later, and longer ones no more."""
 SEAM = 8
 """Characters that a piece costs beside its text: its line break, and now and then the mark of a gap."""
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│→-]\t?|\t| {2})")
@@ -22,10 +22,11 @@ _CLAUSE = re.compile(r"[.;!?。！？](?=\s)|[,)}\]](?=\s)|\s")
 class Piece(NamedTuple):
     """A part of a text: how it is told, and the units of its source (lines, records) that it stands for.
 
-    ``things`` are what it tells beside the names in its text, such as the kind of event that a line of a log
-    reports: of two pieces with the same thing the second is worth little. ``under`` is the number of the piece
-    that says what this one belongs to (a heading, the columns of a table) and that is told with it, -1 for none.
-    ``numbered``: its lines begin with their numbers, which name nothing.
+    ``things`` are what it tells beside the names in its text, such as the kind of event that a line
+    of a log reports: of two pieces with the same thing the second is worth little. ``under`` is the
+    number of the piece that says what this one belongs to (a heading, the columns of a table) and
+    that is told with it, -1 for none. ``numbered``: its lines begin with their numbers, which name
+    nothing.
     """
 
     text: str
@@ -49,7 +50,8 @@ class Piece(NamedTuple):
 class Reading(NamedTuple):
     """A text as its kind reads it: its pieces in their order, and the word for what lies between them.
 
-    ``total`` counts the units of the source. With an empty ``unit`` gaps are not named: the pieces say it.
+    ``total`` counts the units of the source. With an empty ``unit`` gaps are not named: the pieces
+    say it.
     """
 
     pieces: Sequence[Piece]

@@ -6,7 +6,16 @@ import re
 from typing import Literal
 
 Shape = Literal[
-    "path", "small_number", "number", "id", "word", "capitalised", "compound", "hyphened", "camel", "other"
+    "path",
+    "small_number",
+    "number",
+    "id",
+    "word",
+    "capitalised",
+    "compound",
+    "hyphened",
+    "camel",
+    "other",
 ]
 """What a thing looks like; the table of weights has one weight a shape."""
 

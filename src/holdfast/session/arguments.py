@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
 
 
-_FIRST, _END = -62_135_510_400, 253_402_214_400  # within the years 1 to 9999, wherever on earth that is told
+_FIRST, _END = (
+    -62_135_510_400,
+    253_402_214_400,
+)  # within the years 1 to 9999, wherever on earth that is told
 
 Which = int | str
 """A message: its position (negative from the end), or the id that it was appended with."""
@@ -79,7 +82,10 @@ def which(value: object) -> Which:
     """A position or an id."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise _refused(
-            "message", value, "names no message", "give its position, or the id that it was appended with"
+            "message",
+            value,
+            "names no message",
+            "give its position, or the id that it was appended with",
         )
     return value
 
@@ -108,27 +114,43 @@ def positive(place: str, value: object, unit: str) -> int:
 
 def moment(value: object) -> float | None:
     """Seconds since 1970 UTC; None where none is given."""
-    return None if value is None else _seconds("at", value, "give a datetime, or seconds since 1970 UTC")
+    return (
+        None
+        if value is None
+        else _seconds("at", value, "give a datetime, or seconds since 1970 UTC")
+    )
 
 
 def clock(tells: Callable[[], object]) -> Callable[[], float]:
     """The clock, whose answers are looked at."""
-    return lambda: _seconds("clock", tells(), "let it tell seconds since 1970 UTC, as time.time does")
+    return lambda: _seconds(
+        "clock", tells(), "let it tell seconds since 1970 UTC, as time.time does"
+    )
 
 
 def _seconds(place: str, value: object, advice: str) -> float:
     try:
         seconds: object = value.timestamp() if isinstance(value, datetime) else value
-    except (ValueError, OverflowError, OSError):  # a datetime of the year 1, which lies outside of some time zones
+    except (
+        ValueError,
+        OverflowError,
+        OSError,
+    ):  # a datetime of the year 1, which lies outside of some time zones
         seconds = nan
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not _FIRST < seconds < _END:
+    if (
+        isinstance(seconds, bool)
+        or not isinstance(seconds, int | float)
+        or not _FIRST < seconds < _END
+    ):
         raise _refused(place, value, "is no time", advice)
     return float(seconds)
 
 
 def names(value: Sequence[object], number: int) -> list[str]:
     """An id for each of so many messages."""
-    given = [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+    given = (
+        [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+    )
     if not given or len(given) != len(value):
         raise _refused("ids", value, "are no ids", "give a list of texts, one for each message")
     if len(given) != number:
@@ -188,14 +210,22 @@ class SessionOptions:
     def __post_init__(self) -> None:
         self._check()
         asked = compression.Options(
-            model=self.model, profile=self.profile, redact=self.redact, cache=self.cache, limits=self.limits
+            model=self.model,
+            profile=self.profile,
+            redact=self.redact,
+            cache=self.cache,
+            limits=self.limits,
         )
         compression.check(asked)
         meter = meter_for(self.model, self.counter)
-        lineup = Lineup.of(meter.text, self.llm, self.embedder, cache=self.cache, limits=self.limits, opens=True)
+        lineup = Lineup.of(
+            meter.text, self.llm, self.embedder, cache=self.cache, limits=self.limits, opens=True
+        )
         window = window_of(self.model) if self.model else None
         if self.budget is not None:
-            self.budget.tokens(window)  # one that says nothing is refused here, not at the first fit
+            self.budget.tokens(
+                window
+            )  # one that says nothing is refused here, not at the first fit
         object.__setattr__(self, "meter", meter)
         object.__setattr__(self, "window", window)
         object.__setattr__(self, "lineup", lineup)
@@ -206,7 +236,11 @@ class SessionOptions:
         """The condenser whose forms are asked for; None where there is no model."""
         if self.llm is None:
             return None
-        return self.condenser if isinstance(self.condenser, AskingCondenser) else ModelCondenser(self.condenser)
+        return (
+            self.condenser
+            if isinstance(self.condenser, AskingCondenser)
+            else ModelCondenser(self.condenser)
+        )
 
     def _check(self) -> None:
         an(TierSizes, "tiers", self.tiers, "give holdfast.memory.tiers.TierSizes(hot=..., ...)")
@@ -215,4 +249,6 @@ class SessionOptions:
         advice = "give an object with condense(text, level, count)"
         able("condense", "condenser", self.condenser, advice)
         if self.llm is None and isinstance(self.condenser, AskingCondenser):
-            raise ConfigError("it asks a model, and there is none", place="condenser", advice="give llm=")
+            raise ConfigError(
+                "it asks a model, and there is none", place="condenser", advice="give llm="
+            )

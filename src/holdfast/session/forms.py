@@ -28,7 +28,9 @@ from holdfast.memory.forms import (
 )
 from holdfast.memory.tiers import Segment, expansion, verbatim
 
-RECONSTRUCTED = "[reconstructed by a model from a shorter note of it: these are not the original words]"
+RECONSTRUCTED = (
+    "[reconstructed by a model from a shorter note of it: these are not the original words]"
+)
 """The first line of what a model wrote out."""
 
 _PROMPTS = {LIGHT: "light", HEAVY: "heavy"}
@@ -84,7 +86,9 @@ def expanded(segment: Segment, count: Count, now: float) -> Generator[Ask[object
     return verbatim(segment, f"{RECONSTRUCTED}\n{text}", count, now, told)
 
 
-def _written(prompt: str, piece: str, named: Iterable[str], tokens: int) -> Generator[Ask[object], Any, str]:
+def _written(
+    prompt: str, piece: str, named: Iterable[str], tokens: int
+) -> Generator[Ask[object], Any, str]:
     names = ", ".join(named) or "(nothing in particular)"
     reply = yield from ask(request(prompt, tokens, {"named": names, "messages": quoted(piece)}))
     return reply.strip()

@@ -84,7 +84,9 @@ def json_of(value: object, place: str) -> str:
         return _COMPACT.encode(value)
     except (TypeError, ValueError, RecursionError) as fault:
         advice = "convert the messages to dictionaries first"
-        raise InputError(f"it cannot be kept as JSON ({fault})", place=place, advice=advice) from fault
+        raise InputError(
+            f"it cannot be kept as JSON ({fault})", place=place, advice=advice
+        ) from fault
 
 
 def event_of(number: int, line: Line) -> Event:
@@ -105,7 +107,9 @@ def found_by(message: Message, seen: Remembered) -> str:
 
 def own_id(message: object) -> str:
     """The id that a message brings along, or empty."""
-    found = cast("Mapping[str, object]", message).get("id") if isinstance(message, Mapping) else None
+    found = (
+        cast("Mapping[str, object]", message).get("id") if isinstance(message, Mapping) else None
+    )
     return found if isinstance(found, str) else ""
 
 
@@ -122,10 +126,17 @@ class Thread:
     """Reads and writes one thread. Not safe for several threads of execution at once: a session takes turns."""
 
     def __init__(
-        self, name: str, store: KeyValueStore, clock: Callable[[], float], meter: Meter, form: str | None = None
+        self,
+        name: str,
+        store: KeyValueStore,
+        clock: Callable[[], float],
+        meter: Meter,
+        form: str | None = None,
     ) -> None:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
-            raise ConfigError(f"{name!r} names no conversation", place="thread", advice="give a name as text")
+            raise ConfigError(
+                f"{name!r} names no conversation", place="thread", advice="give a name as text"
+            )
         if not isinstance(store, KeepsLogs):
             raise ConfigError(
                 f"a {type(store).__name__} keeps keys and values but no logs, which a session needs",
@@ -144,7 +155,9 @@ class Thread:
         self._unsaved = 0
         self._named = None if form is None else named(form)
         self.state = State()
-        with suppress(StoreError):  # what is damaged is made again; a store that is, is told by its logs
+        with suppress(
+            StoreError
+        ):  # what is damaged is made again; a store that is, is told by its logs
             self.state = State.from_json(settled(store.get(_STATE + name)))
         check_named(self._named, self.state)
         if self.state.counter != meter.counter.name:
@@ -171,7 +184,10 @@ class Thread:
         self._folded()
 
     def sound(
-        self, kind: Literal["message", "event"], positions: Sequence[int], read: Callable[[int, Line], T]
+        self,
+        kind: Literal["message", "event"],
+        positions: Sequence[int],
+        read: Callable[[int, Line], T],
     ) -> dict[int, T]:
         """What is read of the lines at these positions, which there are; of damaged ones note is taken."""
         log = self.log if kind == "message" else self.event_log
@@ -189,7 +205,9 @@ class Thread:
         told: list[str] = []
         for kind, places in self.damaged.items():
             if places:
-                listed = ", ".join(map(str, sorted(places)[:_NAMED])) + (", …" if len(places) > _NAMED else "")
+                listed = ", ".join(map(str, sorted(places)[:_NAMED])) + (
+                    ", …" if len(places) > _NAMED else ""
+                )
                 told.append(
                     f"{amount(len(places), kind)} damaged in the store, passed over: {listed}; restore a copy"
                 )
@@ -202,10 +220,15 @@ class Thread:
                 settled(self.store.set(_STATE + self.name, self.state.to_json()))
             self._unsaved = 0
 
-    def append(self, originals: Sequence[object], ids: Sequence[str], time: float | None) -> list[int]:
+    def append(
+        self, originals: Sequence[object], ids: Sequence[str], time: float | None
+    ) -> list[int]:
         """Keep the messages, durably; their positions. One whose id is known is not kept again."""
         moment = self._clock() if time is None else time
-        bodies = [json_of(original, f"messages[{i}]") for i, original in enumerate(as_sent(list(originals)))]
+        bodies = [
+            json_of(original, f"messages[{i}]")
+            for i, original in enumerate(as_sent(list(originals)))
+        ]
         copies = [json.loads(body) for body in bodies]  # what is held is what will be read again
         while (places := self._appended(copies, bodies, ids, moment)) is None:
             pass
@@ -236,7 +259,9 @@ class Thread:
         self._folded()
         return places
 
-    def record(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Event:
+    def record(
+        self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = ""
+    ) -> Event:
         """Keep an event that holds whatever others did meanwhile."""
         line = self._event_line(kind, reason, facts, words)
         event = event_of(settled(self.event_log.append([line], flush=kind not in DERIVED))[0], line)
@@ -250,19 +275,26 @@ class Thread:
         """Let the message say something else from now on."""
         (original,) = as_sent([original])
         words = self.words_of(original)
-        facts = {"position": position, "message": original, "before": self.state.edits.get(position)}
+        facts = {
+            "position": position,
+            "message": original,
+            "before": self.state.edits.get(position),
+        }
         return self.record("edit", reason, facts, words)
 
     def words_of(self, original: object) -> str:
         """The words by which a message is found."""
-        message = self.wire.read([original]).messages[0]  # as it will be read again, whatever it is by itself
+        message = self.wire.read([original]).messages[
+            0
+        ]  # as it will be read again, whatever it is by itself
         check_own(original, message, self.wire, "message")
         return line_of(kept_of(0, 0.0, original, message, 0), "").words
 
     def record_if_current(self, kind: EventKind, reason: str, facts: Mapping[str, Any]) -> None:
         """Keep an event, unless another process was faster, so that the facts may no longer hold.
 
-        A store that cannot write keeps nobody from reading: the event is then known to this process alone.
+        A store that cannot write keeps nobody from reading: the event is then known to this process
+        alone.
         """
         line = self._event_line(kind, reason, facts)
         event = Event(self.state.events, kind, line.time, self.state.messages, reason, facts)
@@ -310,19 +342,25 @@ class Thread:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, of messages as they stand."""
         edits = self.state.edits
-        edited = settled(self.event_log.search(terms, most)) if edits else dict[int, float]()  # may index words
+        edited = (
+            settled(self.event_log.search(terms, most)) if edits else dict[int, float]()
+        )  # may index words
         found = dict(settled(self.log.search(terms, most)))
         if edits:
             holders = {number: position for position, number in edits.items()}
             found = {position: score for position, score in found.items() if position not in edits}
-            found |= {holders[number]: score for number, score in edited.items() if number in holders}
+            found |= {
+                holders[number]: score for number, score in edited.items() if number in holders
+            }
         gone = set(self.state.deleted)
         return {position: score for position, score in found.items() if position not in gone}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """Positions of messages that were said in this span of time, the earliest first."""
         gone = set(self.state.deleted)
-        return [place for place in settled(self.log.between(first, last, most)) if place not in gone]
+        return [
+            place for place in settled(self.log.between(first, last, most)) if place not in gone
+        ]
 
     def positions(self, ids: Sequence[str]) -> Mapping[str, int]:
         """The positions of those of the ids that there are."""
@@ -341,7 +379,9 @@ class Thread:
         """The wire of the thread as it is known now."""
         return self._named or wire_of(self.state.format or "plain")
 
-    def _event_line(self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = "") -> Line:
+    def _event_line(
+        self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = ""
+    ) -> Line:
         data = {"kind": kind, "at": self.state.messages, "reason": reason, "facts": facts}
         return Line(json_of(data, kind), "", self._clock(), words)
 
@@ -354,7 +394,9 @@ class Thread:
             for position, (_, original) in lines.items()
         ]
         messages = self.wire.read(originals).messages
-        for (position, (line, _)), original, message in zip(lines.items(), originals, messages, strict=True):
+        for (position, (line, _)), original, message in zip(
+            lines.items(), originals, messages, strict=True
+        ):
             self._keep(kept_of(position, line.time, original, message, len(line.body)))
 
     def _keep(self, kept: Kept) -> None:
@@ -445,7 +487,9 @@ def with_calls(thread: Thread, position: int) -> dict[int, Kept]:
 
 
 _BATCH = 500  # lines that are kept at once
-_DAMAGED = Line("")  # no JSON: it stands for a line that cannot be read, so that the others have their places
+_DAMAGED = Line(
+    ""
+)  # no JSON: it stands for a line that cannot be read, so that the others have their places
 Found = Callable[[int, Line], Line]
 
 
@@ -457,7 +501,11 @@ def copy_thread(source: Thread, target: Thread) -> None:
 
     def found_event(number: int, line: Line) -> Line:
         event = event_of(number, line)
-        return replace(line, words=source.words_of(event.facts["message"])) if event.kind == "edit" else line
+        return (
+            replace(line, words=source.words_of(event.facts["message"]))
+            if event.kind == "edit"
+            else line
+        )
 
     def copy(kind: Literal["message", "event"], end: int, log: MessageLog, found: Found) -> None:
         for first in range(0, end, _BATCH):
@@ -465,7 +513,9 @@ def copy_thread(source: Thread, target: Thread) -> None:
             lines = source.sound(kind, places, found)
             if not settled(log.append([lines.get(place, _DAMAGED) for place in places], at=first)):
                 advice = "name one that is new"
-                raise ConfigError(f"thread {target.name!r} holds something already", place="thread", advice=advice)
+                raise ConfigError(
+                    f"thread {target.name!r} holds something already", place="thread", advice=advice
+                )
 
     copy("message", source.state.messages, target.log, found_message)
     copy("event", source.state.events, target.event_log, found_event)

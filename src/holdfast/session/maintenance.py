@@ -29,8 +29,9 @@ from .tiers import Asked, Likeness, Owed, Tending
 class Exclusive:
     """Held by one thread at a time, which may take it again; it may wait long.
 
-    In a forked child it is free, and before it is first held there, ``anew`` makes what it guards once more:
-    the thread that was at work on it may have left it half done, and is not there to end it.
+    In a forked child it is free, and before it is first held there, ``anew`` makes what it guards
+    once more: the thread that was at work on it may have left it half done, and is not there to end
+    it.
     """
 
     def __init__(self, anew: Callable[[], None]) -> None:
@@ -204,12 +205,19 @@ class Patience:
 class Upkeep:
     """Tends the tiers while it holds the ``turn`` of the session, and asks the model while it does not.
 
-    So no fit waits for a model: until its form is there and the tiers are tended again, that of the rule stands.
-    What goes wrong is told in ``faults`` and as an event, and raised only where somebody asked for the work.
+    So no fit waits for a model: until its form is there and the tiers are tended again, that of the
+    rule stands. What goes wrong is told in ``faults`` and as an event, and raised only where
+    somebody asked for the work.
     """
 
     def __init__(
-        self, turn: Exclusive, tending: Tending, likeness: Likeness, forming: Forming | None, *, background: bool
+        self,
+        turn: Exclusive,
+        tending: Tending,
+        likeness: Likeness,
+        forming: Forming | None,
+        *,
+        background: bool,
     ) -> None:
         self._faults: deque[str] = deque(maxlen=_FAULTS)
         self._turn, self._tending, self._likeness, self._forming = turn, tending, likeness, forming
@@ -259,7 +267,9 @@ class Upkeep:
         if note.level == VERBATIM:
             return note.content
         if self._forming is None:
-            raise ConfigError("there is no model", place="expand", advice="give llm= to the session")
+            raise ConfigError(
+                "there is no model", place="expand", advice="give llm= to the session"
+            )
         return self._forming.expanded(note, self._tending.thread.now())
 
     def close(self) -> None:
@@ -355,7 +365,9 @@ class Upkeep:
                 "cost": usage.cost,
             }
             with suppress(StoreError):
-                self._tending.thread.record("forms", f"{taken} of {answers.asked} forms are by {writer}", facts)
+                self._tending.thread.record(
+                    "forms", f"{taken} of {answers.asked} forms are by {writer}", facts
+                )
 
     @contextmanager
     def _shielded(self) -> Generator[None]:
@@ -363,7 +375,11 @@ class Upkeep:
             yield
         except Exception as fault:  # noqa: BLE001 - condensers and stores are anyone's, and what is done unasked raises to nobody
             with self._turn:
-                self._tell(str(fault) if isinstance(fault, HoldfastError) else f"{type(fault).__name__}: {fault}")
+                self._tell(
+                    str(fault)
+                    if isinstance(fault, HoldfastError)
+                    else f"{type(fault).__name__}: {fault}"
+                )
 
     def _tell(self, fault: str) -> None:
         """Keep the fault, and put it on record; what goes wrong in the same way again is told once."""

@@ -111,11 +111,15 @@ _HELD: Memo[str, frozenset[str]] = Memo(_terms, lambda text, _: 2 * len(text), 2
 """The terms of the messages of a view, most of which stand in the next one too."""
 
 
-_CANDIDATES = 60  # messages that hold words of the question; each costs the reading of it and its neighbours
+_CANDIDATES = (
+    60  # messages that hold words of the question; each costs the reading of it and its neighbours
+)
 _LONG, _FEWER = 5_000, 30  # in a thread of so many messages, which are not all in memory, so many
 _HITS = 200  # that are offered to a room
 _ANSWERS = 0.1  # score below which nothing answers, and the question itself is all there is
-_EXPLAINED = 8  # messages of a recall of which its event tells what gave the score; the view tells it of all
+_EXPLAINED = (
+    8  # messages of a recall of which its event tells what gave the score; the view tells it of all
+)
 
 Chosen = tuple[int, float, Mapping[str, float]]
 """Of a message that came back, its position, its score, and what each factor gave to that."""
@@ -125,7 +129,8 @@ Chosen = tuple[int, float, Mapping[str, float]]
 class Recalled:
     """A message that came back, or the part of it that answers: its score, and what each factor gave to it.
 
-    The text is empty where it stands in the view since an earlier fit. ``said`` is when: seconds since 1970 UTC.
+    The text is empty where it stands in the view since an earlier fit. ``said`` is when: seconds
+    since 1970 UTC.
     """
 
     position: int
@@ -145,9 +150,15 @@ class Recollection:
 
     def facts(self) -> list[Chosen]:
         """As an event keeps it: position and score, and of the best what gave it, without the texts."""
-        best = {each.position for each in nlargest(_EXPLAINED, self.chosen, key=attrgetter("score"))}
+        best = {
+            each.position for each in nlargest(_EXPLAINED, self.chosen, key=attrgetter("score"))
+        }
         return [
-            (each.position, round(each.score, 3), _rounded(each.why) if each.position in best else {})
+            (
+                each.position,
+                round(each.score, 3),
+                _rounded(each.why) if each.position in best else {},
+            )
             for each in self.chosen
         ]
 
@@ -158,7 +169,10 @@ class Recollection:
     @classmethod
     def standing(cls, recalled: Mapping[str, Any]) -> Recollection:
         """What a state says to be in the view."""
-        chosen = (Recalled(position, score, "", why) for position, score, why in recalled.get("chosen", ()))
+        chosen = (
+            Recalled(position, score, "", why)
+            for position, score, why in recalled.get("chosen", ())
+        )
         return cls(recalled.get("text", ""), tuple(chosen))
 
 
@@ -169,7 +183,9 @@ def _rounded(why: Mapping[str, float]) -> dict[str, float]:
 class Past:
     """What a thread holds, and what of it answers."""
 
-    def __init__(self, thread: Thread, vectors: VectorSource | None = None, *, redacts: bool = False) -> None:
+    def __init__(
+        self, thread: Thread, vectors: VectorSource | None = None, *, redacts: bool = False
+    ) -> None:
         self._thread, self._tells = thread, concealing(redacts=redacts)
         self._everything, self._remaining = _Everything(thread), _Remaining(thread)
         self._found = Retrieval(self._everything, self._everything, vectors)
@@ -184,7 +200,11 @@ class Past:
         texts = self.texts([hit.position for hit in hits])
         return [
             Recalled(
-                hit.position, hit.score, self._tells(texts[hit.position]), hit.why, *self._spoken(hit.position)
+                hit.position,
+                hit.score,
+                self._tells(texts[hit.position]),
+                hit.why,
+                *self._spoken(hit.position),
             )
             for hit in hits
             if hit.score > 0 and texts.get(hit.position)
@@ -212,7 +232,8 @@ class Past:
     def texts(self, positions: Sequence[int]) -> dict[int, str]:
         """What the messages at these positions say, or what they call; none of what was deleted."""
         return {
-            place: kept.remembered.text or (told(self._thread.state, kept) if kept.message.calls else "")
+            place: kept.remembered.text
+            or (told(self._thread.state, kept) if kept.message.calls else "")
             for place, kept in self._thread.read(positions).items()
         }
 
@@ -227,22 +248,34 @@ class Past:
     ) -> Recollection:
         """The smallest texts that answer, as many as the room takes, in order of time; secrets may be masked.
 
-        Not what is ``shown`` already, was evicted, or has a score below the ``least``. ``count`` counts a piece,
-        ``whole`` what all of them take together in their message.
+        Not what is ``shown`` already, was evicted, or has a score below the ``least``. ``count``
+        counts a piece, ``whole`` what all of them take together in their message.
         """
         if room <= 0:
             return Recollection()
-        apart = frozenset[int]() if self._thread.state.spoke in shown else self._asking(asked.question)
+        apart = (
+            frozenset[int]() if self._thread.state.spoke in shown else self._asking(asked.question)
+        )
         answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work, apart)
         scores = answers.ranked()
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits, messages = list(islice(unseen, _HITS)), answers.messages
         if self._tells is not str:
-            messages = {place: replace(messages[place], text=self._tells(messages[place].text)) for place in hits}
-        excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=self._author)
+            messages = {
+                place: replace(messages[place], text=self._tells(messages[place].text))
+                for place in hits
+            }
+        excerpts = pack(
+            hits, messages, room, count, question=asked.brief, whole=whole, name=self._author
+        )
         chosen = [
             Recalled(
-                each.position, scores[each.position], each.text, answers.why(each.position), seen.role, seen.said
+                each.position,
+                scores[each.position],
+                each.text,
+                answers.why(each.position),
+                seen.role,
+                seen.said,
             )
             for each in excerpts
             if (seen := answers.messages[each.position])
@@ -274,7 +307,9 @@ class _Everything:
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
         """Those of the positions that there are; what the system said is always in view and never looked for."""
         found = self._thread.read(positions).values()
-        return all_heard((kept for kept in found if kept.message.role != "system"), self._thread.state)
+        return all_heard(
+            (kept for kept in found if kept.message.role != "system"), self._thread.state
+        )
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
         """The positions of messages that were said in this span of time."""
@@ -305,10 +340,14 @@ class _Remaining(_Everything):
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
         """As above, of those that remain."""
         out = self._thread.state.evicted
-        return super().read([place for place in positions if not holds(out, place)] if out else positions)
+        return super().read(
+            [place for place in positions if not holds(out, place)] if out else positions
+        )
 
 
-_PARTS = Registry("part of a search by meaning", "meaning", {"vectors": "holdfast.memory.vectors:WordVectors"})
+_PARTS = Registry(
+    "part of a search by meaning", "meaning", {"vectors": "holdfast.memory.vectors:WordVectors"}
+)
 """What needs numpy is loaded where it is installed and asked for."""
 
 _BLOCK = 4_096  # messages
@@ -399,7 +438,9 @@ class Meaning:
         while isinstance(store, GetsBytes) and self._next + _BLOCK <= self._thread.state.messages:
             kept = settled(store.get_bytes(self._key(self._next // _BLOCK)))
             try:
-                self._blocks[self._next // _BLOCK] = self._kind.from_bytes(self._embedder, kept or b"")
+                self._blocks[self._next // _BLOCK] = self._kind.from_bytes(
+                    self._embedder, kept or b""
+                )
             except (ValueError, KeyError, TypeError):
                 return  # not kept, or damaged: it is made again
             self._next += _BLOCK
@@ -442,4 +483,7 @@ class Knowing:
         return seen if self._tells is str else replace(seen, text=self._tells(seen.text))
 
     def _forgotten(self, fact: Fact) -> bool:
-        return any(fact.position < at and fact.key == tuple(key) for at, key in self._thread.state.forgotten)
+        return any(
+            fact.position < at and fact.key == tuple(key)
+            for at, key in self._thread.state.forgotten
+        )

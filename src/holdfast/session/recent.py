@@ -1,6 +1,7 @@
 """The part of a view that no question brings back: what ``compress`` makes of the thread.
 
-Of a thread that is many times as long as the view, what is far stands there in notes that are carried on.
+Of a thread that is many times as long as the view, what is far stands there in notes that are
+carried on.
 """
 
 from __future__ import annotations
@@ -142,14 +143,17 @@ _STEP = 64  # messages that are read at once
 def carried(frame: Frame, start: int) -> str:
     """Notes on what was before this position; empty where nothing was, or nothing is worth it.
 
-    They are kept with the state of the thread, and made anew, of what is near, when what they tell of was changed.
+    They are kept with the state of the thread, and made anew, of what is near, when what they tell
+    of was changed.
     """
     thread, tokens = frame.thread, int(frame.room * _SHARE)
     known = thread.state.carried
     stands = bool(known) and known["to"] <= start
     if stands and known["to"] == start and known["tokens"] <= tokens:
         return str(known["text"])
-    messages = [kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)]
+    messages = [
+        kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)
+    ]
     if stands and known["text"]:
         messages = [summary_of(thread, known["text"]), *messages]
     text = noted(frame, messages, tokens)
@@ -162,7 +166,9 @@ def noted(frame: Frame, messages: Sequence[Message], tokens: int, heading: str =
     """Notes on the messages, without secrets where these are masked; earlier notes among them are carried on."""
     told = list(map(concealed, messages)) if frame.options.redacts else messages
     bodies = {at: body for at, message in enumerate(told) if (body := body_of(message)) is not None}
-    return notes_of(events_of(told, range(len(told)), bodies), tokens, frame.options.meter.text, heading)
+    return notes_of(
+        events_of(told, range(len(told)), bodies), tokens, frame.options.meter.text, heading
+    )
 
 
 def summary_of(thread: Thread, text: str) -> Message:
@@ -192,7 +198,9 @@ def _left(frame: Frame, first: int, stop: int, most: int) -> list[Kept]:
 
 
 _IN_MIND = "To be kept in mind:"
-_IN_MIND_SHARE = 0.4  # of the budget, at most: what somebody wants kept in mind leaves room for what is going on
+_IN_MIND_SHARE = (
+    0.4  # of the budget, at most: what somebody wants kept in mind leaves room for what is going on
+)
 
 
 def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
@@ -212,12 +220,17 @@ def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -
     known = desk.telling
     if known is None or (known.wire, known.text) != (thread.wire.name, text):
         message = summary_of(thread, text)
-        known = desk.telling = PastMessage(thread.wire.name, text, message.original, meter.message(message))
+        known = desk.telling = PastMessage(
+            thread.wire.name, text, message.original, meter.message(message)
+        )
     return known
 
 
 _NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
-_FAR, _LEFT = 12.0, 9.0  # times the room: a longer thread is told in notes, up to where so much is left
+_FAR, _LEFT = (
+    12.0,
+    9.0,
+)  # times the room: a longer thread is told in notes, up to where so much is left
 _INPUT = 0.125  # share of the room up to which the newest input of the user stands there whole
 _LOOKED_AT = 64  # newest messages that tell whether an agent is at work
 _TALK = 0.65  # share of what people and the model say, of all that was said, done and returned
@@ -271,7 +284,9 @@ class RecentTurns:
         end = self._thread.state.messages
         kept = self._thread.read(range(max(0, end - _LOOKED_AT), end))
         events = events_of([_bare(each) for each in kept.values()], list(kept), {})
-        sizes = [(each.function, len(each.text)) for each in events if each.function != "instruction"]
+        sizes = [
+            (each.function, len(each.text)) for each in events if each.function != "instruction"
+        ]
         said = sum(size for function, size in sizes if function == "words")
         return said >= _TALK * sum(size for _, size in sizes)
 
@@ -304,7 +319,9 @@ class RecentTurns:
     def made(self, start: int, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
         """The part, of what was said from this position on, beside what the past tells; and how it was made."""
         state = self._thread.state
-        made = Made([], start, state.messages, state.spoke, is_talk, self._frame.limit, target, told)
+        made = Made(
+            [], start, state.messages, state.spoke, is_talk, self._frame.limit, target, told
+        )
         return self._made(made), made
 
     def keep(self, part: Part, made: Made) -> None:
@@ -319,8 +336,12 @@ class RecentTurns:
 
     def _made(self, made: Made) -> Part:
         frame, thread = self._frame, self._thread
-        messages = [_Standing(each.position, each.original, frame.size(each)) for each in self._before(made)]
-        first = {*thread.state.system} if made.is_talk else {*thread.state.system, thread.state.task}
+        messages = [
+            _Standing(each.position, each.original, frame.size(each)) for each in self._before(made)
+        ]
+        first = (
+            {*thread.state.system} if made.is_talk else {*thread.state.system, thread.state.task}
+        )
         at = sum(1 for _ in takewhile(lambda each: each.place in first, messages))
         if made.told:
             messages.insert(at, self._noted(made.told))
@@ -335,7 +356,10 @@ class RecentTurns:
         if tokens > made.target:
             beside = at if made.told else None
             result = self._compressed(messages, beside, made)
-            tokens, left = result.usage.tokens, list(zip(sources(result), result.messages, strict=True))
+            tokens, left = (
+                result.usage.tokens,
+                list(zip(sources(result), result.messages, strict=True)),
+            )
         if made.told:
             tokens -= messages[at].tokens
             left = [(i, original) for i, original in left if i != at]
@@ -356,14 +380,18 @@ class RecentTurns:
         message = summary_of(self._thread, text)
         return _Standing(None, message.original, self._frame.options.meter.message(message))
 
-    def _compressed(self, messages: Sequence[_Standing], beside: int | None, made: Made) -> CompressionResult:
+    def _compressed(
+        self, messages: Sequence[_Standing], beside: int | None, made: Made
+    ) -> CompressionResult:
         """The messages made to fit, of which pins stay, and what stands ``beside`` them counts as told.
 
         What the user said last stays too where the target can be met with it.
         """
         options, pins = self._frame.options, {*self._thread.state.pins}
         brief = self._frame.room * _INPUT
-        spoken = {each.place for each in messages if each.tokens <= brief and each.place == made.spoke}
+        spoken = {
+            each.place for each in messages if each.tokens <= brief and each.place == made.spoke
+        }
         asked = compression.Options(
             model=options.model,
             format=self._thread.wire.name,
@@ -378,7 +406,9 @@ class RecentTurns:
         originals = [each.original for each in messages]
 
         def keeping(stays: Container[int | None]) -> CompressionResult:
-            asked["pin"] = [i for i, each in enumerate(messages) if i == beside or each.place in stays]
+            asked["pin"] = [
+                i for i, each in enumerate(messages) if i == beside or each.place in stays
+            ]
             return run(fitted(originals, max(1, made.target), asked, logged=True), answers)
 
         result = keeping(pins | spoken)

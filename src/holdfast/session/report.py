@@ -61,7 +61,10 @@ class Stats:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        tiers = {name: asdict(tier) | {"utilization": tier.utilization} for name, tier in self.tiers.items()}
+        tiers = {
+            name: asdict(tier) | {"utilization": tier.utilization}
+            for name, tier in self.tiers.items()
+        }
         return asdict(self) | {"tiers": tiers}
 
 
@@ -78,7 +81,9 @@ def stats_of(thread: Thread, tending: Tending, faults: Sequence[str]) -> Stats:
         pinned=len(state.pins),
         notes=len(state.notes),
         since=state.since,
-        recent_tokens=sum(thread.meter.message(kept.message) for kept in thread.forwards(state.since)),
+        recent_tokens=sum(
+            thread.meter.message(kept.message) for kept in thread.forwards(state.since)
+        ),
         tiers=tending.statistics(),
         forms=tending.writers(),
         events=dict(state.happened),
@@ -130,13 +135,17 @@ def masked(story: Story) -> Story:
         else event
         for event in story.events
     ]
-    return Story(story.stats, events, {place: redacted_text(text)[0] for place, text in story.texts.items()})
+    return Story(
+        story.stats, events, {place: redacted_text(text)[0] for place, text in story.texts.items()}
+    )
 
 
 def recalled_positions(events: Sequence[Event]) -> list[int]:
     """The messages that recalls brought back, in order, as far as they are shown."""
     recalls = [event for event in events if event.kind == "recall" and event.facts["chosen"]]
-    return sorted({chosen[0] for event in recalls[-MOST_SHOWN:] for chosen in best(event, MOST_TOLD)})
+    return sorted(
+        {chosen[0] for event in recalls[-MOST_SHOWN:] for chosen in best(event, MOST_TOLD)}
+    )
 
 
 def reasons(why: dict[str, float]) -> str:
@@ -148,7 +157,15 @@ def reasons(why: dict[str, float]) -> str:
 def text_page(story: Story) -> str:
     """The story for a terminal."""
     return (
-        "\n".join([*_figures(story), *_tiers(story), *_compactions(story), *_recalls(story), *_faults(story)])
+        "\n".join(
+            [
+                *_figures(story),
+                *_tiers(story),
+                *_compactions(story),
+                *_recalls(story),
+                *_faults(story),
+            ]
+        )
         + "\n"
     )
 
@@ -182,12 +199,16 @@ def _tiers(story: Story) -> Iterator[str]:
         bar = "█" * round(held.utilization / 5)
         full = f"{held.size:>8,} of {held.capacity:>7,} tokens"
         yield f"  {tier:5} {full}  {amount(held.segment_count, 'segment'):>14}  {bar}".rstrip()
-    written = [f"{number:,} by {name}" for name, number in story.stats.forms.items() if name != RULE]
+    written = [
+        f"{number:,} by {name}" for name, number in story.stats.forms.items() if name != RULE
+    ]
     if written:
         yield f"  of {amount(sum(story.stats.forms.values()), 'short form')} {', '.join(written)}"
 
 
-def _section(found: Sequence[Event], title: str, tell: Callable[[Event], Iterator[str]]) -> Iterator[str]:
+def _section(
+    found: Sequence[Event], title: str, tell: Callable[[Event], Iterator[str]]
+) -> Iterator[str]:
     """The newest of the events under a title with their number; nothing where there are none."""
     if found:
         yield ""
@@ -249,7 +270,8 @@ def html_page(story: Story) -> str:
         sent=_sent(story),
         tiers=_charted(story),
         gauges="\n".join(_gauges(story)),
-        compactions="\n".join(map(_compaction, reversed(story.of("compaction")[-MOST_SHOWN:]))) or _none(3),
+        compactions="\n".join(map(_compaction, reversed(story.of("compaction")[-MOST_SHOWN:])))
+        or _none(3),
         recalls="\n".join(_recall(story, event) for event in reversed(story.recalls[-MOST_SHOWN:]))
         or "<p>Nothing was recalled yet.</p>",
     )
@@ -277,8 +299,12 @@ def _facts(story: Story) -> str:
     }
     faults = story.of("fault")
     if faults:
-        facts["went wrong"] = f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, _CELLS)}"
-    return "".join(f"<div><dt>{name}</dt><dd>{_shown(value)}</dd></div>" for name, value in facts.items())
+        facts["went wrong"] = (
+            f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, _CELLS)}"
+        )
+    return "".join(
+        f"<div><dt>{name}</dt><dd>{_shown(value)}</dd></div>" for name, value in facts.items()
+    )
 
 
 def _sent(story: Story) -> str:
@@ -293,7 +319,8 @@ def _charted(story: Story) -> str:
     """How much each tier held after each change."""
     events = [event for event in story.of("tiers") if "sizes" in event.facts]
     lines = [
-        (tier, tier, [(float(event.at), float(event.facts["sizes"][tier])) for event in events]) for tier in TIERS
+        (tier, tier, [(float(event.at), float(event.facts["sizes"][tier])) for event in events])
+        for tier in TIERS
     ]
     return _chart(lines, "tokens")
 
@@ -347,7 +374,11 @@ def _compaction(event: Event) -> str:
 def _recall(story: Story, event: Event) -> str:
     chosen = event.facts["chosen"]
     rows = "".join(_chosen(story, *each) for each in best(event, MOST_TOLD))
-    more = f"<p>and {amount(len(chosen) - MOST_TOLD, 'message')} more</p>" if len(chosen) > MOST_TOLD else ""
+    more = (
+        f"<p>and {amount(len(chosen) - MOST_TOLD, 'message')} more</p>"
+        if len(chosen) > MOST_TOLD
+        else ""
+    )
     question = _shown(one_line(event.facts["question"], _CELLS))
     return (
         f'<details><summary><span class="at">{event.at:,}</span><span class="words" dir="auto">{question}</span>'

@@ -59,7 +59,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def awaited(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
+def awaited(
+    method: Callable[Concatenate[S, P], T],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
     """The method as one that is awaited; what a subclass makes of the method holds for it too."""
     name = method.__name__
 
@@ -71,7 +73,9 @@ def awaited(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P
     return waits
 
 
-_PARTED = "a call and its result were appended apart from each other; all is kept, and views mend it"
+_PARTED = (
+    "a call and its result were appended apart from each other; all is kept, and views mend it"
+)
 
 Expand = Literal["model"]
 
@@ -79,28 +83,32 @@ Expand = Literal["model"]
 
 _LIFTED = 10  # messages of a view whose segments come up, as many as V.18 retrieves
 
-_ATTEMPTS = 8  # to leave room for what is put in where calls and results were parted; 2 nearly always do
+_ATTEMPTS = (
+    8  # to leave room for what is put in where calls and results were parted; 2 nearly always do
+)
 
 
 class Session:
     """A conversation that is kept whole and seen through a view that fits.
 
-    ``thread`` is any text, and names the conversation in its store; many threads live in one store, and many
-    processes may use one thread. ``store``: a URL such as ``sqlite:///agent.db``, or an object that keeps logs;
-    without one everything is kept in memory, as long as the session lives. ``budget`` is for ``fit``; ``model``,
-    ``format``, ``profile``, ``counter`` and ``redact`` are those of ``compress``. ``tiers`` are the sizes of hot,
-    warm and cold. ``vectors``: whether messages are found by what they mean too, by default where the extra
-    ``local`` is installed. ``condenser`` makes the warm and the cold form of what leaves hot, by default by rule.
-    ``clock`` tells the time, in seconds since 1970 UTC.
+    ``thread`` is any text, and names the conversation in its store; many threads live in one store,
+    and many processes may use one thread. ``store``: a URL such as ``sqlite:///agent.db``, or an
+    object that keeps logs; without one everything is kept in memory, as long as the session lives.
+    ``budget`` is for ``fit``; ``model``, ``format``, ``profile``, ``counter`` and ``redact`` are
+    those of ``compress``. ``tiers`` are the sizes of hot, warm and cold. ``vectors``: whether
+    messages are found by what they mean too, by default where the extra ``local`` is installed.
+    ``condenser`` makes the warm and the cold form of what leaves hot, by default by rule. ``clock``
+    tells the time, in seconds since 1970 UTC.
 
-    ``llm``, ``embedder``, ``cache`` and ``limits`` are those of ``compress``. The model writes the forms, each
-    held against the original; until one is there that of the rule stands, and the next tending puts it in its
-    place. The embedder tells which segments come near to what is being talked about; they stay longer. Both are
-    asked by ``append``, with ``background`` in a thread of its own, and by ``tend``, never by ``fit``. What goes
-    wrong there is not raised: ``stats`` and ``history`` tell it.
+    ``llm``, ``embedder``, ``cache`` and ``limits`` are those of ``compress``. The model writes the
+    forms, each held against the original; until one is there that of the rule stands, and the next
+    tending puts it in its place. The embedder tells which segments come near to what is being
+    talked about; they stay longer. Both are asked by ``append``, with ``background`` in a thread of
+    its own, and by ``tend``, never by ``fit``. What goes wrong there is not raised: ``stats`` and
+    ``history`` tell it.
 
-    What the log holds is never changed or deleted. Each method has an asynchronous form whose name begins with a,
-    which leaves the waiting to a thread.
+    What the log holds is never changed or deleted. Each method has an asynchronous form whose name
+    begins with a, which leaves the waiting to a thread.
     """
 
     def __init__(
@@ -124,7 +132,9 @@ class Session:
         background: bool = False,
         clock: Callable[[], float] = time,
     ) -> None:
-        arguments.able("__call__", "clock", clock, "give a function that tells seconds since 1970 UTC")
+        arguments.able(
+            "__call__", "clock", clock, "give a function that tells seconds since 1970 UTC"
+        )
         stated = None if budget is None else Budget.of(budget)
         sizes = TierSizes() if tiers is None else tiers
         forms = TurnCondenser() if condenser is None else condenser
@@ -148,16 +158,23 @@ class Session:
         self._owns = isinstance(store, str)
         self._begin(thread, kept)
 
-    def append(self, *messages: Any, ids: Sequence[str] = (), at: float | datetime | None = None) -> list[int]:
+    def append(
+        self, *messages: Any, ids: Sequence[str] = (), at: float | datetime | None = None
+    ) -> list[int]:
         """Keep the messages at the end of the thread, durably; their positions.
 
-        ``ids`` name them, by default their own field ``id``: one that is known is not kept again. ``at`` is when
-        they were said, by default now. A result without its call is kept, told by ``faults``, and mended in views.
-        Raises InputError for what is no message, StoreError if they were not kept;
-        what goes wrong afterwards, while tiers are tended, is told by ``stats``.
+        ``ids`` name them, by default their own field ``id``: one that is known is not kept again.
+        ``at`` is when they were said, by default now. A result without its call is kept, told by
+        ``faults``, and mended in views. Raises InputError for what is no message, StoreError if
+        they were not kept; what goes wrong afterwards, while tiers are tended, is told by
+        ``stats``.
         """
         arguments.messages(messages)
-        names = arguments.names(ids, len(messages)) if ids else [own_id(message) for message in messages]
+        names = (
+            arguments.names(ids, len(messages))
+            if ids
+            else [own_id(message) for message in messages]
+        )
         said = arguments.moment(at)
         with self._turn:
             parted = self._thread.state.unpaired
@@ -170,8 +187,8 @@ class Session:
     def tend(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
         """Bring the tiers up to date now; with ``force`` empty each to its target, however full it is.
 
-        With a model, all its forms that are wanted are asked for and put in their place. Raises StoreError if the
-        tiers cannot be kept.
+        With a model, all its forms that are wanted are asked for and put in their place. Raises
+        StoreError if the tiers cannot be kept.
         """
         arguments.one_of("force", force, (True, False))
         with self._turn:
@@ -193,17 +210,23 @@ class Session:
         A call and its results go together.
         """
         with self._turn:
-            return self._thread.record("delete", arguments.words("reason", reason), self._exchanges(which))
+            return self._thread.record(
+                "delete", arguments.words("reason", reason), self._exchanges(which)
+            )
 
     def pin(self, *which: Which, reason: str = "pinned") -> Event:
         """Keep these messages in every view, whatever their age; a call and its results together."""
         with self._turn:
-            return self._thread.record("pin", arguments.words("reason", reason), self._exchanges(which))
+            return self._thread.record(
+                "pin", arguments.words("reason", reason), self._exchanges(which)
+            )
 
     def remember(self, text: str, *, by: str = "user") -> Event:
         """Keep a text in mind: it stands in every view until it is forgotten. ``by`` says whose wish it is."""
         noted, whose = arguments.words("text", text), arguments.words("by", by)
-        sendable = noted.encode("utf-8", "replace").decode()  # half a character would stand in every view
+        sendable = noted.encode(
+            "utf-8", "replace"
+        ).decode()  # half a character would stand in every view
         with self._turn:
             self._thread.refresh()
             return self._thread.record("note", f"asked by the {whose}", {"text": sendable})
@@ -222,8 +245,9 @@ class Session:
     def undo(self, event: Event | int | None = None) -> Event:
         """Take an event back, by default the newest that can be: a compaction, an edit, a deletion or a pin.
 
-        What does so is a new event: the log only grows. A compaction that is taken back stays so for budgets that
-        hold what it took out of the recent turns. Raises InputError if there is nothing to take back.
+        What does so is a new event: the log only grows. A compaction that is taken back stays so
+        for budgets that hold what it took out of the recent turns. Raises InputError if there is
+        nothing to take back.
         """
         number = None if event is None else arguments.event(event)
         with self._turn:
@@ -291,18 +315,22 @@ class Session:
         """The form in which the thread's messages are written, as far as these and the thread tell it."""
         return self._thread.form(messages)
 
-    def fit(self, query: str | None = None, *, budget: int | Budget | None = None, tools: object = None) -> View:
+    def fit(
+        self, query: str | None = None, *, budget: int | Budget | None = None, tools: object = None
+    ) -> View:
         """The messages for the next model call, within the budget: the system's, the past's, the recent turns.
 
-        ``query`` is a question about the past: it gets nearly all of the budget. Without one, the newest input of
-        the user is the question, and the recent turns have most of the budget. ``tools``: schemas to count.
-        Raises BudgetError for a hard budget that cannot be met.
+        ``query`` is a question about the past: it gets nearly all of the budget. Without one, the
+        newest input of the user is the question, and the recent turns have most of the budget.
+        ``tools``: schemas to count. Raises BudgetError for a hard budget that cannot be met.
         """
         arguments.maybe_text("query", query)
         chosen = self._options.budget if budget is None else Budget.of(budget)
         if chosen is None:
             raise ConfigError(
-                "there is none", place="budget", advice="give one such as 8_000 to the session, or to fit"
+                "there is none",
+                place="budget",
+                advice="give one such as 8_000 to the session, or to fit",
             )
         with self._turn:
             self._thread.refresh()
@@ -312,7 +340,9 @@ class Session:
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and view.smallest is not None:
             reason = "what must stay is larger"
-            raise BudgetError(limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason)
+            raise BudgetError(
+                limit=view.limit, tokens=view.tokens, smallest=view.smallest, reason=reason
+            )
         return view
 
     def messages(self) -> list[Any]:
@@ -369,9 +399,10 @@ class Session:
     ) -> str:
         """An original, whole or in part: of a text that was shortened, by its key, or of a message of the thread.
 
-        With ``expand="model"``, of a message that the store has lost, what the session's model makes of the note
-        that the tiers have of its turn, marked as reconstructed; never where the original is kept.
-        Raises NotFoundError if there is nothing, ModelError if the model cannot write it out.
+        With ``expand="model"``, of a message that the store has lost, what the session's model
+        makes of the note that the tiers have of its turn, marked as reconstructed; never where the
+        original is kept. Raises NotFoundError if there is nothing, ModelError if the model cannot
+        write it out.
         """
         arguments.one_of("expand", expand, ("model", None))
         arguments.maybe_text("pattern", pattern)
@@ -381,7 +412,11 @@ class Session:
             position = self._position(key)
             kept = None if position is None else self._thread.read([position]).get(position)
             text = None if kept is None else kept.message.content_text or ""
-            note = self._tending.note_of(position) if position is not None and kept is None and expand else None
+            note = (
+                self._tending.note_of(position)
+                if position is not None and kept is None and expand
+                else None
+            )
             if position is not None:
                 self._upkeep.found([position])
         if note is not None:
@@ -410,7 +445,10 @@ class Session:
         arguments.one_of("format", format, ("text", "html"))
         with self._turn:
             self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look
-            stats, events = stats_of(self._thread, self._tending, self.faults), list(self._thread.events())
+            stats, events = (
+                stats_of(self._thread, self._tending, self.faults),
+                list(self._thread.events()),
+            )
             told = self._past.texts(recalled_positions(events))
             story = masked(Story(stats, events, told))  # a report is passed on
         return html_page(story) if format == "html" else text_page(story)
@@ -461,14 +499,19 @@ class Session:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
     def _exchanges(self, which: Sequence[Which]) -> dict[str, list[int]]:
         """The positions of these messages and of what belongs to them, as facts of an event."""
         if not which:
-            raise ConfigError("no message is named", place="message", advice="give positions or ids")
+            raise ConfigError(
+                "no message is named", place="message", advice="give positions or ids"
+            )
         return {"positions": exchanges(self._thread, [self._known(each) for each in which])}
 
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:
@@ -523,7 +566,9 @@ class Session:
         self._tending = Tending(self._thread, options.tiers, options.condenser, likeness)
         asking = options.asking
         forming = None if asking is None else Forming(asking, options.lineup, options.redacts)
-        self._upkeep = Upkeep(self._turn, self._tending, likeness, forming, background=options.background)
+        self._upkeep = Upkeep(
+            self._turn, self._tending, likeness, forming, background=options.background
+        )
 
     def _known(self, which: Which) -> int:
         """The position of a message. Raises NotFoundError if there is none, or it is deleted."""
@@ -534,7 +579,11 @@ class Session:
         return position
 
     def _absent(self, which: Which, position: int | None) -> NotFoundError:
-        gone = ", where it was deleted; undo brings it back" if position in self._thread.state.deleted else ""
+        gone = (
+            ", where it was deleted; undo brings it back"
+            if position in self._thread.state.deleted
+            else ""
+        )
         return NotFoundError(str(which), where=f"thread {self._thread.name!r}{gone}")
 
     def _position(self, which: Which) -> int | None:

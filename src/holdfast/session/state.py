@@ -67,9 +67,10 @@ EventKind = Literal[
 ]  # fmt: skip
 """What can happen to a thread beside a message.
 
-``revert`` takes an edit back, ``keep`` a deletion and ``unpin`` a pin; a compaction that was undone is followed by
-one that moves back; ``shrink`` makes the recent turns in view smaller where they stand; ``tiers`` moves segments
-from one tier to another, ``forms`` tells what a model was asked for them, and ``fault`` what went wrong.
+``revert`` takes an edit back, ``keep`` a deletion and ``unpin`` a pin; a compaction that was undone
+is followed by one that moves back; ``shrink`` makes the recent turns in view smaller where they
+stand; ``tiers`` moves segments from one tier to another, ``forms`` tells what a model was asked for
+them, and ``fault`` what went wrong.
 """
 
 Oddity = Literal["refused", "unusual"]
@@ -78,7 +79,12 @@ Oddity = Literal["refused", "unusual"]
 DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
 """What a session does by itself, and would do again: no fit waits for the disk to tell of it."""
 
-_LISTS = {"delete": ("deleted", True), "keep": ("deleted", False), "pin": ("pins", True), "unpin": ("pins", False)}
+_LISTS = {
+    "delete": ("deleted", True),
+    "keep": ("deleted", False),
+    "pin": ("pins", True),
+    "unpin": ("pins", False),
+}
 _SPEAKERS = 64
 _REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})
 
@@ -302,7 +308,9 @@ class State:
         elif kind == "forget":
             self.notes.pop(facts["note"], None)
         elif kind == "tiers":
-            self.evicted = joined(without(self.evicted, facts.get("readmitted", ())), facts.get("evicted", ()))
+            self.evicted = joined(
+                without(self.evicted, facts.get("readmitted", ())), facts.get("evicted", ())
+            )
         elif kind == "compaction":
             self.since = facts["to"]
         if kind in _REWORDS:

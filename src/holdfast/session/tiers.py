@@ -1,7 +1,7 @@
 """The tiers of a thread: turns become segments, and what matters least goes from hot to warm to cold and out.
 
-The original of a segment is the log itself, so that nothing is lost whatever a tier forgets. What was evicted from
-cold is no candidate of a fit any more, until somebody finds or recalls it.
+The original of a segment is the log itself, so that nothing is lost whatever a tier forgets. What
+was evicted from cold is no candidate of a fit any more, until somebody finds or recalls it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ class Likeness:
             return []
         self._talk = talk
         newest = sorted(segments, key=lambda each: -each.created)
-        texts = dict.fromkeys(text for text in (talk, *(each.content for each in newest)) if text.strip())
+        texts = dict.fromkeys(
+            text for text in (talk, *(each.content for each in newest)) if text.strip()
+        )
         self._vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
         return [text for text in texts if text not in self._vectors][:_AT_ONCE]
 
@@ -129,9 +131,14 @@ class Shelf:
         texts = {tier: self._text(tier) for tier in TIERS if tier != "hot"}
         try:
             kept = {tier: json.loads(text) for tier, text in ({"hot": hot} | texts).items() if text}
-            held = {tier: tuple(_segment(each) for each in data["segments"]) for tier, data in kept.items()}
+            held = {
+                tier: tuple(_segment(each) for each in data["segments"])
+                for tier, data in kept.items()
+            }
             newest = max(kept.values(), key=lambda data: data["next"], default={"next": 0})
-            return Shelved(Tiers(**held), newest["next"], newest.get("events", 0), newest.get("tokens", 0))
+            return Shelved(
+                Tiers(**held), newest["next"], newest.get("events", 0), newest.get("tokens", 0)
+            )
         except (ValueError, KeyError, TypeError):
             return Shelved()
 
@@ -196,12 +203,16 @@ class Owed:
 class Tending:
     """Keeps the tiers of one thread."""
 
-    def __init__(self, thread: Thread, sizes: TierSizes, condenser: Condenser, likeness: Likeness) -> None:
+    def __init__(
+        self, thread: Thread, sizes: TierSizes, condenser: Condenser, likeness: Likeness
+    ) -> None:
         self.thread, self.sizes, self._likeness = thread, sizes, likeness
         self.tiers = Tiers()
         self.behind = False
         self._turns = Turns(thread)
-        self._maintenance = Maintenance(sizes, thread.meter.text, self._turns.text, condenser, self._turns.before)
+        self._maintenance = Maintenance(
+            sizes, thread.meter.text, self._turns.text, condenser, self._turns.before
+        )
         self._shelf = Shelf(thread)
         self._next = self._events = self._tokens = self._looked = 0
         self._wanted = Counter[int]()
@@ -212,12 +223,15 @@ class Tending:
     def due(self, *, patient: bool = False) -> bool:
         """Whether enough was said since the last run.
 
-        What waits is missed by nobody: the newest turns stand in every view as they were said. Of an agent more
-        may wait, unless one is patient: a long run is one turn that still goes on, and views tell it in notes.
+        What waits is missed by nobody: the newest turns stand in every view as they were said. Of
+        an agent more may wait, unless one is patient: a long run is one turn that still goes on,
+        and views tell it in notes.
         """
         state = self.thread.state
         enough = state.tokens - max(self._looked, self._tokens) >= self.sizes.hot * _DUE
-        return enough and (patient or not state.calls or state.tokens - self._tokens <= self.sizes.hot * _TAKEN_IN)
+        return enough and (
+            patient or not state.calls or state.tokens - self._tokens <= self.sizes.hot * _TAKEN_IN
+        )
 
     def found(self, positions: Iterable[int]) -> None:
         """Count the access; at the next run what was found goes one tier up, and at once what was evicted."""
@@ -233,7 +247,9 @@ class Tending:
         known = {*given_up, *((owed.id, owed.level) for owed in self._forms)}
         found = [
             segment
-            for segment in sorted((*self.tiers.warm, *self.tiers.cold), key=lambda each: -each.created)
+            for segment in sorted(
+                (*self.tiers.warm, *self.tiers.cold), key=lambda each: -each.created
+            )
             if "written_by" not in segment.metadata and (segment.id, segment.level) not in known
         ]
         return [Owed(each.id, each.level, self._turns.condensed_of(each)) for each in found[:most]]
@@ -242,7 +258,10 @@ class Tending:
         """The segment with a message that the store has lost; None where none is left, or it was deleted."""
         if position in self.thread.state.deleted:
             return None
-        return next((each for tier in TIERS for each in self.tiers.of(tier) if position in covered(each)), None)
+        return next(
+            (each for tier in TIERS for each in self.tiers.of(tier) if position in covered(each)),
+            None,
+        )
 
     def take(self, forms: Mapping[Owed, Form], writer: str) -> None:
         """Keep the forms that came; the next run puts each in its place, if it is still wanted there."""
@@ -261,8 +280,8 @@ class Tending:
     def run(self, *, force: bool = False, some: bool = False) -> dict[Tier, TierStatistics]:
         """Bring the tiers up to date, and within their sizes; how full they are then.
 
-        With ``some``, a larger backlog is taken in portions: ``behind`` says whether there is more of it.
-        Raises StoreError where they cannot be kept; the next run does it again.
+        With ``some``, a larger backlog is taken in portions: ``behind`` says whether there is more
+        of it. Raises StoreError where they cannot be kept; the next run does it again.
         """
         now = self.thread.now()
         with self._changing() as moves:
@@ -306,7 +325,9 @@ class Tending:
             if (self.tiers, self._next) != (before.tiers, before.next):
                 self._shelf.save(before.tiers, self._shelved)
             if moves:
-                self.thread.record("tiers", f"{amount(len(moves), 'segment')} changed tiers", self._facts(moves))
+                self.thread.record(
+                    "tiers", f"{amount(len(moves), 'segment')} changed tiers", self._facts(moves)
+                )
         except BaseException:
             self._shelved = before
             raise
@@ -319,7 +340,9 @@ class Tending:
             "moves": [_told(move) for move in moves],
             "sizes": {tier: figures.size for tier, figures in self.statistics().items()},
             "evicted": sorted(map(ends, out)),
-            "readmitted": sorted(span for span in map(ends, left) if holds(self.thread.state.evicted, span[0])),
+            "readmitted": sorted(
+                span for span in map(ends, left) if holds(self.thread.state.evicted, span[0])
+            ),
         }
 
     def _formed(self, now: float) -> list[Move]:
@@ -334,7 +357,9 @@ class Tending:
             if self._turns.condensed_of(segment) != owed.text:
                 continue
             taken = not form.refused and form.text != segment.content
-            after = reformed(segment, owed.text, form, writer if taken else RULE, self.thread.meter.text, now)
+            after = reformed(
+                segment, owed.text, form, writer if taken else RULE, self.thread.meter.text, now
+            )
             self.tiers = self.tiers.placing(tier, after)
             if taken:
                 moves.append(Move(segment, after, tier, tier, "rewritten"))
@@ -356,7 +381,9 @@ class Tending:
                     self.tiers = self.tiers.without(piece.id)
                 fresh = self._turns.segment(ends(segment.origin))
                 if fresh is not None:
-                    fresh = replace(fresh, accessed=segment.accessed, access_count=segment.access_count)
+                    fresh = replace(
+                        fresh, accessed=segment.accessed, access_count=segment.access_count
+                    )
                     self.tiers = self.tiers.placing("hot", fresh)
                 moves.append(Move(segment, fresh, tier, "hot" if fresh else None, "reworded"))
         return moves + self._readmitted(sorted(touched))
@@ -388,7 +415,9 @@ class Tending:
         moves: list[Move] = []
         wanted, self._wanted = self._wanted, Counter[int]()
         for segment in (*self.tiers.hot, *self.tiers.warm, *self.tiers.cold) if wanted else ():
-            times = max((wanted[position] for position in covered(segment) if position in wanted), default=0)
+            times = max(
+                (wanted[position] for position in covered(segment) if position in wanted), default=0
+            )
             if times and segment.level == VERBATIM:
                 used = replace(read(segment, now), access_count=segment.access_count + times)
                 self.tiers = self.tiers.placing("hot", used)

@@ -27,14 +27,16 @@ from .log import Kept, Thread
 from .state import Span, State, holds, span_of
 from .wires import is_exchanged
 
-_NEAR = 24  # messages before a result among which its call is looked for: one reply may call many tools
+_NEAR = (
+    24  # messages before a result among which its call is looked for: one reply may call many tools
+)
 
 
 def heard(kept: Kept, named: Container[str]) -> Remembered:
     """The message as memory sees it, with the name at its head as a name, or else as the text that it is.
 
-    Among messages without names "Noted: ..." is what somebody noted, and nobody is called so; ``named`` are the
-    roles whose messages bear names.
+    Among messages without names "Noted: ..." is what somebody noted, and nobody is called so;
+    ``named`` are the roles whose messages bear names.
     """
     seen = kept.remembered
     if not seen.speaker or seen.role in named:
@@ -44,7 +46,9 @@ def heard(kept: Kept, named: Container[str]) -> Remembered:
 
 def bear_names(state: State) -> frozenset[str]:
     """The roles most texts of which begin with a name."""
-    return frozenset(role for role, signed in state.signed.items() if 2 * signed > state.said.get(role, 0))
+    return frozenset(
+        role for role, signed in state.signed.items() if 2 * signed > state.said.get(role, 0)
+    )
 
 
 def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
@@ -58,10 +62,15 @@ def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
 def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = str) -> str:
     """Whom a message is by; of results also the calls that gave them, in brief, where these stand near.
 
-    A message of a user that hands over results is by both. ``tells`` may mask what a call was given.
+    A message of a user that hands over results is by both. ``tells`` may mask what a call was
+    given.
     """
     who, at = speaker_of(message), message.position
-    if message.role == "assistant" or not is_exchanged(thread.state) or not thread.read([at])[at].message.results:
+    if (
+        message.role == "assistant"
+        or not is_exchanged(thread.state)
+        or not thread.read([at])[at].message.results
+    ):
         return who
     told = ", ".join(called(call.name, tells(call.arguments)) for call in calls_of(thread, at))
     tools = f"Tool {told}".rstrip()
@@ -71,7 +80,11 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = st
 def calls_of(thread: Thread, at: int) -> list[ToolCall]:
     """The calls that gave the results of the message at this position, as far as they are near; in their order."""
     near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
-    calls = [near[i].parts[k] for result, (i, k) in sorted(paired(near).items()) if result[0] == len(near) - 1]
+    calls = [
+        near[i].parts[k]
+        for result, (i, k) in sorted(paired(near).items())
+        if result[0] == len(near) - 1
+    ]
     return [call for call in calls if isinstance(call, ToolCall)]
 
 
@@ -80,7 +93,9 @@ _CALL, _RESULT = "Call", "Result"
 _BLOCK = re.compile(rf"^({'|'.join((*_ROLES, _CALL, _RESULT))}): ", re.MULTILINE)
 _WORDS = frozenset({"prose", "dense"})
 _SHORT = 55  # characters of the arguments of a call
-_CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTALL)  # cut within, no bracket closes
+_CALLED = re.compile(
+    r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTALL
+)  # cut within, no bracket closes
 
 
 def told(state: State, kept: Kept) -> str:
@@ -131,13 +146,17 @@ def _parted(text: str) -> tuple[_Block, ...]:
             waiting.clear()
         found.append(_Block(head.start(), name, head.end(), tuple(waiting)))
         if name == _CALL:
-            waiting.append((head.end(), heads[at + 1].start() if at + 1 < len(heads) else len(text)))
+            waiting.append(
+                (head.end(), heads[at + 1].start() if at + 1 < len(heads) else len(text))
+            )
         elif name == _RESULT and waiting:
             waiting.popleft()
     return tuple(found)
 
 
-_PARTED: Memo[str, tuple[_Block, ...]] = Memo(_parted, lambda text, found: len(text) + 64 * len(found), 4_000_000)
+_PARTED: Memo[str, tuple[_Block, ...]] = Memo(
+    _parted, lambda text, found: len(text) + 64 * len(found), 4_000_000
+)
 """Of a long turn each piece is asked for."""
 
 
@@ -174,7 +193,8 @@ def _brief(name: str, arguments: str) -> str:
 def events_in(text: str) -> list[Event] | None:
     """The text of a segment, or a piece of it, as events; None if nothing is called in it.
 
-    What stands before the first of them is the end of a message: of what a tool gave back, or of words.
+    What stands before the first of them is the end of a message: of what a tool gave back, or of
+    words.
     """
     blocks = _PARTED[text]
     if not any(block.name in (_CALL, _RESULT) for block in blocks):
@@ -218,7 +238,9 @@ def _notes(key: tuple[str, int, Count]) -> str:
     return "" if events is None else notes_of(events, room_for(count(text), level), count)
 
 
-_NOTES: Memo[tuple[str, int, Count], str] = Memo(_notes, lambda key, form: len(key[0]) + len(form), 8_000_000)
+_NOTES: Memo[tuple[str, int, Count], str] = Memo(
+    _notes, lambda key, form: len(key[0]) + len(form), 8_000_000
+)
 """What is found rises and is demoted again: its form is made once."""
 
 
@@ -252,7 +274,8 @@ class Turns:
     def finished(self, start: int, most: int | None) -> tuple[list[Segment], int, bool]:
         """The turns from there on, those that were evicted left out; where they end, and whether there are more.
 
-        Not the newest, which is still going on; with ``most``, no more when they have so many tokens.
+        Not the newest, which is still going on; with ``most``, no more when they have so many
+        tokens.
         """
         said: list[Remembered] = []
         tokens = 0
@@ -282,15 +305,22 @@ class Turns:
             return None
         first, last = max(span[0], position - _AROUND), min(span[1], position + _AROUND)
         turns = by_turns(self._told(first, last))
-        found = next((turn for turn in turns if turn[0].position <= position <= turn[-1].position), None)
+        found = next(
+            (turn for turn in turns if turn[0].position <= position <= turn[-1].position), None
+        )
         return (found[0].position, found[-1].position) if found else None
 
     def reworded(self, start: int) -> AbstractSet[int]:
         """The messages that were edited, deleted or brought back since the event with this number."""
         key = (start, self._thread.state.rewordings)
         if self._reworded[0] != key:
-            changes = [event.facts for event in self._thread.events(start) if event.kind in _REWORDING]
-            touched = (facts["positions"] if "positions" in facts else [facts["position"]] for facts in changes)
+            changes = [
+                event.facts for event in self._thread.events(start) if event.kind in _REWORDING
+            ]
+            touched = (
+                facts["positions"] if "positions" in facts else [facts["position"]]
+                for facts in changes
+            )
             self._reworded = key, frozenset(chain.from_iterable(touched))
         return self._reworded[1]
 

@@ -1,8 +1,8 @@
 """The messages for the next model call: what ``compress`` makes of the thread, and what the past answers.
 
-Without a question the view grows at its end until it is full; then it is made anew, of what was said.
-What the past has to say is looked up when the user says something that the view knows nothing of, and
-whenever the view is made anew; meanwhile it stays as it is.
+Without a question the view grows at its end until it is full; then it is made anew, of what was
+said. What the past has to say is looked up when the user says something that the view knows nothing
+of, and whenever the view is made anew; meanwhile it stays as it is.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ _LEAST_PAST = 0.15  # share that it is left where they stay as they are
 _GROWTH = 0.2  # share that is left free where a view is made anew, so that it can grow at its end
 _NEWEST_MESSAGES = 8  # that tell how much comes in an exchange: a call and its output
 _ROOMIER = 1.25  # times the budget that a view was made for: from there on it is made anew
-_RECALL = {True: 0.5, False: 0.15}  # share that the past has at most where nobody asked: of a talk, of work
+_RECALL = {
+    True: 0.5,
+    False: 0.15,
+}  # share that the past has at most where nobody asked: of a talk, of work
 _NEWEST = 0.15  # share of the newest messages, which stand in the view anyway
 _WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
 _OUTGREW = "the recent turns outgrew their share of the budget"
@@ -90,7 +93,9 @@ class Fit:
 
     def view(self) -> View:
         """The view."""
-        found = self._whole() or (self._going_on() if self.frame.query is None else self._answering())
+        found = self._whole() or (
+            self._going_on() if self.frame.query is None else self._answering()
+        )
         self.desk.grows = True
         return found
 
@@ -106,7 +111,9 @@ class Fit:
                 return None
             found.append(kept)
         originals = [kept.original for kept in reversed(found)]
-        head = sum(1 for _ in takewhile(lambda kept: kept.message.role == "system", reversed(found)))
+        head = sum(
+            1 for _ in takewhile(lambda kept: kept.message.role == "system", reversed(found))
+        )
         part = Part(originals, self.limit - left, (), head, self.thread.state.messages, 0)
         view = self._composed(part, Recollection(), "everything_fits")
         return view if view.budget_met else None
@@ -120,7 +127,9 @@ class Fit:
         most = self.limit - max(notes, int(self.room * _LEAST_PAST))
         part, _ = self.recent.made(start, most, "", is_talk=True)
         if part.result is not None:
-            part, _ = self.recent.made(start, self.limit - max(notes, int(self.room * _PAST)), "", is_talk=True)
+            part, _ = self.recent.made(
+                start, self.limit - max(notes, int(self.room * _PAST)), "", is_talk=True
+            )
         asked = Inquiry(self.frame.query or "")
         past = self._recollected(asked, self.limit - part.tokens - empty, set(part.places), 0.0)
         view = self._composed(part, past, "recalled")
@@ -155,7 +164,11 @@ class Fit:
         self.desk.heard = spoke
         if spoke in (None, heard, self.thread.state.recalled.get("for")) or is_idle(self.thread):
             return False
-        beside = [message for place, message in zip(part.places, part.messages, strict=True) if place != spoke]
+        beside = [
+            message
+            for place, message in zip(part.places, part.messages, strict=True)
+            if place != spoke
+        ]
         return not is_known(self.thread, beside, past.text)
 
     def _anew(self, standing: Recollection, reason: str, why: str) -> View:
@@ -171,7 +184,12 @@ class Fit:
             past = Recollection()
             part, made = self.recent.made(start, target, self._told(""), is_talk=is_talk)
         if why:
-            facts = {"from": state.since, "to": part.since, "tokens": part.tokens, "room": self.room}
+            facts = {
+                "from": state.since,
+                "to": part.since,
+                "tokens": part.tokens,
+                "room": self.room,
+            }
             self.thread.record_if_current("compaction", why, facts)
         self.recent.keep(part, made)
         return self._remembered(asked, past, self._composed(part, past, reason))
@@ -179,7 +197,9 @@ class Fit:
     def _growth(self) -> int:
         """What is left free for what comes; nothing where it would not even hold the next exchange."""
         free = int(self.room * _GROWTH)
-        sizes = [self.frame.size(kept) for kept in islice(self.thread.backwards(), _NEWEST_MESSAGES)]
+        sizes = [
+            self.frame.size(kept) for kept in islice(self.thread.backwards(), _NEWEST_MESSAGES)
+        ]
         return free if 2 * sum(sizes) <= free * len(sizes) else 0
 
     def _far(self, start: int, *, is_talk: bool) -> range:
@@ -201,7 +221,9 @@ class Fit:
 
     # the past
 
-    def _recollected(self, asked: Inquiry, room: int, shown: Container[int | None], least: float) -> Recollection:
+    def _recollected(
+        self, asked: Inquiry, room: int, shown: Container[int | None], least: float
+    ) -> Recollection:
         """What the past has to say in so much room, of what is not shown."""
         empty, count = self._telling("").tokens, self.frame.options.meter.text
         return self.past.recollect(
@@ -261,12 +283,17 @@ def paired(view: View, form: Format, options: SessionOptions, waiting: Sequence[
 
 def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
     """The places of the exchange of the waiting calls, and of nothing that came between."""
-    begun = max((i for i, message in enumerate(messages) if _calls(message) & set(waiting)), default=None)
+    begun = max(
+        (i for i, message in enumerate(messages) if _calls(message) & set(waiting)), default=None
+    )
     if begun is None:
         return []
     made = _calls(messages[begun])
     results = [{result.call_id for result in message.results} for message in messages]
-    return [begun, *(i for i in range(begun + 1, len(messages)) if results[i] and results[i] <= made)]
+    return [
+        begun,
+        *(i for i in range(begun + 1, len(messages)) if results[i] and results[i] <= made),
+    ]
 
 
 def _calls(message: Message) -> set[str]:

@@ -14,7 +14,9 @@ from holdfast.kernel.transcript import Format
 from .state import Oddity, State
 
 _BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose rules ask what stands in one message
-_SHARED = "openai_chat"  # what has a list of parts and no mark of another vendor is read as this one's
+_SHARED = (
+    "openai_chat"  # what has a list of parts and no mark of another vendor is read as this one's
+)
 
 
 @cache
@@ -28,11 +30,13 @@ def form_of(originals: Sequence[object], state: State) -> Format:
     return _found(originals, state.format, exchanged=is_exchanged(state))
 
 
-def check(originals: Sequence[object], messages: Sequence[Message], form: Format, known: State | None) -> None:
+def check(
+    originals: Sequence[object], messages: Sequence[Message], form: Format, known: State | None
+) -> None:
     """Raises FormatError unless what was read together can be read one after another, as when a thread is opened.
 
-    Read together they may all be another wire's than what is ``known``; None where a wire was named. A call or a
-    result of another wire's is refused too.
+    Read together they may all be another wire's than what is ``known``; None where a wire was
+    named. A call or a result of another wire's is refused too.
     """
     if known is not None and len(originals) > 1:
         _check_each(originals, known)
@@ -62,13 +66,19 @@ def check_named(form: Format | None, state: State) -> None:
 
 def check_own(original: object, message: Message, form: Format, place: str) -> None:
     """Raises FormatError for a call or a result of another wire's, which this one reads as if it were none."""
-    if message.calls or message.results or not (is_object(original) and is_list(original.get("content"))):
+    if (
+        message.calls
+        or message.results
+        or not (is_object(original) and is_list(original.get("content")))
+    ):
         return
     seen = detect([original])
     other = seen.read([original]).messages[0] if seen.name != form.name else message
     if other.calls or other.results:
         problem = f"the thread is written in {form.name}, and this message in {seen.name}"
-        raise FormatError(problem, place=place, advice="convert it, or begin a thread of another name")
+        raise FormatError(
+            problem, place=place, advice="convert it, or begin a thread of another name"
+        )
 
 
 def is_settled(state: State) -> bool:
@@ -83,20 +93,25 @@ def is_refused(message: Message, form: Format) -> bool:
         if not (message.parts and all(text.strip() for text in texts)):
             return True
     twice = (message, message)  # as the last one it might be taken
-    return any(not broken.index for rule in form.rules if rule.alone for broken in rule.violations(twice))
+    return any(
+        not broken.index for rule in form.rules if rule.alone for broken in rule.violations(twice)
+    )
 
 
 def oddity(message: Message, before: Message | None, form: Format) -> Oddity | None:
     """What views have to be looked at for; None for a message that may stand in any of them.
 
-    Beside what a wire refuses anywhere: thinking, and results of one reply in more messages than it asks for.
+    Beside what a wire refuses anywhere: thinking, and results of one reply in more messages than it
+    asks for.
     """
     if is_refused(message, form):
         return "refused"
     if message.is_speech or form.name not in _BLOCKS:
         return None
     spread = bool(message.results and before and before.results)
-    return "unusual" if spread or any(isinstance(part, Reasoning) for part in message.parts) else None
+    return (
+        "unusual" if spread or any(isinstance(part, Reasoning) for part in message.parts) else None
+    )
 
 
 def _found(originals: Sequence[object], known: str, *, exchanged: bool) -> Format:

@@ -60,7 +60,9 @@ def _by_url(url: str) -> KeyValueStore:
     scheme, mark, _ = url.partition("://")
     if not mark:
         file = url.removeprefix("sqlite:") or "agent.db"
-        raise ConfigError(f"{url!r} is not a URL", place="store", advice=f"a file is written 'sqlite:///{file}'")
+        raise ConfigError(
+            f"{url!r} is not a URL", place="store", advice=f"a file is written 'sqlite:///{file}'"
+        )
     try:
         opener = STORES.load(scheme.lower())
     except ConfigError as fault:

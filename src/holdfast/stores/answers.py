@@ -71,7 +71,9 @@ def at_once(work: Coroutine[object, None, T]) -> T:
     except StopIteration as done:
         return cast("T", done.value)
     work.close()
-    raise ConfigError("this store is asynchronous", place="store", advice="use the asynchronous form and await it")
+    raise ConfigError(
+        "this store is asynchronous", place="store", advice="use the asynchronous form and await it"
+    )
 
 
 def instantly(work: Coroutine[object, None, T]) -> T:
@@ -83,7 +85,9 @@ def instantly(work: Coroutine[object, None, T]) -> T:
         _INSTANT.reset(token)
 
 
-_PARTS = Registry("part of the runtime", "runtime", {"wait_for": "holdfast.calls.event_loop:wait_for"})
+_PARTS = Registry(
+    "part of the runtime", "runtime", {"wait_for": "holdfast.calls.event_loop:wait_for"}
+)
 """What brings an event loop is loaded only where something waits: it doubles the time of an
 import."""
 

@@ -184,7 +184,9 @@ def _parsed(line: object) -> Header:
         }:
             return Header(key, kind, encoding, size, lines)
         case {"holdfast": int(newer)} if newer > VERSION:
-            raise StoreError(f"an artifact of form {newer} needs a newer Holdfast: pip install -U holdfast")
+            raise StoreError(
+                f"an artifact of form {newer} needs a newer Holdfast: pip install -U holdfast"
+            )
         case _:
             raise ValueError("it is not a header")
 
@@ -244,8 +246,9 @@ class AsyncArtifactStore:
     Wherever a method takes a key, a reference will do. Nothing expires. A namespace is a
     ``PrefixStore`` beneath.
 
-    With a ``secret`` references are made with it: nobody else can tell them from the content, and those that were
-    made with another one name nothing here. What was kept without one is found by its own digits as before.
+    With a ``secret`` references are made with it: nobody else can tell them from the content, and
+    those that were made with another one name nothing here. What was kept without one is found by
+    its own digits as before.
     """
 
     def __init__(self, store: KeyValueStore, secret: str = "") -> None:

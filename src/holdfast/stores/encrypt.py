@@ -75,7 +75,9 @@ class EncryptedStore(MappedStore):
         return cls(inner, _cipher_of(lock, key))
 
     def _name(self, key: str, /) -> str:
-        return HEAD + urlsafe_b64encode(self._cipher.encrypt(b"." + to_bytes(key), [b"key"])).decode()
+        return (
+            HEAD + urlsafe_b64encode(self._cipher.encrypt(b"." + to_bytes(key), [b"key"])).decode()
+        )
 
     def _key(self, name: str, /) -> str | None:
         if not name.startswith(HEAD):
@@ -98,7 +100,9 @@ class EncryptedStore(MappedStore):
         try:
             return self._cipher.decrypt(rest, [b"value", to_bytes(key), nonce])[1:]
         except InvalidTag as fault:
-            raise StoreError(f"what is kept under {key!r} was changed after it was encrypted") from fault
+            raise StoreError(
+                f"what is kept under {key!r} was changed after it was encrypted"
+            ) from fault
 
     def _seal_text(self, key: str, value: str, /) -> str:
         return b64encode(self._seal(key, to_bytes(value))).decode()
@@ -107,7 +111,9 @@ class EncryptedStore(MappedStore):
         try:
             return to_text(key, self._open(key, b64decode(sealed, validate=True)))
         except ValueError as fault:
-            raise StoreError(f"what is kept under {key!r} was changed after it was encrypted") from fault
+            raise StoreError(
+                f"what is kept under {key!r} was changed after it was encrypted"
+            ) from fault
 
 
 def _check(key: bytes | str) -> None:
@@ -117,7 +123,9 @@ def _check(key: bytes | str) -> None:
         problem = "an empty passphrase"
     else:
         return
-    advice = f"give {KEY_BYTES} random bytes (secrets.token_bytes({KEY_BYTES})), or a passphrase as text"
+    advice = (
+        f"give {KEY_BYTES} random bytes (secrets.token_bytes({KEY_BYTES})), or a passphrase as text"
+    )
     raise ConfigError(problem, place="encrypted store", advice=advice)
 
 
@@ -141,8 +149,12 @@ def _cipher_of(lock: str, key: bytes | str) -> AESSIV:
                 cipher.decrypt(bytes.fromhex(check), [b"check"])
                 return cipher
             case _:
-                raise StoreError(f"the entry {LOCK!r} of the encrypted store is not one of this version")
+                raise StoreError(
+                    f"the entry {LOCK!r} of the encrypted store is not one of this version"
+                )
     except InvalidTag as fault:
-        raise StoreError("the encrypted store has another key: this one does not open it") from fault
+        raise StoreError(
+            "the encrypted store has another key: this one does not open it"
+        ) from fault
     except ValueError as fault:
         raise StoreError(f"the entry {LOCK!r} of the encrypted store is damaged") from fault

@@ -34,9 +34,13 @@ def field_of(text: str, path: str) -> str:
     try:
         value = reader.value_at(steps)
     except ValueError as fault:
-        raise reader.error(f"the text is not JSON ({fault})", "read it by lines or by pattern") from fault
+        raise reader.error(
+            f"the text is not JSON ({fault})", "read it by lines or by pattern"
+        ) from fault
     except RecursionError as fault:
-        raise reader.error("the text is nested too deeply", "read it by lines or by pattern") from fault
+        raise reader.error(
+            "the text is nested too deeply", "read it by lines or by pattern"
+        ) from fault
     return str(json.loads(value, strict=False)) if value.startswith('"') else value
 
 
@@ -51,7 +55,9 @@ def parse_path(path: str) -> list[str]:
         step = STEP.match(path, at)
         if step is None:
             advice = 'a path is written a.b[3].c, a name with signs in it ["so"]'
-            raise ConfigError(f"{path[at:]!r} is not understood", place=f"field {path!r}", advice=advice)
+            raise ConfigError(
+                f"{path[at:]!r} is not understood", place=f"field {path!r}", advice=advice
+            )
         name, number, quoted = step.groups()
         steps.append(name or number or str(json.loads(quoted, strict=False)))
         at = step.end()
@@ -100,7 +106,9 @@ class _Reader:
         if sign == "[":
             return self._nth([value for _, value in self._inside(parent, named=False)], step)
         if sign != "{":
-            raise self.error(f"there is no {step!r} in a value that is not an object or an array", "shorten it")
+            raise self.error(
+                f"there is no {step!r} in a value that is not an object or an array", "shorten it"
+            )
         members = dict(self._inside(parent, named=True))
         if step not in members:
             more = f" and {len(members) - SHOWN:,} more" if len(members) > SHOWN else ""
@@ -112,7 +120,9 @@ class _Reader:
         try:
             return items[int(step)]
         except (ValueError, IndexError) as fault:
-            raise self.error(f"there is no item {step!r}", f"there are {len(items):,}, counted from 0") from fault
+            raise self.error(
+                f"there is no item {step!r}", f"there are {len(items):,}, counted from 0"
+            ) from fault
 
     def _inside(self, parent: _Span, *, named: bool) -> Iterator[tuple[str, _Span]]:
         """The values of an object with their names, or of an array without."""
@@ -134,7 +144,9 @@ class _Reader:
         return found.end() if found else at
 
 
-PATTERNS = Registry(noun="kind of pattern", group="patterns", table={"re2": "holdfast.stores.patterns:Pattern"})
+PATTERNS = Registry(
+    noun="kind of pattern", group="patterns", table={"re2": "holdfast.stores.patterns:Pattern"}
+)
 
 SIGNS = frozenset(r"\.^$*+?{}[]|()")
 
@@ -152,7 +164,9 @@ class Excerpt:
 
     def numbered(self) -> str:
         """Each line after its number, as ``grep -n`` prints it."""
-        return "".join(f"{n}:{line}" for n, line in zip(self.numbers, split_lines(self.text), strict=True))
+        return "".join(
+            f"{n}:{line}" for n, line in zip(self.numbers, split_lines(self.text), strict=True)
+        )
 
 
 def excerpt(
@@ -175,7 +189,9 @@ def excerpt(
     every = split_lines(whole)
     first, last = _checked(lines) if lines else (1, len(every))
     found = _matcher(pattern)
-    numbers = [n for n, line in enumerate(every[first - 1 : last], first) if found(line.rstrip("\r\n"))]
+    numbers = [
+        n for n, line in enumerate(every[first - 1 : last], first) if found(line.rstrip("\r\n"))
+    ]
     return Excerpt("".join(every[n - 1] for n in numbers), numbers, len(every))
 
 

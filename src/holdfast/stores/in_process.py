@@ -30,7 +30,9 @@ class InProcessLog:
         """How many lines there are."""
         return len(self._lines)
 
-    def append(self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True) -> list[int]:
+    def append(
+        self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
+    ) -> list[int]:
         """Keep all of them, or none; the position of each."""
         del flush  # there is no disk
         with self._lock:
@@ -145,7 +147,9 @@ class InProcessStore:
     def keys(self, prefix: str = "") -> list[str]:
         """The keys that start with the prefix, in order."""
         with self._lock:
-            return sorted(key for key in self._entries if key.startswith(prefix) and self._live(key))
+            return sorted(
+                key for key in self._entries if key.startswith(prefix) and self._live(key)
+            )
 
     def log(self, name: str) -> InProcessLog:
         """The log of this name; empty until something is appended."""
@@ -156,7 +160,9 @@ class InProcessStore:
     def logs(self, prefix: str = "") -> list[str]:
         """The names of the logs that hold a line and start with the prefix, in order."""
         with self._lock:
-            return sorted(name for name, log in self._logs.items() if name.startswith(prefix) and log.length())
+            return sorted(
+                name for name, log in self._logs.items() if name.startswith(prefix) and log.length()
+            )
 
     def _read(self, keys: Sequence[str]) -> list[str | bytes | None]:
         with self._lock:
@@ -167,7 +173,9 @@ class InProcessStore:
             self._entries.update(entries)
             self._until_sweep -= len(entries)
             if self._until_sweep <= 0:
-                self._entries = {key: self._entries[key] for key in self._entries if self._live(key)}
+                self._entries = {
+                    key: self._entries[key] for key in self._entries if self._live(key)
+                }
                 self._until_sweep = len(self._entries)
 
     def _claim(self, key: str, value: str | bytes) -> bool:

@@ -28,7 +28,9 @@ class Pattern:
             self._compiled: _Compiled = re2.compile(_utf8(pattern), options)
         except re2.error as fault:
             reason = fault.args[0].decode("utf-8", "replace")
-            advice = "a pattern is a regular expression of RE2, without look-around and back-references"
+            advice = (
+                "a pattern is a regular expression of RE2, without look-around and back-references"
+            )
             raise ConfigError(reason, place=f"pattern {pattern!r}", advice=advice) from fault
 
     def __call__(self, line: str) -> bool:

@@ -40,7 +40,9 @@ class ListsKeys(Protocol):
 class GetsMany(Protocol):
     """A store that answers many keys in one round trip."""
 
-    def get_many(self, keys: Sequence[str]) -> Sequence[str | None] | Awaitable[Sequence[str | None]]:
+    def get_many(
+        self, keys: Sequence[str]
+    ) -> Sequence[str | None] | Awaitable[Sequence[str | None]]:
         """The values in the order of the keys, None where there is none."""
         ...
 
@@ -135,11 +137,15 @@ class MessageLog(Protocol):
         """The positions of those of the ids that there are."""
         ...
 
-    def between(self, first: float, last: float, most: int) -> Sequence[int] | Awaitable[Sequence[int]]:
+    def between(
+        self, first: float, last: float, most: int
+    ) -> Sequence[int] | Awaitable[Sequence[int]]:
         """Positions of at most so many lines of this span of time, ends included, in order."""
         ...
 
-    def search(self, terms: Sequence[str], most: int) -> Mapping[int, float] | Awaitable[Mapping[int, float]]:
+    def search(
+        self, terms: Sequence[str], most: int
+    ) -> Mapping[int, float] | Awaitable[Mapping[int, float]]:
         """At most so many lines that hold one of the terms, best first: BM25 scores by position.
 
         Of a term of several words all must stand in the line, side by side if the log can tell.
@@ -173,4 +179,6 @@ def to_text(key: str, value: bytes) -> str:
     try:
         return value.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as fault:
-        raise StoreError(f"what is kept under {key!r} is bytes and not text: read it with get_bytes") from fault
+        raise StoreError(
+            f"what is kept under {key!r} is bytes and not text: read it with get_bytes"
+        ) from fault

@@ -31,11 +31,16 @@ _FINE = 1e10
 
 _WAIT = "INSERT INTO waiting_words (number, words) VALUES (?, ?)"
 _IS_WAITING = "SELECT 1 FROM waiting_words WHERE number >= ? AND number < ? LIMIT 1"
-_WAITING = "SELECT number, words FROM waiting_words WHERE number >= ? AND number < ? ORDER BY number"
-_INDEX = "INSERT INTO line_words (rowid, words) SELECT number, words FROM waiting_words ORDER BY number"
+_WAITING = (
+    "SELECT number, words FROM waiting_words WHERE number >= ? AND number < ? ORDER BY number"
+)
+_INDEX = (
+    "INSERT INTO line_words (rowid, words) SELECT number, words FROM waiting_words ORDER BY number"
+)
 _INDEXED = "DELETE FROM waiting_words"
 _HOLDERS = (
-    "SELECT count(*) FROM (SELECT 1 FROM line_words WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
+    "SELECT count(*) FROM (SELECT 1 FROM line_words"
+    " WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
 )
 # not by FTS5's column rank: that is sorted by a statement made anew each time, and weighs some
 # twice
@@ -75,12 +80,18 @@ def best_lines(
     words = list(dict.fromkeys(terms))
     if len(words) > _MOST_WEIGHED or len(words) * length > _MOST_HOLDERS:
         words = _telling(connection, span, words)
-    rows = connection.execute(_BEST, (_FINE, _quoted(words), *span, most)).fetchall() if words else []
+    rows = (
+        connection.execute(_BEST, (_FINE, _quoted(words), *span, most)).fetchall() if words else []
+    )
     return {number: score / _FINE for number, score in rows}
 
 
 def with_waiting(
-    connection: sqlite3.Connection, span: Span, terms: Sequence[str], most: int, found: Mapping[int, float]
+    connection: sqlite3.Connection,
+    span: Span,
+    terms: Sequence[str],
+    most: int,
+    found: Mapping[int, float],
 ) -> dict[int, float]:
     """What was found, and the lines that still wait, each scored by what is rare among them."""
     rows = connection.execute(_WAITING, span).fetchall()
@@ -89,7 +100,9 @@ def with_waiting(
         lexical.add(to_text("words", words))
     late = {rows[place][0]: score for place, score in lexical.any_of(terms).items()}
     scores = {**found, **late}
-    return {number: scores[number] for number in sorted(scores, key=lambda n: (-scores[n], n))[:most]}
+    return {
+        number: scores[number] for number in sorted(scores, key=lambda n: (-scores[n], n))[:most]
+    }
 
 
 def _telling(connection: sqlite3.Connection, span: Span, terms: Sequence[str]) -> list[str]:
@@ -155,7 +168,9 @@ class SqliteLog:
         with self._file.reading() as connection:
             return self._found(connection)[1]
 
-    def append(self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True) -> list[int]:
+    def append(
+        self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
+    ) -> list[int]:
         """Keep all of them in one transaction, or none; the position of each."""
         with self._file.writing(flush=flush) as connection:
             log, length = self._found(connection)
@@ -200,7 +215,9 @@ class SqliteLog:
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of lines of this span of time, the earliest first."""
         with self._file.reading() as connection:
-            rows = connection.execute(_BETWEEN, (self._found(connection)[0], first, last, most)).fetchall()
+            rows = connection.execute(
+                _BETWEEN, (self._found(connection)[0], first, last, most)
+            ).fetchall()
         return [number % SPAN for (number,) in rows]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
@@ -240,7 +257,9 @@ class SqliteLog:
                 seen = 0 if last is None else last % SPAN + 1
                 if name != self._name or not 0 <= length - seen <= _LOST:
                     shown = to_text("", self._name)
-                    raise StoreError(f"what the file says of log {shown!r} is damaged; restore it from a copy")
+                    raise StoreError(
+                        f"what the file says of log {shown!r} is damaged; restore it from a copy"
+                    )
                 return log, length
         return 0, 0
 
@@ -291,7 +310,9 @@ def _runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 READ = "SELECT value, ends FROM entries WHERE key = ? AND (ends IS NULL OR ends > ?)"
-LIST = "SELECT key FROM entries WHERE key >= ? AND key < ? AND (ends IS NULL OR ends > ?) ORDER BY key"
+LIST = (
+    "SELECT key FROM entries WHERE key >= ? AND key < ? AND (ends IS NULL OR ends > ?) ORDER BY key"
+)
 WRITE = (
     "INSERT INTO entries (key, value, ends) VALUES (?, ?, ?) "
     "ON CONFLICT (key) DO UPDATE SET value = excluded.value, ends = excluded.ends"
@@ -336,9 +357,13 @@ class SqliteStore:
                 advice="write 'sqlite:///file.db', or 'sqlite:////var/file.db' for an absolute path",
             )
         if path == ":memory:":
-            raise ConfigError("a sqlite store is a file", place="store", advice="for memory write 'memory://'")
+            raise ConfigError(
+                "a sqlite store is a file", place="store", advice="for memory write 'memory://'"
+            )
         if "?" in path:
-            raise ConfigError(f"{url!r} has options, which a sqlite URL does not take", place="store")
+            raise ConfigError(
+                f"{url!r} has options, which a sqlite URL does not take", place="store"
+            )
         return cls(path)
 
     def get(self, key: str) -> str | None:
@@ -369,7 +394,9 @@ class SqliteStore:
     def set_many(self, values: Mapping[str, str]) -> None:
         """Keep all of them, in one transaction."""
         with self._file.writing() as connection:
-            connection.executemany(WRITE, [_row(key, to_bytes(value)) for key, value in values.items()])
+            connection.executemany(
+                WRITE, [_row(key, to_bytes(value)) for key, value in values.items()]
+            )
 
     def set_for(self, key: str, value: str, seconds: float) -> None:
         """Keep the value for so many seconds; what has ended since is removed from the file."""
@@ -398,7 +425,9 @@ class SqliteStore:
         start = to_bytes(prefix)
         end = start + b"\xff"  # a byte that UTF-8 never has
         with self._file.use() as connection:
-            rows: list[tuple[bytes]] = connection.execute(LIST, (start, end, self._clock())).fetchall()
+            rows: list[tuple[bytes]] = connection.execute(
+                LIST, (start, end, self._clock())
+            ).fetchall()
         return [to_text("", key) for (key,) in rows]
 
     def log(self, name: str) -> SqliteLog:
@@ -428,12 +457,16 @@ class SqliteStore:
         self.close()
 
     def _read(self, connection: sqlite3.Connection, key: str) -> bytes | None:
-        row: tuple[object, object] | None = connection.execute(READ, (to_bytes(key), self._clock())).fetchone()
+        row: tuple[object, object] | None = connection.execute(
+            READ, (to_bytes(key), self._clock())
+        ).fetchone()
         if row is None:
             return None
         value = unsealed(row[0], to_bytes(key), row[1])
         if value is None:
-            raise CorruptError(key, "its bytes were changed on the disk; restore the file from a copy")
+            raise CorruptError(
+                key, "its bytes were changed on the disk; restore the file from a copy"
+            )
         return value
 
 

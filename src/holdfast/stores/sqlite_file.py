@@ -23,7 +23,9 @@ from holdfast.kernel.forks import Forks
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection, kind: Literal["deferred", "immediate"]) -> Generator[None]:
+def transaction(
+    connection: sqlite3.Connection, kind: Literal["deferred", "immediate"]
+) -> Generator[None]:
     """``deferred`` for reading at one moment.
 
     ``immediate`` for writing, after waiting for other writers.
@@ -107,10 +109,16 @@ def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> 
     """
     application, reached, tables = (
         connection.execute(question).fetchone()[0]
-        for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+        for question in (
+            "PRAGMA application_id",
+            "PRAGMA user_version",
+            "SELECT count(*) FROM sqlite_master",
+        )
     )
     if application != APPLICATION and (application or reached or tables):
-        raise SchemaError("the file is the database of another program; give the store a file of its own")
+        raise SchemaError(
+            "the file is the database of another program; give the store a file of its own"
+        )
     if reached > len(steps):
         raise SchemaError(
             f"the file was written by a newer Holdfast (schema {reached}, this one knows {len(steps)}); "
@@ -210,7 +218,9 @@ class DatabaseFile:
             yield connection
             if self._seen() != self._home:
                 problem = "the file was moved or deleted since it was opened; nothing was written"
-                raise StoreError(f"sqlite store {self._path}: {problem}; put it back, or open the store again")
+                raise StoreError(
+                    f"sqlite store {self._path}: {problem}; put it back, or open the store again"
+                )
 
     def close(self) -> None:
         """Let go of the file; a later use opens it again."""

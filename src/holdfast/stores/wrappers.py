@@ -118,15 +118,21 @@ class MappedStore:
         return after(inner.get_many([self._name(key) for key in keys]), read)
 
     def _set_many(self, inner: SetsMany, values: Mapping[str, str]) -> object | Awaitable[object]:
-        return inner.set_many({self._name(key): self._seal_text(key, value) for key, value in values.items()})
+        return inner.set_many(
+            {self._name(key): self._seal_text(key, value) for key, value in values.items()}
+        )
 
-    def _set_for(self, inner: Expires, key: str, value: str, seconds: float) -> object | Awaitable[object]:
+    def _set_for(
+        self, inner: Expires, key: str, value: str, seconds: float
+    ) -> object | Awaitable[object]:
         return inner.set_for(self._name(key), self._seal_text(key, value), seconds)
 
     def _put_if_absent(self, inner: PutsIfAbsent, key: str, value: str) -> bool | Awaitable[bool]:
         return inner.put_if_absent(self._name(key), self._seal_text(key, value))
 
-    def _put_bytes_if_absent(self, inner: PutsBytesIfAbsent, key: str, value: bytes) -> bool | Awaitable[bool]:
+    def _put_bytes_if_absent(
+        self, inner: PutsBytesIfAbsent, key: str, value: bytes
+    ) -> bool | Awaitable[bool]:
         return inner.put_bytes_if_absent(self._name(key), self._seal(key, value))
 
 

@@ -54,7 +54,9 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
     """What is regular in these messages; an agent that calls tools natively writes no acts as text."""
     if any(isinstance(part, ToolCall) for message in messages for part in message.parts):
         return NATIVE
-    said = [(m.role, m.plain or "") for m in messages if m.is_speech and m.role != "system" and m.plain]
+    said = [
+        (m.role, m.plain or "") for m in messages if m.is_speech and m.role != "system" and m.plain
+    ]
     agents = [text for role, text in said if role == "assistant"]
     if len(agents) < _FEWEST:
         return NATIVE
@@ -75,7 +77,9 @@ def _openings(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> f
             if acted or not syntaxes:
                 answers[opening(answer)] += 1
     users = sum(answers.values())
-    if not syntaxes and users:  # nothing shows that acts are written: only a very regular opening tells
+    if (
+        not syntaxes and users
+    ):  # nothing shows that acts are written: only a very regular opening tells
         return frozenset(o for o, n in answers.items() if n >= _FEWEST and not o[:1].isalpha())
     return frozenset(o for o, n in answers.items() if n >= _FEWEST)
 

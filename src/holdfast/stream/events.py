@@ -21,9 +21,10 @@ Function = Literal["instruction", "words", "act", "outcome", "material", "notes"
 class Event(NamedTuple):
     """One thing that was said, done or returned.
 
-    ``message`` is the position of its message and ``part`` that of its part. ``by`` is who said it (``user``,
-    ``assistant``, ``system``), or the name of the tool. ``act``, of an outcome, is the number of its act among the
-    events, -1 where it is not known. ``failed``: the outcome says that the act did not succeed.
+    ``message`` is the position of its message and ``part`` that of its part. ``by`` is who said it
+    (``user``, ``assistant``, ``system``), or the name of the tool. ``act``, of an outcome, is the
+    number of its act among the events, -1 where it is not known. ``failed``: the outcome says that
+    the act did not succeed.
     """
 
     function: Function
@@ -40,7 +41,9 @@ class Event(NamedTuple):
         return self.by == "user" and self.function == "words"
 
 
-def events_of(messages: Sequence[Message], positions: Sequence[int], notes: Mapping[int, str]) -> list[Event]:
+def events_of(
+    messages: Sequence[Message], positions: Sequence[int], notes: Mapping[int, str]
+) -> list[Event]:
     """The events of these messages in order; ``notes`` are the bodies of those that are earlier notes.
 
     Acts that a protocol writes as text are told by its regularity over all the messages.

@@ -1,6 +1,7 @@
 """Words and material in what a person sends: pasted logs, code and files are told apart from what is said.
 
-Where it is unclear, a passage counts as words: words are never shortened while anything else can give way.
+Where it is unclear, a passage counts as words: words are never shortened while anything else can
+give way.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from .acts import opening
 
 _FENCE = re.compile(r"(?:```|~~~)")
 _QUOTE = re.compile(r"\s{0,3}>")
-_FEWEST = 6  # lines that do not read as sentences in a row: fewer may be a list, an address, a verse
+_FEWEST = (
+    6  # lines that do not read as sentences in a row: fewer may be a list, an address, a verse
+)
 
 
 def passages_of(text: str) -> Iterator[tuple[bool, str]]:

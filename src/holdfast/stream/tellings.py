@@ -74,7 +74,9 @@ def _act(name: str, text: str) -> Iterator[Piece]:
     for key, value in arguments.items():
         if key not in short:
             for piece in passages(value).pieces:
-                yield piece._replace(under=0, text=f"{key}: {piece.text}" if not piece.at else piece.text)
+                yield piece._replace(
+                    under=0, text=f"{key}: {piece.text}" if not piece.at else piece.text
+                )
 
 
 def _fields(arguments: str) -> dict[str, str] | None:
@@ -86,11 +88,17 @@ def _fields(arguments: str) -> dict[str, str] | None:
     if not isinstance(found, dict):
         return None
     fields = cast("dict[str, object]", found)
-    return {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in fields.items()}
+    return {
+        k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in fields.items()
+    }
 
 
 def called(name: str, arguments: str) -> str:
     """The name of a call and which one it was: its short arguments, or the beginning of the first long one."""
     fields = _fields(arguments)
-    told = arguments if fields is None else ", ".join(f"{key} {value}" for key, value in fields.items())
+    told = (
+        arguments
+        if fields is None
+        else ", ".join(f"{key} {value}" for key, value in fields.items())
+    )
     return f"{name}({told if len(told) <= _BRIEF else f'{told[:_BRIEF]}…'})"

@@ -58,7 +58,9 @@ def clip(text: str, tokens: int, count: Count, *, mark: str = "") -> str:
     found = _longest(len(text), lambda size: text[: _joint(text, size)], tokens, count)
     if not mark or len(found) == len(text):
         return found
-    marked = _longest(len(found), lambda size: text[: _joint(text, size)].rstrip() + mark, tokens, count)
+    marked = _longest(
+        len(found), lambda size: text[: _joint(text, size)].rstrip() + mark, tokens, count
+    )
     return marked or found
 
 
@@ -68,11 +70,13 @@ def clip_end(text: str, tokens: int, count: Count) -> str:
     return _longest(whole, lambda size: text[_joint(text, whole - size) :], tokens, count)
 
 
-def head_tail(text: str, tokens: int, count: Count, marker: Marker = gap, *, head: float = 0.6) -> str:
+def head_tail(
+    text: str, tokens: int, count: Count, marker: Marker = gap, *, head: float = 0.6
+) -> str:
     """Beginning and end with the marker between them; ``head`` is the share of the beginning.
 
-    Cuts at the ends of lines where that is near. Where there is no room for the marker, the beginning
-    with an ellipsis.
+    Cuts at the ends of lines where that is near. Where there is no room for the marker, the
+    beginning with an ellipsis.
     """
     beginning = clip(text, tokens, count)
     if len(beginning) == len(text):
@@ -109,7 +113,9 @@ def water_level(lengths: Iterable[int], room: int) -> int:
     return ordered[-1] if ordered else 0
 
 
-def choose(order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count) -> Choice | None:
+def choose(
+    order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count
+) -> Choice | None:
     """As many pieces as fit when they are rendered together, or None if not even one does.
 
     ``order`` names the pieces, best first; ``sizes`` are their characters; ``render`` makes the
@@ -142,7 +148,11 @@ def _longest_beginning(
     for probe in range(_MOST_PROBES):
         if high - low <= 1:
             break
-        size = min(max(bisect_right(reach, allowed), low + 1), high - 1) if probe < _GUESSES else (low + high) // 2
+        size = (
+            min(max(bisect_right(reach, allowed), low + 1), high - 1)
+            if probe < _GUESSES
+            else (low + high) // 2
+        )
         chosen = sorted(order[:size])
         choice = Choice(chosen, render(chosen))
         cost = count(choice.text)

@@ -51,7 +51,16 @@ _TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*+(?:=(?!=)|:(?![:/\\]))")
 
 _MONTHS = (
-    *("Jan(?:uary)?", "Feb(?:ruary)?", "Mar(?:ch)?", "Apr(?:il)?", "May", "June?", "July?", "Aug(?:ust)?"),
+    *(
+        "Jan(?:uary)?",
+        "Feb(?:ruary)?",
+        "Mar(?:ch)?",
+        "Apr(?:il)?",
+        "May",
+        "June?",
+        "July?",
+        "Aug(?:ust)?",
+    ),
     *("Sept?(?:ember)?", "Oct(?:ober)?", "Nov(?:ember)?", "Dec(?:ember)?"),
 )
 _MONTH = f"(?:{'|'.join(_MONTHS)})"
@@ -170,7 +179,9 @@ def _is_path(chunk: str) -> bool:
     stem, _, extension = parts[-1].rpartition(".")
     if stem and extension.lower() in _EXTENSIONS:
         return True
-    return len(parts) > 1 and (parts[0] in {"", "~", ".", ".."} or len(parts) > 2 or parts[0].endswith(":"))
+    return len(parts) > 1 and (
+        parts[0] in {"", "~", ".", ".."} or len(parts) > 2 or parts[0].endswith(":")
+    )
 
 
 _MARKS = ".,:;!?()[]{}<>\"'`*“”‘’«»…"
@@ -180,5 +191,9 @@ _MARKS = ".,:;!?()[]{}<>\"'`*“”‘’«»…"
 def named(sentence: str) -> frozenset[str]:
     """The exact things of a sentence, and its names: words with a capital, but for the first."""
     later = [token.strip(_MARKS) for token in sentence.split()[1:]]
-    names = [word for word in later if word.isalpha() and any(map(str.isupper, word[:2])) and len(word) > 1]
+    names = [
+        word
+        for word in later
+        if word.isalpha() and any(map(str.isupper, word[:2])) and len(word) > 1
+    ]
     return frozenset([*names, *(one.text for one in find(sentence))])

@@ -32,7 +32,9 @@ class _Sayings:
             return False
         if not self._words.isdisjoint(spoken):
             return True
-        return any(phrase in low for start in self._starts & spoken for phrase in self._phrases[start])
+        return any(
+            phrase in low for start in self._starts & spoken for phrase in self._phrases[start]
+        )
 
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
@@ -77,7 +79,9 @@ _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오
 # twice as fast as what it says: [^\W\d_]
 _WORD = re.compile(r"[a-zß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff]+")
 _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z0-9_(]|\.\w)")
-_ABSENT_BEFORE = re.compile(r"(?<![\w.])(?:no|0|zero|without|never|not|any)(?:[ \t]\w{1,12})?[ \t]$")
+_ABSENT_BEFORE = re.compile(
+    r"(?<![\w.])(?:no|0|zero|without|never|not|any)(?:[ \t]\w{1,12})?[ \t]$"
+)
 _ABSENT_AFTER = re.compile(
     r"[\"']?\s?[:=]{1,2}\s?(?:[\"']?(?:0|null|none|nil|false)(?![\w.])|\"\"|''|\[\]|\{\})|[ -]free\b"
 )
@@ -89,7 +93,9 @@ _EXIT = re.compile(
 _REQUEST = re.compile(r"\b(?:get|post|put|head|delete|patch) [/h]")
 # the first such number of a request is its reply
 _STANDING = re.compile(r"(?<![\w.:/-])[1-5]\d\d(?![\w.:/-])")
-_REPLY_WORDS = frozenset("status code http exit exited rc errno signal get post put head delete patch".split())
+_REPLY_WORDS = frozenset(
+    "status code http exit exited rc errno signal get post put head delete patch".split()
+)
 _KLOG_LEVEL = re.compile(r"[EF]\d{4} \d\d:")
 _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
 _NEAR = 24  # characters around a word that can say that it is absent
@@ -180,7 +186,9 @@ def _named(text: str, low: str, spoken: frozenset[str]) -> float:
         reply = _STANDING.search(low) if _REQUEST.search(low) else None
         if (reply and reply[0] >= "400") or _REPLY.search(low) or _EXIT.search(low):
             return FAILURE
-    levelled = _KLOG_LEVEL.match(text) or ((" E " in text or " F " in text) and _LOGCAT_LEVEL.search(text, 0, 120))
+    levelled = _KLOG_LEVEL.match(text) or (
+        (" E " in text or " F " in text) and _LOGCAT_LEVEL.search(text, 0, 120)
+    )
     return FAILURE if levelled else 0.0
 
 
@@ -197,7 +205,12 @@ def _reported(word: str, low: str) -> bool:
 
 def _in_name(low: str, start: int, end: int) -> bool:
     before, after = low[max(0, start - 2) : start], low[end : end + 2]
-    if before[-1:].isalnum() or after[:1].isalnum() or before[-1:] in {"_", "$"} or after[:1] in {"_", "("}:
+    if (
+        before[-1:].isalnum()
+        or after[:1].isalnum()
+        or before[-1:] in {"_", "$"}
+        or after[:1] in {"_", "("}
+    ):
         return True
     if before[-1:] in {"-", ".", "/", "\\"} and (before[:1].isalnum() or before == "--"):
         return True
@@ -210,7 +223,9 @@ def _absent(low: str, start: int, end: int) -> bool:
     return _ABSENT_AFTER.match(low, end, end + _NEAR) is not None
 
 
-_MARKERS = frozenset("important critical crucial key essential remember note significant vital".split())
+_MARKERS = frozenset(
+    "important critical crucial key essential remember note significant vital".split()
+)
 """Words by which a text says of something that it matters; those of the SelectiveCompression
 design."""
 
@@ -246,7 +261,11 @@ class Weights:
 
     def describe(self) -> Mapping[str, object]:
         """The weights that count."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        return {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if getattr(self, f.name) != f.default
+        }
 
 
 MOFA = Weights(recency=0.4, role=0.3, density=0.3)

@@ -35,7 +35,9 @@ def key_of(secret: str, content: str, turn: int = 0) -> str:
 
 def is_known(key: str, secret: str) -> bool:
     """Whether the key was made with the secret, of whatever content."""
-    return bool(secret) and len(key) == KEY_DIGITS and key[_CONTENT:] == _check(secret, key[:_CONTENT])
+    return (
+        bool(secret) and len(key) == KEY_DIGITS and key[_CONTENT:] == _check(secret, key[:_CONTENT])
+    )
 
 
 def _check(secret: str, digits: str) -> str:

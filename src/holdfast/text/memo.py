@@ -31,7 +31,9 @@ class Memo(dict[K, V]):
 
     __slots__ = ("__weakref__", "_half", "_held", "_make", "_old", "_size")
 
-    def __init__(self, make: Callable[[K], V], size: Callable[[K, V], int], characters: int = 64_000_000) -> None:
+    def __init__(
+        self, make: Callable[[K], V], size: Callable[[K, V], int], characters: int = 64_000_000
+    ) -> None:
         super().__init__()
         self._make, self._size = make, size
         self._half = characters // 2

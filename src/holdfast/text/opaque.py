@@ -102,12 +102,16 @@ def describe(run: str) -> str:
         size = _length(body.rstrip("=")) * 3 // 4
         return f"{named or media_type(_from_base64(head)) or 'data'}, {size:,} bytes of base64"
     if not url and _HEX.fullmatch(head) and not head.isalpha():
-        return f"{media_type(_from_hex(head)) or 'data'}, {_length(body) // 2:,} bytes of hexadecimal"
+        return (
+            f"{media_type(_from_hex(head)) or 'data'}, {_length(body) // 2:,} bytes of hexadecimal"
+        )
     return f"{named or 'data'}, {len(body):,} characters without a space"
 
 
 def _is_base64(head: str) -> bool:
-    return any(map(str.isupper, head)) and any(map(str.islower, head)) and any(map(str.isdigit, head))
+    return (
+        any(map(str.isupper, head)) and any(map(str.islower, head)) and any(map(str.isdigit, head))
+    )
 
 
 def _length(body: str) -> int:
@@ -117,7 +121,9 @@ def _length(body: str) -> int:
 
 def _from_base64(head: str) -> bytes:
     try:
-        return base64.urlsafe_b64decode(head[: len(head) // 4 * 4].replace("+", "-").replace("/", "_"))
+        return base64.urlsafe_b64decode(
+            head[: len(head) // 4 * 4].replace("+", "-").replace("/", "_")
+        )
     except (binascii.Error, ValueError):  # not ASCII, or padding in the middle
         return b""
 

@@ -76,7 +76,11 @@ class Term:
                 return False
         if not self.plain:
             after = low[end : end + 1]
-            return not (after.isalnum() and self.needle[-1].isalnum() and _same_class(after, self.needle[-1]))
+            return not (
+                after.isalnum()
+                and self.needle[-1].isalnum()
+                and _same_class(after, self.needle[-1])
+            )
         run = _RUN.match(low, at, at + 60)
         if run is not None and stem(run.group()) == self.needle:
             return True
@@ -118,10 +122,14 @@ class Question:
         """
         found: list[dict[Term, float]] = [{} for _ in texts]
         lows = [text.lower() for text in texts] if self.terms else []
-        together = "\n".join(lows)  # most terms stand nowhere, which one look tells; no needle spans a line
+        together = "\n".join(
+            lows
+        )  # most terms stand nowhere, which one look tells; no needle spans a line
         for term in self.terms if texts else ():
             near = enumerate(lows) if term.needle in together else ()
-            held = {at: None for at, low in near if term.needle in low and term.found_in(texts[at], low)}
+            held = {
+                at: None for at, low in near if term.needle in low and term.found_in(texts[at], low)
+            }
             for place, above in enumerate(under if held else ()):
                 if above in held:
                     held[place] = None
@@ -148,7 +156,9 @@ def _question(text: str) -> Question:
         heaviest[key] = max(weight, heaviest.get(key, 0.0))
     # stable: first named, first kept
     ranked = sorted(heaviest.items(), key=lambda entry: -entry[1])
-    return Question(text, tuple(Term(needle, weight, plain) for (needle, plain), weight in ranked[:_MOST_TERMS]))
+    return Question(
+        text, tuple(Term(needle, weight, plain) for (needle, plain), weight in ranked[:_MOST_TERMS])
+    )
 
 
 def _terms(text: str) -> Iterator[_Said]:
@@ -202,7 +212,11 @@ def _is_identifier(token: str) -> bool:
         return capitals or (not token.islower() and _CAMEL.search(token) is not None)
     if any(map(str.isdigit, token)):
         return True
-    if "_" in token.strip("_") or _CAMEL.search(token) or token.startswith(("--", "/", "#", "$", "@")):
+    if (
+        "_" in token.strip("_")
+        or _CAMEL.search(token)
+        or token.startswith(("--", "/", "#", "$", "@"))
+    ):
         return True
     joint = _JOINED.search(token)
     return joint is not None and joint.group()[1:2] != "-"

@@ -129,12 +129,19 @@ _COMMANDS = ("mysql", "mariadb", "sshpass", "redis-cli", "curl", "login")
 _TELEGRAM = re.compile(rf"(:)(?<=\d{{8}}:)(AA{_WORD}{{33}})(?![A-Za-z0-9])")
 _COOKIES = re.compile(rf"(ookie2?{_QUOTE}?:\s{{0,3}}{_QUOTE}?)([^\n\"'\\]{{1,4000}})")
 _COOKIE = re.compile(r"(=)([^;,\s]{16,4000})")
-_LOGIN = re.compile(rf"(auth{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([a-zA-Z0-9+/]{{8,400}}={{0,2}})")
-_CARD = re.compile(r"(?<![\w.,-])()((?:3[47]|[4-6]\d|2[2-7])\d\d(?:[ -]?\d){11,12})(?![\w-])(?!\.\d)")
-_IBAN = re.compile(r"(?<![A-Za-z0-9])()([A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?![A-Za-z0-9])")
+_LOGIN = re.compile(
+    rf"(auth{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([a-zA-Z0-9+/]{{8,400}}={{0,2}})"
+)
+_CARD = re.compile(
+    r"(?<![\w.,-])()((?:3[47]|[4-6]\d|2[2-7])\d\d(?:[ -]?\d){11,12})(?![\w-])(?!\.\d)"
+)
+_IBAN = re.compile(
+    r"(?<![A-Za-z0-9])()([A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?![A-Za-z0-9])"
+)
 _SMALL_LETTERS = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _HARMLESS_NAME = re.compile(
-    r"(?:id|name|type|file|path|url|uri|length|len|count|size|expiry|hash|version|policy)s?\W*$", re.IGNORECASE
+    r"(?:id|name|type|file|path|url|uri|length|len|count|size|expiry|hash|version|policy)s?\W*$",
+    re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
     r"[<\[{$*%(].*|(?:your|my|the|some|example|dummy|fake|changeme|change_me|placeholder|redacted|xxx|\.\.\.|todo)\b.*"
@@ -161,7 +168,9 @@ def redact(text: str) -> tuple[str, Counter[str]]:
     if any(command in masked for command in _COMMANDS):
         masked = _without(masked, _COMMAND, "password", counts, _is_password)
     masked = _without(masked, _TELEGRAM, "telegram token", counts, _is_random)
-    masked = _COOKIES.sub(lambda c: c[1] + _without(c[2], _COOKIE, "cookie", counts, _is_random), masked)
+    masked = _COOKIES.sub(
+        lambda c: c[1] + _without(c[2], _COOKIE, "cookie", counts, _is_random), masked
+    )
     masked = _without(masked, _LOGIN, "authorization", counts, _is_login)
     masked = _without(masked, _CARD, "card", counts, _is_card)
     masked = _without(masked, _IBAN, "account", counts, _is_account)
@@ -211,7 +220,11 @@ def _without_tokens(text: str, kind: str, shape: re.Pattern[str], counts: Counte
 
 
 def _without(
-    text: str, shape: re.Pattern[str], kind: str, counts: Counter[str], proves: Callable[[str], bool]
+    text: str,
+    shape: re.Pattern[str],
+    kind: str,
+    counts: Counter[str],
+    proves: Callable[[str], bool],
 ) -> str:
     """The text without what stands second in this shape, if it proves to be a secret."""
     return shape.sub(lambda at: at[1] + _mask(kind, counts) if proves(at[2]) else at[0], text)
@@ -267,7 +280,9 @@ def _named(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     while found := _NAMED.search(low, seen):
         name, (start, end) = found[1], found.span(found.lastindex or 0)
         seen = found.start() + 1  # what follows a name that gives nothing may be a name itself
-        if _is_told(low, found, text[start:end]) and _is_secret(name, text[start:end], quoted=found[5] is None):
+        if _is_told(low, found, text[start:end]) and _is_secret(
+            name, text[start:end], quoted=found[5] is None
+        ):
             yield start, end, "password" if "pass" in name or "pwd" in name else "secret"
             seen = end
 

@@ -25,7 +25,9 @@ d dª dña pág ra sra srta ud uds
 dott ecc ing on sig sigg
 """
 _KNOWN = frozenset(_ABBREVIATIONS.split())
-_CLOSING_TOO = frozenset({"etc", "al", "a.m", "p.m", "inc", "ltd", "co", "corp", "jr", "sr", "usw", "ecc"})
+_CLOSING_TOO = frozenset(
+    {"etc", "al", "a.m", "p.m", "inc", "ltd", "co", "corp", "jr", "sr", "usw", "ecc"}
+)
 """Abbreviations that often close a sentence: they do when a capital follows."""
 
 _QUOTES = "\"'”’»)\\]}*_"
@@ -39,7 +41,9 @@ _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)++")
 _WORD = re.compile(r"[^\s(\[{\"'“‘«]*$")
 _LONGEST_WORD = 24  # characters that are looked at before a full stop
 _INITIAL = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
-_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•‣▪–—][ \t]|\(?(?:\d{1,3}|[a-z])[.)][ \t]|#{1,6}[ \t]|[>|\r\n])")
+_ITEM = re.compile(
+    r"[ \t]{0,12}(?:[-*+•‣▪–—][ \t]|\(?(?:\d{1,3}|[a-z])[.)][ \t]|#{1,6}[ \t]|[>|\r\n])"
+)
 _INDENT = "    "
 _WRAPPED = 45  # characters from which on a line that has no end may have been wrapped
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
@@ -72,7 +76,9 @@ def _split(text: str) -> list[str]:
     for found in _BREAK.finditer(text):
         start, end = found.span()
         broken = found.group() == "\n"
-        if start >= cuts[-1] and (_line_ends(text, line, start) if broken else _sentence_ends(text, start, end)):
+        if start >= cuts[-1] and (
+            _line_ends(text, line, start) if broken else _sentence_ends(text, start, end)
+        ):
             behind = (_BLANK_LINES if broken else _SPACE).match(text, end)
             cuts.append(behind.end() if behind else end)
         if broken:
@@ -141,7 +147,9 @@ def _is_wrapped(lines: list[str]) -> bool:
     if width > _WIDEST or sum(len(line.split()) for line in lines) < _FEWEST_WORDS * len(lengths):
         return False
     pairs = [(one, other) for one, other in pairwise(lines) if one and other]
-    full = sum(len(one) + 1 + min(len(other.split(None, 1)[0]), _NEXT_WORD) > width for one, other in pairs)
+    full = sum(
+        len(one) + 1 + min(len(other.split(None, 1)[0]), _NEXT_WORD) > width for one, other in pairs
+    )
     return bool(pairs) and full >= _WRAPPED_SHARE * len(pairs)
 
 

@@ -57,7 +57,9 @@ class Lexical:
         of it somewhere.
         """
         return self._scored(
-            (phrase,) if " " in phrase and phrase in self._places else tuple(dict.fromkeys(terms(phrase)))
+            (phrase,)
+            if " " in phrase and phrase in self._places
+            else tuple(dict.fromkeys(terms(phrase)))
             for phrase in dict.fromkeys(phrases)
         )
 
@@ -68,7 +70,9 @@ class Lexical:
             holders = self._holders(together)
             rarity = math.log1p((len(self) - len(holders) + 0.5) / (len(holders) + 0.5))
             for place, times in holders:
-                share = times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * self._lengths[place] / mean))
+                share = (
+                    times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * self._lengths[place] / mean))
+                )
                 scores[place] = scores.get(place, 0.0) + rarity * share
         return scores
 

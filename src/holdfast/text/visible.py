@@ -76,4 +76,8 @@ def plain(reason: str) -> str:
 
 def encodable(text: str) -> str:
     """The text without halves of characters, which no provider takes."""
-    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return (
+        text
+        if text.isascii()
+        else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    )

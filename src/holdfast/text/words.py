@@ -10,7 +10,9 @@ from itertools import pairwise
 # Scripts that write no spaces: there, each pair of neighbouring characters stands for a word.
 UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PIECE = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
-_ASCII_PIECES = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256))
+_ASCII_PIECES = bytes(
+    ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256)
+)
 """Small letters and digits of ASCII, spaces between them: gives the same pieces in a third of the
 time."""
 

@@ -1,9 +1,9 @@
 """How long is it? Token counters by model, by name, or the caller's own.
 
-``counter_for`` gives a counter for whatever the caller has; ``family_of`` says which vocabulary counts for a model
-and how exactly, ``window_of`` how much the model takes. Nothing beyond the standard library is loaded before a
-counter that needs it is asked for, and where tiktoken or its vocabularies are not installed, an estimate counts
-in their stead and says so.
+``counter_for`` gives a counter for whatever the caller has; ``family_of`` says which vocabulary
+counts for a model and how exactly, ``window_of`` how much the model takes. Nothing beyond the
+standard library is loaded before a counter that needs it is asked for, and where tiktoken or its
+vocabularies are not installed, an estimate counts in their stead and says so.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class Graded(Protocol):
 def counter_for(spec: str | TokenCounter | Callable[[str], int] | None = None) -> TokenCounter:
     """The counter for the name of a model or of a counter, for a function of a text, or the counter given.
 
-    Every name is a model's if it is not a counter's, and the counter says how far it can be trusted for it; None
-    is o200k_base, approximately. What counts alike is equal, so that counts can be shared. Raises ConfigError for
-    what is neither, and for ``fixed:`` without a number.
+    Every name is a model's if it is not a counter's, and the counter says how far it can be trusted
+    for it; None is o200k_base, approximately. What counts alike is equal, so that counts can be
+    shared. Raises ConfigError for what is neither, and for ``fixed:`` without a number.
     """
     if spec is None or isinstance(spec, str):
         return _named(spec or "")
@@ -74,7 +74,9 @@ def _named(name: str) -> TokenCounter:
     kind, _, number = name.partition(":")
     if kind == "fixed":
         if not number.isdecimal() or len(number) > _DIGITS:
-            raise ConfigError(f"{name!r:.40} names no number of tokens", place="counter", advice="write fixed:100")
+            raise ConfigError(
+                f"{name!r:.40} names no number of tokens", place="counter", advice="write fixed:100"
+            )
         return Fixed(int(number))
     family = family_of(name)
     if family.accuracy.kind == "unknown":
@@ -98,7 +100,9 @@ def _counter(found: object) -> TokenCounter:
         made = found() if isinstance(found, type) else found
     except TypeError as fault:
         problem = f"{found!r:.60} cannot be made from nothing ({fault})"
-        raise ConfigError(problem, place="counter", advice="give an object of it, with what it needs") from fault
+        raise ConfigError(
+            problem, place="counter", advice="give an object of it, with what it needs"
+        ) from fault
     if isinstance(made, TokenCounter):
         return made
     if callable(made):

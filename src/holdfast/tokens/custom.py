@@ -26,5 +26,7 @@ class Custom:
         tokens = self.function(text)
         if not isinstance(tokens, int) or tokens < 0:
             advice = "give a function of a text that returns its tokens as an int of 0 or more"
-            raise ConfigError(f"{self.name} returned {tokens!r:.40}", place="counter", advice=advice)
+            raise ConfigError(
+                f"{self.name} returned {tokens!r:.40}", place="counter", advice=advice
+            )
         return tokens

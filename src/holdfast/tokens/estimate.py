@@ -1,12 +1,12 @@
 """Counts without a vocabulary, by the kinds of characters that a text is made of; standard library only.
 
-A token is rarely more than a word and rarely less than three characters of one, so what is counted are words by
-length, digits by threes, runs of punctuation and of white space, and the characters of each script. The weights
-are a fit of least absolute error to o200k_base over 2,166 texts of 500 to 3,000 characters: source code in five
-languages, JSON, XML, YAML, CSV, HTML, SVG, logs and manuals, and program messages in 32 languages. On the half
-that was not fitted it is 7 % off on average, 3 to 11 % for code and data; the worst are Danish, Finnish and
-Indonesian (15 % too low), Russian (18 % too high) and Basque (30 % too low). Characters / 4 is 22 % off on
-average there, 59 % at worst.
+A token is rarely more than a word and rarely less than three characters of one, so what is counted
+are words by length, digits by threes, runs of punctuation and of white space, and the characters of
+each script. The weights are a fit of least absolute error to o200k_base over 2,166 texts of 500 to
+3,000 characters: source code in five languages, JSON, XML, YAML, CSV, HTML, SVG, logs and manuals,
+and program messages in 32 languages. On the half that was not fitted it is 7 % off on average, 3 to
+11 % for code and data; the worst are Danish, Finnish and Indonesian (15 % too low), Russian (18 %
+too high) and Basque (30 % too low). Characters / 4 is 22 % off on average there, 59 % at worst.
 """
 
 from __future__ import annotations

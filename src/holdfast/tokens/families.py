@@ -1,10 +1,10 @@
 """Which vocabulary counts for a model, and how far such a count can be trusted.
 
-Exact is said only where the vocabulary is the model's own: the models that the table of tiktoken 0.14 names
-(``tiktoken/model.py``). All others are counted with the nearer of the two vocabularies, and the usual error is
-said. An error is relative to the true count: with ``Budget(headroom=error)`` a conversation that fits by this
-count fits by the true one. Counts are left plain, no factor is hidden in them: how much room an error deserves
-is the budget's decision.
+Exact is said only where the vocabulary is the model's own: the models that the table of tiktoken
+0.14 names (``tiktoken/model.py``). All others are counted with the nearer of the two vocabularies,
+and the usual error is said. An error is relative to the true count: with ``Budget(headroom=error)``
+a conversation that fits by this count fits by the true one. Counts are left plain, no factor is
+hidden in them: how much room an error deserves is the budget's decision.
 """
 
 from __future__ import annotations
@@ -39,16 +39,22 @@ def _approximate(vocabulary: str, error: float) -> Family:
 
 
 _OLDER_CLAUDE = _approximate("cl100k_base", 0.25)  # the documented 20 to 30 % beside cl100k
-# "approximately 30 percent more tokens than on earlier models" (Anthropic, Token counting): 1.3 / 0.75 = 1 / 0.58
+# "approximately 30 percent more tokens than on earlier models" (Anthropic, Token counting): 1.3 /
+# 0.75 = 1 / 0.58
 _NEWER_CLAUDE = _approximate("cl100k_base", 0.42)
 _LARGE = _approximate("o200k_base", 0.2)  # 128,000 tokens and more, made for many languages
-_SMALL = _approximate("cl100k_base", 0.2)  # smaller, or grown out of cl100k itself, as Llama 3 and Qwen are
+_SMALL = _approximate(
+    "cl100k_base", 0.2
+)  # smaller, or grown out of cl100k itself, as Llama 3 and Qwen are
 
 _OPENAI: tuple[tuple[str, Family], ...] = (
     (r"gpt-(?:4o|4\.1|4\.5|5)|chatgpt-4o", Family("o200k_base", EXACT)),
     (r"gpt-oss|o200k_harmony", Family("o200k_harmony", EXACT)),
     (r"gpt-(?:4|3\.5|35)(?![\w.])|text-embedding-(?:3|ada-002)", Family("cl100k_base", EXACT)),
-    (r"gpt-(?:[6-9]|audio|realtime)", _approximate("o200k_base", 0.05)),  # not named by tiktoken 0.14
+    (
+        r"gpt-(?:[6-9]|audio|realtime)",
+        _approximate("o200k_base", 0.05),
+    ),  # not named by tiktoken 0.14
     (r"gpt-3(?![\w.])", _approximate("r50k_base", 0.25)),
 )
 _OPENAI_SHORT: tuple[tuple[str, Family], ...] = (
@@ -60,29 +66,50 @@ _OPENAI_SHORT: tuple[tuple[str, Family], ...] = (
         r"p50k_base|text-davinci-00[23]|code-(?:davinci|cushman)|(?:davinci|cushman)-codex",
         _approximate("p50k_base", 0.25),
     ),
-    (r"r50k_base|gpt-?2|(?:text-)?(?:davinci|curie|babbage|ada)(?![a-z])", _approximate("r50k_base", 0.25)),
+    (
+        r"r50k_base|gpt-?2|(?:text-)?(?:davinci|curie|babbage|ada)(?![a-z])",
+        _approximate("r50k_base", 0.25),
+    ),
 )
 """Names that are too short to be looked for inside of another."""
 
 _OTHERS: tuple[tuple[str, Family], ...] = (
     (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)|claude-mythos", _NEWER_CLAUDE),
     (r"claude|anthropic", _OLDER_CLAUDE),
-    (r"phi-?4-(?:mini|multimodal)", _approximate("o200k_base", 0.05)),  # OpenAI's vocabulary by Phi-4's report
+    (
+        r"phi-?4-(?:mini|multimodal)",
+        _approximate("o200k_base", 0.05),
+    ),  # OpenAI's vocabulary by Phi-4's report
     (r"phi-?4|dbrx", _approximate("cl100k_base", 0.05)),  # as above; DBRX by its model card
     (r"llama-?4|gemini|gemma|command|c4ai|aya-|cohere|embed-", _LARGE),
-    (r"deepseek|kimi|moonshot|glm|minimax|grok|nova-|titan|ministral|mistral-(?:nemo|small|medium|large)", _LARGE),
-    (r"pixtral|devstral|magistral|jamba|ernie|hunyuan|doubao|seed-|step-|mimo|longcat|olmo|exaone|solar", _LARGE),
-    (r"(?:code-?)?llama|mistral|mixtral|codestral|mathstral|qwen|qwq|qvq|yi-|internlm|baichuan", _SMALL),
-    (r"phi-?\d|granite|falcon|nemotron|hermes|vicuna|starcoder|stablelm|smollm|sonar|palmyra|reka|zephyr", _SMALL),
+    (
+        r"deepseek|kimi|moonshot|glm|minimax|grok|nova-|titan|ministral|mistral-(?:nemo|small|medium|large)",
+        _LARGE,
+    ),
+    (
+        r"pixtral|devstral|magistral|jamba|ernie|hunyuan|doubao|seed-|step-|mimo|longcat|olmo|exaone|solar",
+        _LARGE,
+    ),
+    (
+        r"(?:code-?)?llama|mistral|mixtral|codestral|mathstral|qwen|qwq|qvq|yi-|internlm|baichuan",
+        _SMALL,
+    ),
+    (
+        r"phi-?\d|granite|falcon|nemotron|hermes|vicuna|starcoder|stablelm|smollm|sonar|palmyra|reka|zephyr",
+        _SMALL,
+    ),
 )
-_OPEN_HOSTS = re.compile(r"(?:ollama(?:_chat)?|groq|together(?:_ai)?|fireworks(?:_ai)?|huggingface|vllm)[/:]")
+_OPEN_HOSTS = re.compile(
+    r"(?:ollama(?:_chat)?|groq|together(?:_ai)?|fireworks(?:_ai)?|huggingface|vllm)[/:]"
+)
 
 
 def family_of(model: str | None) -> Family:
     """The vocabulary of a model and the accuracy of its counts; any name is taken, case and prefixes aside.
 
-    No model at all is counted with o200k_base, approximately; a name that says nothing with cl100k_base, and the
-    accuracy is unknown. A name with OpenAI's in the middle, as deployments have, is believed, but not exact.
+    No model at all is counted with o200k_base, approximately; a name that says nothing with
+    cl100k_base, and the accuracy is unknown. A name with OpenAI's in the middle, as deployments
+    have, is believed, but not exact.
     """
     if not model or not model.strip():
         return _LARGE

@@ -1,7 +1,8 @@
 """The rough formulas of published designs, by name: presets for those who must agree with them.
 
-Each counts characters, not bytes. Those that count a whole message count its calls, its reasoning and its media
-too, by the same formula, also where the design gave them nothing. Nothing is added beside, except where said.
+Each counts characters, not bytes. Those that count a whole message count its calls, its reasoning
+and its media too, by the same formula, also where the design gave them nothing. Nothing is added
+beside, except where said.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class MessageFormula(TextFormula):
         content = message.content_text
         tokens = self.absent if content is None else self.count(content)
         tokens += self.count(message.aside) if message.aside else 0
-        return tokens if message.plain is not None else tokens + sum(map(self._beside, message.parts))
+        return (
+            tokens if message.plain is not None else tokens + sum(map(self._beside, message.parts))
+        )
 
     def _beside(self, part: Part) -> int:
         if isinstance(part, ToolCall | Reasoning | Opaque):

@@ -43,7 +43,9 @@ def _webp_size(data: bytes) -> tuple[int, int] | None:
         bits = int.from_bytes(data[21:25], "little")
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     if form == b"VP8 ":  # lossy: 14 bits each, after the frame tag and the start code
-        return int.from_bytes(data[26:28], "little") & 0x3FFF, int.from_bytes(data[28:30], "little") & 0x3FFF
+        return int.from_bytes(data[26:28], "little") & 0x3FFF, int.from_bytes(
+            data[28:30], "little"
+        ) & 0x3FFF
     return None
 
 

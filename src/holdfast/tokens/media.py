@@ -1,7 +1,7 @@
 """Tokens of images, documents, sound and film in a message: by what they show, never by their base64.
 
-What is not in the message (an address, the id of a file) counts as a usual one of its kind; those figures stand
-here and in ``vision``.
+What is not in the message (an address, the id of a file) counts as a usual one of its kind; those
+figures stand here and in ``vision``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class _Payload:
             return _ESCAPE.sub(_unescaped, text.encode(errors="replace"))
         text = "".join(text.split()).translate(_URL_SAFE)
         try:
-            return a2b_base64(text[: len(text) // 4 * 4] if size is not None else text + "=" * (-len(text) % 4))
+            return a2b_base64(
+                text[: len(text) // 4 * 4] if size is not None else text + "=" * (-len(text) % 4)
+            )
         except (Error, ValueError):
             return b""
 
@@ -94,7 +96,11 @@ class MediaCounter:
         size = _size(payload) if payload else None
         if size:
             return vision.image(*size, detail)
-        return min(vision.unsized, vision.image(512, 512, detail)) if detail == "low" else vision.unsized
+        return (
+            min(vision.unsized, vision.image(512, 512, detail))
+            if detail == "low"
+            else vision.unsized
+        )
 
     def _document(self, payload: _Payload | None) -> int:
         if payload is None:
@@ -112,7 +118,9 @@ def media_tokens(media: Media) -> int:
 _ANY_MODEL = MediaCounter()
 
 
-def document_tokens(data: bytes, *, model: str | None = None, count: Callable[[str], int] | None = None) -> int:
+def document_tokens(
+    data: bytes, *, model: str | None = None, count: Callable[[str], int] | None = None
+) -> int:
     """Tokens of a document: a PDF by its pages, text by ``count`` (without it a quarter of its characters).
 
     What is neither, and a PDF that hides its pages, has a page for each 50,000 bytes.

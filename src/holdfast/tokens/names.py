@@ -1,7 +1,8 @@
 """Model names as people write them, brought to the name that the vendor gave.
 
-``azure/GPT-4o``, ``openai:gpt-4o``, ``openrouter/openai/gpt-4o:free`` and ``ft:gpt-4o-2024-08-06:acme::1`` all
-begin with ``gpt-4o`` afterwards; ``us.anthropic.claude-3-5-sonnet-20241022-v2:0`` begins with ``claude``.
+``azure/GPT-4o``, ``openai:gpt-4o``, ``openrouter/openai/gpt-4o:free`` and
+``ft:gpt-4o-2024-08-06:acme::1`` all begin with ``gpt-4o`` afterwards;
+``us.anthropic.claude-3-5-sonnet-20241022-v2:0`` begins with ``claude``.
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ def patches(width: int, height: int, detail: str = "", *, factor: float, most: i
         across, down = across * shrink, down * shrink
         whole = min(max(1, floor(across)) / across, max(1, floor(down)) / down)
         across, down = round(across * whole, 6), round(down * whole, 6)
-    return ceil(min(ceil(across) * ceil(down), most) * factor)  # a strip is a patch wide, however it is shrunk
+    return ceil(
+        min(ceil(across) * ceil(down), most) * factor
+    )  # a strip is a patch wide, however it is shrunk
 
 
 def area(width: int, height: int, detail: str = "", *, edge: int = 1568, most: int = 1600) -> int:
@@ -66,20 +68,31 @@ class Vision:
     page: int
 
 
-_OPENAI = Vision(tiles, unsized=765, page=2_000)  # 1,024 x 1,024 px; a page goes in as text and as an image
+_OPENAI = Vision(
+    tiles, unsized=765, page=2_000
+)  # 1,024 x 1,024 px; a page goes in as text and as an image
 _MANY_PATCHES = partial(patches, factor=1.2, most=10_000)  # 1.2 is what reported usage comes to
 _SHARP_AREA = partial(area, edge=2576, most=4784)  # the Vision guide on Opus 4.7 and later
 _VISIONS: tuple[tuple[str, Vision], ...] = (
     # a page's text, and the page as an image
     (r"gpt-4o-mini", Vision(partial(tiles, base=2_833, tile=5_667), unsized=25_501, page=26_700)),
-    (r"gpt-(?:4\.1|5)-mini", Vision(partial(patches, factor=1.62, most=1_536), unsized=1_659, page=2_500)),
-    (r"gpt-(?:4\.1|5)-nano", Vision(partial(patches, factor=2.46, most=1_536), unsized=2_520, page=3_500)),
+    (
+        r"gpt-(?:4\.1|5)-mini",
+        Vision(partial(patches, factor=1.62, most=1_536), unsized=1_659, page=2_500),
+    ),
+    (
+        r"gpt-(?:4\.1|5)-nano",
+        Vision(partial(patches, factor=2.46, most=1_536), unsized=2_520, page=3_500),
+    ),
     (r"o4-mini", Vision(partial(patches, factor=1.72, most=1_536), unsized=1_762, page=2_500)),
     (r"gpt-(?:5\.[4-9]|[6-9])", Vision(_MANY_PATCHES, unsized=1_229, page=2_500)),
     (r"gpt-5", Vision(partial(tiles, base=70, tile=140), unsized=630, page=2_000)),
     (r"o[13](?![a-z0-9])", Vision(partial(tiles, base=75, tile=150), unsized=675, page=2_000)),
     # 1,500 to 3,000 tokens of text a page (PDF support), and the page as an image
-    (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)", Vision(_SHARP_AREA, unsized=4_784, page=4_800)),
+    (
+        r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)",
+        Vision(_SHARP_AREA, unsized=4_784, page=4_800),
+    ),
     (r"claude", Vision(area, unsized=1_600, page=3_800)),
     (r"gemini-[3-9]", Vision(media_resolution, unsized=1_120, page=560)),
     (r"gemini|gemma", Vision(large_tiles, unsized=1_032, page=258)),

@@ -1,6 +1,7 @@
 """Context windows of common models in tokens, input and output together, as their vendors publish them.
 
-A host may serve less, and some families charge more beyond a part of it: a budget can always name its own.
+A host may serve less, and some families charge more beyond a part of it: a budget can always name
+its own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _WINDOWS: tuple[tuple[str, int], ...] = (
     (r"gpt-oss", 131_072),
     (r"text-embedding-(?:3|ada-002)", 8_192),
     # Anthropic
-    (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)|claude-(?:opus|sonnet)-4[.-]6|claude-mythos", 1_000_000),
+    (
+        r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)|claude-(?:opus|sonnet)-4[.-]6|claude-mythos",
+        1_000_000,
+    ),
     (r"claude-(?:instant|v?1|2[.-]0|2(?![.-]))", 100_000),
     (r"claude", 200_000),
     # Google
@@ -45,9 +49,15 @@ _WINDOWS: tuple[tuple[str, int], ...] = (
     (r"code-?llama", 16_384),
     # Mistral
     (r"mistral-large-(?:3|2512)|codestral-(?:25|latest)|ministral-3", 262_144),
-    (r"mistral-(?:large|small)-24(?:02|09)|codestral|mixtral-8x7b|(?:open-)?mistral(?:-7b|:|$)", 32_768),
+    (
+        r"mistral-(?:large|small)-24(?:02|09)|codestral|mixtral-8x7b|(?:open-)?mistral(?:-7b|:|$)",
+        32_768,
+    ),
     (r"(?:open-)?mixtral", 65_536),
-    (r"(?:open-)?mistral-(?:large|medium|small|nemo)|pixtral|ministral|devstral|magistral", 131_072),
+    (
+        r"(?:open-)?mistral-(?:large|medium|small|nemo)|pixtral|ministral|devstral|magistral",
+        131_072,
+    ),
     # Alibaba
     (r"qwen-?3-(?:coder|max|next)|qwen-?3.*2507", 262_144),
     (r"qwen-?3(?![.\d])", 40_960),

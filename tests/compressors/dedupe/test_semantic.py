@@ -11,7 +11,13 @@ from holdfast.providers.scripted import ScriptedEmbedder
 from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import same, system, words
 
-RECENT = [user("What now?"), assistant("Let us see."), user("And then?"), assistant("We wait."), user("Fine.")]
+RECENT = [
+    user("What now?"),
+    assistant("Let us see."),
+    user("And then?"),
+    assistant("We wait."),
+    user("Fine."),
+]
 
 
 def alike(text):
@@ -34,15 +40,26 @@ def contents(result):
 
 
 def test_of_messages_that_say_the_same_the_longest_stays_where_it_stands():
-    older = [user("Please reset it."), assistant("Sure, I do."), user("Reset it, please, once more, if you can.")]
+    older = [
+        user("Please reset it."),
+        assistant("Sure, I do."),
+        user("Reset it, please, once more, if you can."),
+    ]
     result = deduped([*older, *RECENT])
     assert same(result.messages, [*older[1:], *RECENT])
     assert holdfast.restore(result) == [*older, *RECENT]
 
 
 def test_of_equal_messages_the_first_stays():
-    older = [user("Please reset it."), assistant("Sure."), user("Please reset it."), assistant("Done now.")]
-    result = deduped([*older, *RECENT], vector=lambda text: [1.0, 0.0] if text.startswith("P") else [0.0, 1.0])
+    older = [
+        user("Please reset it."),
+        assistant("Sure."),
+        user("Please reset it."),
+        assistant("Done now."),
+    ]
+    result = deduped(
+        [*older, *RECENT], vector=lambda text: [1.0, 0.0] if text.startswith("P") else [0.0, 1.0]
+    )
     assert result.messages[0] is older[0]
     assert older[2] not in result.messages[2:]
 
@@ -90,7 +107,12 @@ def test_a_second_merge_adds_to_the_same_message():
 
 
 def test_a_message_that_mostly_names_other_things_stays():
-    messages = [user("Which?"), assistant("The one on port 8080 behind the gateway. Fine."), LONG, *RECENT]
+    messages = [
+        user("Which?"),
+        assistant("The one on port 8080 behind the gateway. Fine."),
+        LONG,
+        *RECENT,
+    ]
     assert same(deduped(messages).messages, messages)
 
 
@@ -121,7 +143,10 @@ def test_an_exchange_leaves_whole_for_a_newer_one_that_shows_the_same():
     [
         [*exchange(1, "x = 1"), *exchange(2, "x = 2")],
         [*exchange(1, "x = 1"), *exchange(2, "x = 1", path="b.py")],
-        [*exchange(1, "one of the files changed and more"), *exchange(2, "one of the files changed")],
+        [
+            *exchange(1, "one of the files changed and more"),
+            *exchange(2, "one of the files changed"),
+        ],
     ],
     ids=["other output", "other argument", "the newer one shows less"],
 )
@@ -131,7 +156,10 @@ def test_an_exchange_that_shows_something_of_its_own_stays(older):
 
 
 def test_messages_with_images_and_summaries_are_left_alone():
-    image = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}]}
+    image = {
+        "role": "user",
+        "content": [{"type": "image_url", "image_url": {"url": "https://x.test/a.png"}}],
+    }
     summary = user(mark("What was said before."))
     messages = [image, image, summary, summary, *RECENT]
     assert same(deduped(messages).messages, messages)
@@ -139,7 +167,10 @@ def test_messages_with_images_and_summaries_are_left_alone():
 
 def test_the_texts_are_embedded_in_one_request_and_each_once():
     embedder = ScriptedEmbedder(lambda text: [1.0, float(len(text))])
-    deduped([user("Hi."), assistant("Hello."), assistant("Ho."), user("Hi."), *RECENT], embedder=embedder)
+    deduped(
+        [user("Hi."), assistant("Hello."), assistant("Ho."), user("Hi."), *RECENT],
+        embedder=embedder,
+    )
     assert embedder.calls[0] == ("Hi.", "Hello.", "Ho.")
 
 
@@ -174,7 +205,9 @@ def test_too_few_vectors_are_a_failure_that_says_so():
 
 
 def test_doing_it_again_changes_nothing():
-    older = [assistant(f"The server is up and runs on port {port} as it did.") for port in (80, 81, 82)]
+    older = [
+        assistant(f"The server is up and runs on port {port} as it did.") for port in (80, 81, 82)
+    ]
     older += [assistant("The server is up and running as it always did before.")] * 2
     once = deduped([user("Go."), *older, *RECENT]).messages
     assert same(deduped(once).messages, once)
@@ -183,7 +216,10 @@ def test_doing_it_again_changes_nothing():
 def test_without_an_embedder_words_and_letters_do():
     text = "The build failed because the disk of the worker was full. " + words(20)
     result = holdfast.compress(
-        [user("Go."), assistant(text), assistant(f"{text} "), *RECENT], 10, strategy=Semantic(), counter="words"
+        [user("Go."), assistant(text), assistant(f"{text} "), *RECENT],
+        10,
+        strategy=Semantic(),
+        counter="words",
     )
     assert len(result.messages) == 7
 
@@ -198,4 +234,8 @@ def test_the_threshold_is_brought_into_its_bounds():
 
 
 def test_it_describes_itself():
-    assert Semantic().describe() == {"strategy": "semantic", "similarity_threshold": 0.85, "keep_recent": 5}
+    assert Semantic().describe() == {
+        "strategy": "semantic",
+        "similarity_threshold": 0.85,
+        "keep_recent": 5,
+    }

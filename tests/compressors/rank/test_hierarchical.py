@@ -16,7 +16,9 @@ from tests.talks import chat, exchange, same, system, words
 
 def ranked(messages, budget, llm=None, knobs=(), **settings):
     strategy = Hierarchical(**dict(knobs))
-    return holdfast.compress(messages, budget, strategy=strategy, counter="words", llm=llm, **settings)
+    return holdfast.compress(
+        messages, budget, strategy=strategy, counter="words", llm=llm, **settings
+    )
 
 
 def kept(result, messages):
@@ -115,7 +117,15 @@ def test_without_a_model_important_messages_that_do_not_fit_go():
 
 
 @pytest.mark.parametrize(
-    "reply", ["", "   ", "[summary unavailable]", words(400, "long"), "I'm sorry, I can't.", RuntimeError("busy")]
+    "reply",
+    [
+        "",
+        "   ",
+        "[summary unavailable]",
+        words(400, "long"),
+        "I'm sorry, I can't.",
+        RuntimeError("busy"),
+    ],
 )
 def test_a_reply_that_may_not_stand_is_skipped_and_told(reply):
     result = ranked(TALK, 190, Scripted([reply] * 9), KNOBS)
@@ -127,7 +137,12 @@ def test_a_reply_that_may_not_stand_is_skipped_and_told(reply):
 
 
 def test_one_failure_leaves_the_others_their_summaries():
-    talk = [user("Go."), assistant(words(300, "first")), assistant(words(300, "second")), *chat(3, 10)]
+    talk = [
+        user("Go."),
+        assistant(words(300, "first")),
+        assistant(words(300, "second")),
+        *chat(3, 10),
+    ]
 
     def reply(prompt):
         return RuntimeError("busy") if "first first" in prompt else "The second one."
@@ -138,12 +153,18 @@ def test_one_failure_leaves_the_others_their_summaries():
 
 
 def test_the_model_is_asked_about_the_most_important_only():
-    talk = [user("Go."), *(assistant(words(300, f"many{name}")) for name in "abcdefghi"), *chat(3, 10)]
+    talk = [
+        user("Go."),
+        *(assistant(words(300, f"many{name}")) for name in "abcdefghi"),
+        *chat(3, 10),
+    ]
     model = Scripted("In short.")
     result = ranked(talk, 350, model, {**KNOBS, "condense_most": 2})
     assert len(model.calls) == 2
     assert contents(result)[1:3] == ["[Compressed] In short."] * 2
-    assert {name for name in "abcdefghi" for call in model.calls if f"many{name}" in call.prompt} == {"h", "i"}
+    assert {
+        name for name in "abcdefghi" for call in model.calls if f"many{name}" in call.prompt
+    } == {"h", "i"}
 
 
 def test_what_was_condensed_is_kept_under_the_thread_and_the_position():
@@ -162,7 +183,9 @@ def test_a_changed_message_is_condensed_anew():
     assert "[Compressed] Of others." in contents(result)
 
 
-@pytest.mark.parametrize("value", ["", "junk", "[]", '{"covers": 1}', '{"texts": 1}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "value", ["", "junk", "[]", '{"covers": 1}', '{"texts": 1}', "[" * 100_000]
+)
 def test_what_else_stands_under_the_key_is_no_summary(value):
     store = InProcessStore()
     store.set("thread_1:message:1", value)
@@ -193,7 +216,11 @@ def test_a_store_that_fails_costs_nothing_but_the_memory():
 def test_the_preset_of_the_other_design_keeps_what_the_question_is_about():
     about = "The disk of db-17 is full of old backups, " + words(20)
     other = "Lunch is served at noon in the park, " + words(20)
-    talk = [assistant(about), *(assistant(other) for _ in range(4)), user("What about the disk of db-17?")]
+    talk = [
+        assistant(about),
+        *(assistant(other) for _ in range(4)),
+        user("What about the disk of db-17?"),
+    ]
     result = ranked(talk, 85, knobs={"keep_recent": 1, "weights": SELECTIVE})
     assert kept(result, talk)[0] == 0
 
@@ -218,4 +245,7 @@ def test_it_describes_itself():
         "summary_tokens": 256,
         "condense_most": 20,
     }
-    assert json.loads(json.dumps(Hierarchical(weights=SELECTIVE).describe()))["weights"]["marker"] == 1.5
+    assert (
+        json.loads(json.dumps(Hierarchical(weights=SELECTIVE).describe()))["weights"]["marker"]
+        == 1.5
+    )

@@ -22,7 +22,11 @@ def test_the_formula_of_the_design_with_the_newest_most_recent():
 
 
 def test_tools_weigh_less_than_speakers():
-    assert scored([user("Go."), calling("a"), tool("a", "out")], Weights(role=1.0)) == [0.5, 0.7, 0.3]
+    assert scored([user("Go."), calling("a"), tool("a", "out")], Weights(role=1.0)) == [
+        0.5,
+        0.7,
+        0.3,
+    ]
 
 
 def test_what_speaks_of_the_question_or_the_newest_messages_weighs_more():
@@ -31,7 +35,11 @@ def test_what_speaks_of_the_question_or_the_newest_messages_weighs_more():
         assistant("Lunch is at noon in the park."),
         user("What about the disk of db-17?"),
     ]
-    for weights, query in ((SELECTIVE, ""), (Weights(query=1.0), "disk full"), (Weights(entity=1.0), "")):
+    for weights, query in (
+        (SELECTIVE, ""),
+        (Weights(query=1.0), "disk full"),
+        (Weights(entity=1.0), ""),
+    ):
         one, other, _ = scored(talk, weights, recent=[2], query=query)
         assert one > other
 

@@ -84,13 +84,22 @@ def test_of_examples_in_a_row_the_first_and_the_last_stay():
     lead = "For example, " + words(10)
     talk = [user("Show me."), *(assistant(f"{lead} {i}") for i in range(5)), user("Thanks.")]
     result = ruled(talk, "consolidate_examples")
-    assert contents(result) == ["Show me.", f"{lead} 0", "...[+ 3 additional examples]...", f"{lead} 4", "Thanks."]
+    assert contents(result) == [
+        "Show me.",
+        f"{lead} 0",
+        "...[+ 3 additional examples]...",
+        f"{lead} 4",
+        "Thanks.",
+    ]
     assert same(ruled(result.messages, "consolidate_examples").messages, result.messages)
 
 
 def test_examples_of_users_and_examples_in_code_stay():
     lead = "For example, " + words(10)
-    talk = [*(user(f"{lead} {i}") for i in range(4)), *(assistant(f"{lead}\n```\n{i}\n```") for i in range(4))]
+    talk = [
+        *(user(f"{lead} {i}") for i in range(4)),
+        *(assistant(f"{lead}\n```\n{i}\n```") for i in range(4)),
+    ]
     assert same(ruled(talk, "consolidate_examples").messages, talk)
 
 
@@ -104,12 +113,19 @@ def test_the_description_is_json():
     assert json.loads(json.dumps(rules.describe()))["rules"] == ["filler_words", {"name": "mine"}]
 
 
-TALK_2 = [user("Hello."), assistant("Let me see: " + words(20)), assistant("Bye " + words(9)), user("Bye.")]
+TALK_2 = [
+    user("Hello."),
+    assistant("Let me see: " + words(20)),
+    assistant("Bye " + words(9)),
+    user("Bye."),
+]
 
 
 def test_a_callers_rule_over_messages_becomes_edits():
     def no_farewells(messages):
-        return [m for m in messages if not (m["role"] == "assistant" and m["content"].startswith("Bye"))]
+        return [
+            m for m in messages if not (m["role"] == "assistant" and m["content"].startswith("Bye"))
+        ]
 
     result = ruled(TALK_2, Rule("no_farewells", no_farewells))
     assert same(result.messages, [TALK_2[0], TALK_2[1], TALK_2[3]])
@@ -150,18 +166,24 @@ def refused(function):
 
 
 def everywhere(change):
-    return lambda messages: [{**message, "content": change(message["content"])} for message in messages]
+    return lambda messages: [
+        {**message, "content": change(message["content"])} for message in messages
+    ]
 
 
 def test_a_rule_that_rewords_a_user_is_refused():
-    assert "the text of a user message is never reworded" in refused(everywhere(lambda text: text[:3]))
+    assert "the text of a user message is never reworded" in refused(
+        everywhere(lambda text: text[:3])
+    )
 
 
 def test_a_rule_that_rewords_what_is_pinned_is_refused():
     def rule(messages):
         return [{**m, "content": "Short."} if m["role"] == "assistant" else m for m in messages]
 
-    result = holdfast.compress(TALK_2, 10, strategy=Rules((Rule("mine", rule),)), counter="words", pin=[1])
+    result = holdfast.compress(
+        TALK_2, 10, strategy=Rules((Rule("mine", rule),)), counter="words", pin=[1]
+    )
     assert same(result.messages, TALK_2)
     assert "pinned" in result.steps[0].detail
 
@@ -174,7 +196,9 @@ def test_a_rule_that_leaves_out_a_user_is_refused():
 
 def test_a_rule_that_is_not_idempotent_is_refused():
     def shorter(messages):
-        return [{**m, "content": m["content"][:-1]} if m["role"] == "assistant" else m for m in messages]
+        return [
+            {**m, "content": m["content"][:-1]} if m["role"] == "assistant" else m for m in messages
+        ]
 
     assert "doing it twice" in refused(shorter)
 
@@ -188,8 +212,14 @@ def test_a_rule_that_is_not_idempotent_is_refused():
         (lambda messages: [messages[0], messages[2], messages[1], messages[3]], "twice"),
         (lambda messages: sorted(messages, key=lambda m: len(m["content"])), "order"),
         (lambda messages: [{**m, "role": "tool"} for m in messages], "nothing else"),
-        (lambda messages: [*messages[:1], {**messages[1], "content": "."}], "which messages it made anew"),
-        (lambda messages: [*messages, {"role": "assistant", "content": "!"}][:5], "which messages it made anew"),
+        (
+            lambda messages: [*messages[:1], {**messages[1], "content": "."}],
+            "which messages it made anew",
+        ),
+        (
+            lambda messages: [*messages, {"role": "assistant", "content": "!"}][:5],
+            "which messages it made anew",
+        ),
     ],
 )
 def test_a_rule_that_does_anything_else_is_refused(function, reason):

@@ -2,11 +2,20 @@
 
 import pytest
 
-from holdfast.compressors.prose_rules import shortened, without_fillers, without_phrases, without_repeats
+from holdfast.compressors.prose_rules import (
+    shortened,
+    without_fillers,
+    without_phrases,
+    without_repeats,
+)
 
 ALL = (without_fillers, without_repeats, shortened, without_phrases)
 
-LONG = "First things first. " + "This sentence is one of very many in the middle. " * 60 + "That is all."
+LONG = (
+    "First things first. "
+    + "This sentence is one of very many in the middle. " * 60
+    + "That is all."
+)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +60,10 @@ def test_what_is_quoted_keeps_its_fillers():
         ("Deploy A. Delete table users. Deploy A.", "Deploy A. [×2] Delete table users."),
         ("Deploy A. Deploy A. Deploy A.", "Deploy A. [×3]"),
         ("It is done.\n\nNow rest.\n\nit  is DONE!", "It is done. [×2]\n\nNow rest."),
-        ("The build is green. The build is green. Ship it.\n", "The build is green. [×2] Ship it.\n"),
+        (
+            "The build is green. The build is green. Ship it.\n",
+            "The build is green. [×2] Ship it.\n",
+        ),
     ],
 )
 def test_a_sentence_that_is_said_again_is_counted_where_it_came_first(before, after):
@@ -127,12 +139,16 @@ def test_again_and_as_i_said_stay_where_they_mean_something(text):
 
 
 @pytest.mark.parametrize("rule", ALL)
-@pytest.mark.parametrize("unit", ["a", " ", '"', "“", "`", "{", "um, ", "um ", "Go A. ", "well, ", ", like", "0."])
+@pytest.mark.parametrize(
+    "unit", ["a", " ", '"', "“", "`", "{", "um, ", "um ", "Go A. ", "well, ", ", like", "0."]
+)
 def test_no_text_makes_a_rule_slow_or_longer_or_fail(rule, unit):
     assert len(rule(unit * (200_000 // len(unit)))) <= 200_000
 
 
 @pytest.mark.parametrize("rule", ALL)
-@pytest.mark.parametrize("text", ["", "\ud800", "\x00", "well,", "um", ", like", "…", "\r\n\r\n", "[×2]"])
+@pytest.mark.parametrize(
+    "text", ["", "\ud800", "\x00", "well,", "um", ", like", "…", "\r\n\r\n", "[×2]"]
+)
 def test_odd_texts_come_back(rule, text):
     assert isinstance(rule(text), str)

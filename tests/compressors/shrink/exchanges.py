@@ -14,7 +14,8 @@ from tests.talks import system
 def log(lines: int = 120, name: str = "worker") -> str:
     """A log with a failure in the middle."""
     said = [
-        f"2026-11-20 10:{i // 60:02}:{i % 60:02} INFO {name} {i} finished in {i * 7 % 91} ms" for i in range(lines)
+        f"2026-11-20 10:{i // 60:02}:{i % 60:02} INFO {name} {i} finished in {i * 7 % 91} ms"
+        for i in range(lines)
     ]
     said[lines // 2] = f"2026-11-20 10:00:30 ERROR {name} 30 lost its connection to db-7"
     return "\n".join(said)
@@ -22,10 +23,14 @@ def log(lines: int = 120, name: str = "worker") -> str:
 
 def records(count: int = 40, name: str = "order") -> str:
     """Records as JSON, indented."""
-    return json.dumps([{"id": i, "name": f"{name} {i}", "open": i % 3 == 0} for i in range(count)], indent=2)
+    return json.dumps(
+        [{"id": i, "name": f"{name} {i}", "open": i % 3 == 0} for i in range(count)], indent=2
+    )
 
 
-def run(*exchanges: tuple[str, Any, str], question: str = "Why did it fail?") -> list[dict[str, Any]]:
+def run(
+    *exchanges: tuple[str, Any, str], question: str = "Why did it fail?"
+) -> list[dict[str, Any]]:
     """A task, then a call and its result for each (tool, arguments, output)."""
     messages = [system("Be careful."), user(question)]
     for number, (name, arguments, output) in enumerate(exchanges):

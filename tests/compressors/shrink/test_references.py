@@ -46,7 +46,9 @@ STORES = {
     "promising": Promising,
     "prefixed": lambda: PrefixStore(Promising(), "a:"),
     "encrypted": lambda: EncryptedStore.unlock(TextStore(), "a passphrase"),
-    "encrypted_awaited": lambda: asyncio.run(EncryptedStore.aunlock(AwaitedTextStore(), "a passphrase")),
+    "encrypted_awaited": lambda: asyncio.run(
+        EncryptedStore.aunlock(AwaitedTextStore(), "a passphrase")
+    ),
 }
 
 
@@ -63,7 +65,9 @@ def test_every_reference_gives_its_original_back_exactly(make):
     assert len(named) >= 4
     for i, edit in named.items():
         before = (
-            TALK[i]["content"] if TALK[i]["role"] == "tool" else TALK[i]["tool_calls"][0]["function"]["arguments"]
+            TALK[i]["content"]
+            if TALK[i]["role"] == "tool"
+            else TALK[i]["tool_calls"][0]["function"]["arguments"]
         )
         assert holdfast.recall(edit.key, store=store) == before
         assert edit.key in edit.text
@@ -72,7 +76,9 @@ def test_every_reference_gives_its_original_back_exactly(make):
 @pytest.mark.parametrize("make", STORES.values(), ids=STORES)
 def test_the_asynchronous_path_keeps_the_same(make):
     store = make()
-    result = asyncio.run(holdfast.acompress(TALK, BUDGET, strategy="shrink", store=store, secret="s"))
+    result = asyncio.run(
+        holdfast.acompress(TALK, BUDGET, strategy="shrink", store=store, secret="s")
+    )
     assert result.messages == shrunk(TALK, BUDGET, store=make(), secret="s").messages
     for edit in offloads(result):
         assert holdfast.recall(edit.key, store=store, secret="s")
@@ -81,7 +87,9 @@ def test_the_asynchronous_path_keeps_the_same(make):
 def test_a_reference_says_the_key_the_kind_the_size_and_what_is_left_out():
     result = shrunk(TALK, BUDGET, store=InProcessStore())
     reference = outputs(result)[0].splitlines()[-1]
-    assert re.fullmatch(r"\[original: [0-9a-f]{20} \(log, [\d,]+ tokens; left out: [^\]]+\)\]", reference)
+    assert re.fullmatch(
+        r"\[original: [0-9a-f]{20} \(log, [\d,]+ tokens; left out: [^\]]+\)\]", reference
+    )
     assert key_in(outputs(result)[0]) == reference.split()[1]
 
 
@@ -101,7 +109,8 @@ def test_without_a_store_no_key_is_shown():
 
 
 @pytest.mark.parametrize(
-    "fault", [OSError("the disk is gone"), holdfast.StoreError("full"), KeyError("x"), ZeroDivisionError()]
+    "fault",
+    [OSError("the disk is gone"), holdfast.StoreError("full"), KeyError("x"), ZeroDivisionError()],
 )
 def test_a_store_that_fails_leaves_plain_texts_and_says_so(fault):
     class Failing(TextStore):
@@ -130,7 +139,9 @@ def test_a_store_that_fails_later_keeps_the_references_it_has():
 
 def test_the_tool_is_named_only_where_the_model_has_it():
     store = InProcessStore()
-    without = shrunk(TALK, BUDGET, store=store, tools=[{"type": "function", "function": {"name": "bash"}}])
+    without = shrunk(
+        TALK, BUDGET, store=store, tools=[{"type": "function", "function": {"name": "bash"}}]
+    )
     having = shrunk(TALK, BUDGET, store=store, tools=[recall_tool(store).schema])
     assert "recall(key)" not in json.dumps(without.messages)
     assert "; recall(key) gives it back]" in outputs(having)[0]
@@ -143,7 +154,9 @@ def test_a_text_that_names_its_original_is_not_shrunk_again():
     again = shrunk(once.messages, 50, Shrink(min_tokens=0, least_tokens=1), store=store)
     kept = {edit.key for edit in offloads(once)}
     assert kept <= {
-        key for text in [*outputs(again), arguments_text(again)] for key in re.findall(r"[0-9a-f]{20}", text)
+        key
+        for text in [*outputs(again), arguments_text(again)]
+        for key in re.findall(r"[0-9a-f]{20}", text)
     }
 
 
@@ -159,10 +172,14 @@ def test_a_marker_of_a_repeated_or_superseded_text_names_it_too():
         ("bash", {}, log(name="changed")),
         ("bash", {}, "done"),
     )
-    result = shrunk(messages, tokens(messages) * 2 // 5, Shrink(rules=("repeats", "superseded")), store=store)
+    result = shrunk(
+        messages, tokens(messages) * 2 // 5, Shrink(rules=("repeats", "superseded")), store=store
+    )
     first, second = outputs(result)[:2]
     assert first.startswith("[Left out: a was read again later.]\n[original: ")
-    assert second.startswith("[Left out: the same text was returned again later by bash.]\n[original: ")
+    assert second.startswith(
+        "[Left out: the same text was returned again later by bash.]\n[original: "
+    )
     assert holdfast.recall(key_in(first), store=store) == log()
 
 

@@ -8,7 +8,16 @@ import pytest
 import holdfast
 from holdfast.compressors.shrink import RULES, Shrink
 from holdfast.kernel.edits import Drop
-from tests.compressors.shrink.exchanges import arguments, changed, log, outputs, records, run, shrunk, tokens
+from tests.compressors.shrink.exchanges import (
+    arguments,
+    changed,
+    log,
+    outputs,
+    records,
+    run,
+    shrunk,
+    tokens,
+)
 from tests.formats.rules.messages import assistant, user
 
 LOSSY = Shrink(rules=("lossy",))
@@ -48,7 +57,9 @@ def test_older_outputs_shrink_further_than_newer_ones():
 
 
 def test_the_newest_exchange_shrinks_last():
-    messages = run(("bash", {"command": "old"}, log()), ("bash", {"command": "new"}, log(600, "newest")))
+    messages = run(
+        ("bash", {"command": "old"}, log()), ("bash", {"command": "new"}, log(600, "newest"))
+    )
     whole = tokens(messages)
     a_little, a_lot = shrunk(messages, whole - 500, LOSSY), shrunk(messages, whole // 3, LOSSY)
     assert changed(a_little) == {3}
@@ -58,7 +69,9 @@ def test_the_newest_exchange_shrinks_last():
 
 
 def test_the_question_decides_what_stays():
-    messages = run(("bash", {"command": "cat log"}, log(2_000)), question="What did worker 1234 do?")
+    messages = run(
+        ("bash", {"command": "cat log"}, log(2_000)), question="What did worker 1234 do?"
+    )
     now = outputs(shrunk(messages, 800))[0]
     assert "worker 1234 finished" in now
     asked = outputs(shrunk(messages, 800, query="And worker 777?"))[0]
@@ -85,7 +98,9 @@ def test_an_output_that_stands_again_later_gives_way():
     ],
 )
 def test_a_read_that_a_later_call_made_needless_gives_way(later, told):
-    messages = run(("read_file", {"path": "a.py"}, log()), (*later, log(name="later")), ("bash", {}, "done"))
+    messages = run(
+        ("read_file", {"path": "a.py"}, log()), (*later, log(name="later")), ("bash", {}, "done")
+    )
     result = shrunk(messages, tokens(messages) - 100, Shrink(rules=("superseded",)))
     assert outputs(result)[0] == told
     assert changed(result) == {3}
@@ -106,8 +121,16 @@ def test_a_read_that_still_says_something_stays(later, output):
 
 
 def test_long_arguments_of_old_calls_shrink_and_stay_json():
-    written = {"path": "a.py", "size": 1.5, "id": 12345678901234567890, "content": log(), "mode": None}
-    messages = run(("write_file", json.dumps(written).replace("1.5", "1.50"), "ok"), ("bash", {}, "done"))
+    written = {
+        "path": "a.py",
+        "size": 1.5,
+        "id": 12345678901234567890,
+        "content": log(),
+        "mode": None,
+    }
+    messages = run(
+        ("write_file", json.dumps(written).replace("1.5", "1.50"), "ok"), ("bash", {}, "done")
+    )
     result = shrunk(messages, tokens(messages) // 3, Shrink(rules=("arguments",)))
     now = json.loads(arguments(result, 0))
     assert list(now) == list(written)
@@ -145,11 +168,19 @@ def test_instructions_are_never_shrunk(name, given):
 
 
 def test_tools_can_be_chosen_and_kept_by_pattern():
-    messages = run(("read_log", {}, log()), ("read_diff", {}, log()), ("bash", {}, log()), ("bash", {}, "done"))
-    one, two, three = (tokens(messages) - part * tokens(run(("", {}, log()))) * 3 // 4 for part in (1, 2, 3))
+    messages = run(
+        ("read_log", {}, log()), ("read_diff", {}, log()), ("bash", {}, log()), ("bash", {}, "done")
+    )
+    one, two, three = (
+        tokens(messages) - part * tokens(run(("", {}, log()))) * 3 // 4 for part in (1, 2, 3)
+    )
     assert changed(shrunk(messages, two, Shrink(rules=("lossy",), tools=("READ_*",)))) == {3, 5}
     assert changed(shrunk(messages, one, Shrink(rules=("lossy",), keep_tools=("read_*",)))) == {7}
-    assert changed(shrunk(messages, three, Shrink(rules=("lossy",), keep_paths=("*.log",)))) == {3, 5, 7}
+    assert changed(shrunk(messages, three, Shrink(rules=("lossy",), keep_paths=("*.log",)))) == {
+        3,
+        5,
+        7,
+    }
 
 
 def test_a_pinned_output_stays():
@@ -165,12 +196,21 @@ def test_words_of_users_and_the_system_never_change_and_the_assistants_only_when
 
 
 def test_an_output_with_an_image_stays():
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    image = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+    }
     content = [{"type": "text", "text": log()}, image]
     messages = [
         user("What is it?"),
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": content}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "a", "content": content}],
+        },
     ]
     assert changed(shrunk(messages, 100)) == set()
 
@@ -178,7 +218,10 @@ def test_an_output_with_an_image_stays():
 def test_blocks_of_anthropic_shrink_where_they_stand():
     messages = [
         user("What failed?"),
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}],
+        },
         {
             "role": "user",
             "content": [
@@ -287,5 +330,8 @@ def test_with_a_last_share_of_nothing_everything_shrinks_as_far_as_it_can():
 def test_a_question_that_asks_nothing_of_a_text_leaves_its_reading_as_it_was():
     messages = run(("bash", {}, log()), ("bash", {}, log(name="other")), ("bash", {}, "done"))
     budget = tokens(messages) * 2 // 3
-    one, other = (outputs(shrunk(messages, budget, query=query)) for query in ("", "Thank you very much, Zoe!"))
+    one, other = (
+        outputs(shrunk(messages, budget, query=query))
+        for query in ("", "Thank you very much, Zoe!")
+    )
     assert one == other

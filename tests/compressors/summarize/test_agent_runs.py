@@ -22,7 +22,11 @@ def openai(n):
             "content": None,
             "tool_calls": [{"id": f"c{n}", "type": "function", "function": called}],
         },
-        {"role": "tool", "tool_call_id": f"c{n}", "content": f"result R{n:04d}: " + f"line {n} is fine " * 20},
+        {
+            "role": "tool",
+            "tool_call_id": f"c{n}",
+            "content": f"result R{n:04d}: " + f"line {n} is fine " * 20,
+        },
     ]
 
 
@@ -36,15 +40,26 @@ def anthropic(n):
 @pytest.mark.parametrize("feeds_back", [False, True], ids=["handed over whole", "fed back"])
 @pytest.mark.parametrize(("exchange", "provider"), [(openai, "openai"), (anthropic, "anthropic")])
 def test_a_run_stays_valid_and_each_exchange_is_sent_once(exchange, provider, feeds_back):
-    model = Scripted(lambda prompt: "## Done\n- Read " + ", ".join(re.findall(r"src/part_\d+\.py", prompt)[-3:]))
+    model = Scripted(
+        lambda prompt: "## Done\n- Read " + ", ".join(re.findall(r"src/part_\d+\.py", prompt)[-3:])
+    )
     store = InProcessStore()
     given = [{"role": "user", "content": "Fix the bug. You must not touch setup.py."}]
     for n in range(80):
         given += exchange(n)
         if n == 40:
-            given += [{"role": "assistant", "content": "Half done."}, {"role": "user", "content": "Go on."}]
+            given += [
+                {"role": "assistant", "content": "Half done."},
+                {"role": "user", "content": "Go on."},
+            ]
         result = holdfast.compress(
-            given, BUDGET, strategy=Summarize(), llm=model, store=store, thread="t", counter="chars4_plus1"
+            given,
+            BUDGET,
+            strategy=Summarize(),
+            llm=model,
+            store=store,
+            thread="t",
+            counter="chars4_plus1",
         )
         assert result.budget_met
         assert holdfast.validate(result.messages, provider=provider) == []

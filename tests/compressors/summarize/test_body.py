@@ -8,7 +8,9 @@ def words(text):
     return len(text.split())
 
 
-PARTS = Parts(12, ("## Goal\nShip it.",), ("Please ship it\n\nby Friday.", "Thanks."), ("the order is ORD-7",))
+PARTS = Parts(
+    12, ("## Goal\nShip it.",), ("Please ship it\n\nby Friday.", "Thanks."), ("the order is ORD-7",)
+)
 
 
 def test_a_body_is_read_back_into_its_parts():
@@ -16,7 +18,9 @@ def test_a_body_is_read_back_into_its_parts():
 
 
 def test_a_text_of_another_form_is_one_text():
-    assert parsed("Somebody's own digest.\n- with a list") == Parts(0, ("Somebody's own digest.\n- with a list",))
+    assert parsed("Somebody's own digest.\n- with a list") == Parts(
+        0, ("Somebody's own digest.\n- with a list",)
+    )
 
 
 def test_what_the_text_lacks_of_its_source_is_listed():
@@ -31,7 +35,9 @@ def test_the_cap_holds_whatever_there_is_to_say(cap):
     said = tuple(f"Wish number {n} of the user, with some more words." for n in range(20))
     texts = tuple(f"## Done\n- Step {n} was done with care and with success." for n in range(20))
     source = details_of("assistant", " ".join(f"File part_{n}.py was written." for n in range(30)))
-    body = composed(Parts(300, texts, said, tuple(f"detail {n}" for n in range(20))), source, cap, words)
+    body = composed(
+        Parts(300, texts, said, tuple(f"detail {n}" for n in range(20))), source, cap, words
+    )
     assert words(body.text) <= cap
     assert words(plain(texts, cap, words).text) <= cap
 

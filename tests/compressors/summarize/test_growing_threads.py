@@ -7,7 +7,15 @@ import pytest
 import holdfast
 from holdfast.compressors.summarize import Summarize
 from holdfast.stores.in_process import InProcessStore
-from tests.compressors.summarize.threads import BUDGET, fitted, grown, sent, summaries, thread, writer
+from tests.compressors.summarize.threads import (
+    BUDGET,
+    fitted,
+    grown,
+    sent,
+    summaries,
+    thread,
+    writer,
+)
 
 TURNS = 500
 HISTORY = sum(len(message["content"]) // 4 + 1 for message in thread(TURNS))
@@ -22,7 +30,9 @@ def test_a_long_thread_costs_at_most_one_call_for_each_target_of_new_history(nam
     assert set(sent(model).values()) == {1}
     assert all(result.budget_met and not result.degraded for result in results)
     assert all(len(summaries(result.messages)) <= 1 for result in results)
-    assert not any(step.applied for result in results for step in result.steps if step.name == "trim")
+    assert not any(
+        step.applied for result in results for step in result.steps if step.name == "trim"
+    )
 
 
 @pytest.mark.parametrize("feeds_back", [False, True], ids=["handed over whole", "fed back"])
@@ -55,7 +65,9 @@ def test_a_result_that_is_compressed_again_stays_as_it_is():
 def test_what_waits_for_the_model_stands_in_the_summary_by_its_exact_details():
     model = writer()
     results = grown(model, 50, feeds_back=False, thread="t", store=InProcessStore())
-    waiting = next(result for result in results if any(step.reason == "told_by_rule" for step in result.steps))
+    waiting = next(
+        result for result in results if any(step.reason == "told_by_rule" for step in result.steps)
+    )
     assert len(model.calls) == 1
     details = summaries(waiting.messages)[0].partition("## Also mentioned")[2]
     named = {int(n) - 10_000 for n in re.findall(r"ORD-(\d+)", details)}
@@ -97,7 +109,9 @@ def test_conversations_without_a_thread_share_what_they_have_in_common():
 @pytest.mark.parametrize("combine", ["concat", "model", "hybrid"])
 def test_a_summary_stays_under_its_cap_however_often_it_is_extended(combine):
     strategy = Summarize(combine=combine, min_new=0, summary_max_tokens=200)
-    results = grown(writer(), 150, feeds_back=False, thread="t", store=InProcessStore(), strategy=strategy)
+    results = grown(
+        writer(), 150, feeds_back=False, thread="t", store=InProcessStore(), strategy=strategy
+    )
     texts = [text for result in results for text in summaries(result.messages)]
     assert texts
     assert max(len(text) // 4 for text in texts) <= 200
@@ -179,7 +193,16 @@ def test_what_a_store_returns_is_used_only_if_it_is_whole():
 
 @pytest.mark.parametrize(
     "value",
-    ["[]", "{}", "null", "[[1, 2]]", '[{"start": [1]}]', "[" * 50_000, '{"start": 1, "end": "x"}', "\udcff"],
+    [
+        "[]",
+        "{}",
+        "null",
+        "[[1, 2]]",
+        '[{"start": [1]}]',
+        "[" * 50_000,
+        '{"start": 1, "end": "x"}',
+        "\udcff",
+    ],
 )
 def test_what_somebody_else_wrote_under_a_key_is_no_summary(value):
     store = InProcessStore()

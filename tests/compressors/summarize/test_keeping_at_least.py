@@ -16,12 +16,15 @@ WINDOW = holdfast.Budget(window=3_000, reserve=1_000)
 
 def compacted(messages, model, budget=WINDOW, strategy=None, **options):
     strategy = strategy or tunacode_history(keep_at_least=500)
-    return holdfast.compress(messages, budget, strategy=strategy, llm=model, counter="chars4_plus1", **options)
+    return holdfast.compress(
+        messages, budget, strategy=strategy, llm=model, counter="chars4_plus1", **options
+    )
 
 
 def tokens(messages):
     return (
-        holdfast.count(messages, counter="chars4_plus1").total - holdfast.count([], counter="chars4_plus1").total
+        holdfast.count(messages, counter="chars4_plus1").total
+        - holdfast.count([], counter="chars4_plus1").total
     )
 
 
@@ -29,7 +32,11 @@ def test_up_to_the_threshold_nothing_is_done_and_the_record_says_so():
     model = writer()
     result = compacted(thread(30), model)
     assert result.metrics.tokens_before <= 2_000
-    assert (result.status, result.reason, result.steps[0].reason) == ("skipped", "within_budget", "within_budget")
+    assert (result.status, result.reason, result.steps[0].reason) == (
+        "skipped",
+        "within_budget",
+        "within_budget",
+    )
     assert result.messages == thread(30)
     assert not model.calls
 
@@ -43,12 +50,19 @@ def test_beyond_it_one_message_stands_for_all_but_the_newest():
     assert recent == messages[-len(recent) :]
     assert tokens(recent) >= 500 > tokens(recent[1:])
     assert (result.status, result.steps[0].reason) == ("compacted", "summarized")
-    assert result.steps[0].detail.startswith(f"{len(messages) - 1 - len(recent)} messages, up to message ")
+    assert result.steps[0].detail.startswith(
+        f"{len(messages) - 1 - len(recent)} messages, up to message "
+    )
     assert holdfast.restore(result) == messages
 
 
 def test_the_cut_parts_no_call_from_its_result():
-    run = [user("Go."), *[m for n in range(20) for m in exchange(n, 40)], assistant("Done."), user(words(300))]
+    run = [
+        user("Go."),
+        *[m for n in range(20) for m in exchange(n, 40)],
+        assistant("Done."),
+        user(words(300)),
+    ]
     result = compacted(run, Scripted("## Goal\nGo."), 700, tunacode_history(keep_at_least=310))
     assert result.steps[0].reason == "summarized"
     assert result.messages[1:] == run[-1:], "after a finished message"
@@ -84,7 +98,11 @@ def test_a_summary_alone_is_not_summarized_again():
 def test_a_failing_model_leaves_the_whole_history_and_its_reason():
     result = compacted(thread(50), Scripted(ModelError("down")))
     assert result.messages == thread(50)
-    assert (result.status, result.reason, result.degraded) == ("failed", "summarization_failed", True)
+    assert (result.status, result.reason, result.degraded) == (
+        "failed",
+        "summarization_failed",
+        True,
+    )
 
 
 def test_without_a_model_it_is_skipped_and_says_so():
@@ -99,7 +117,9 @@ def test_the_profile_starts_at_the_threshold_of_the_design():
 
 def test_the_profile_summarizes_with_a_model_and_folds_by_rule_without_one():
     for llm, told in ((writer(), OPENING), (None, "[HISTORY_SUMMARY]\n")):
-        result = holdfast.compress(thread(50), 2_000, profile="tunacode", llm=llm, counter="chars4_plus1")
+        result = holdfast.compress(
+            thread(50), 2_000, profile="tunacode", llm=llm, counter="chars4_plus1"
+        )
         assert result.budget_met
         assert any(m["content"].startswith(told) for m in result.messages)
 

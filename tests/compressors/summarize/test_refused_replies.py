@@ -40,7 +40,9 @@ def test_a_reply_that_is_no_summary_is_refused(reply):
 
 @pytest.mark.parametrize("reply", BAD.values(), ids=BAD)
 def test_alone_it_leaves_everything_as_it_was(reply):
-    result = holdfast.compress(thread(40), 1_500, strategy=Summarize(), llm=Scripted(lambda _: reply))
+    result = holdfast.compress(
+        thread(40), 1_500, strategy=Summarize(), llm=Scripted(lambda _: reply)
+    )
     assert result.messages == thread(40)
     assert (result.status, result.reason) == ("failed", "summarization_failed")
 
@@ -52,7 +54,9 @@ def test_a_caller_may_ask_for_the_fault():
 
 def test_a_summary_that_is_larger_than_what_it_covers_is_refused():
     given = [user("Hello there."), assistant("Hello!"), user("Tell me all about it. " * 20)]
-    result = holdfast.compress(given, 60, strategy=Summarize(keep_recent=1), llm=Scripted("They said hello."))
+    result = holdfast.compress(
+        given, 60, strategy=Summarize(keep_recent=1), llm=Scripted("They said hello.")
+    )
     assert (result.status, result.messages) == ("failed", given)
     assert "not be smaller" in result.steps[0].detail
 
@@ -90,7 +94,9 @@ def test_an_earlier_summary_serves_while_the_model_is_down_and_what_waits_is_sen
 
 
 def test_a_reply_over_the_cap_keeps_its_most_telling_sentences():
-    long = "## Done\n" + "\n".join(f"- Step {n}: the file src/part_{n}.py was changed." for n in range(40))
+    long = "## Done\n" + "\n".join(
+        f"- Step {n}: the file src/part_{n}.py was changed." for n in range(40)
+    )
     result = fitted(thread(40), Scripted(long), strategy=Summarize(summary_max_tokens=200))
     text = summaries(result.messages)[0]
     assert len(text) // 4 <= 200

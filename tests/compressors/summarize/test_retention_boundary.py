@@ -8,7 +8,11 @@ def _messages(*shapes):
     made = []
     for n, shape in enumerate(shapes):
         if shape == "call":
-            call = {"id": f"c{n}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+            call = {
+                "id": f"c{n}",
+                "type": "function",
+                "function": {"name": "look", "arguments": "{}"},
+            }
             made.append({"role": "assistant", "content": None, "tool_calls": [call]})
         elif shape == "result":
             made.append({"role": "tool", "tool_call_id": f"c{n - 1}", "content": "seen"})
@@ -22,7 +26,9 @@ def test_the_smallest_recent_history_that_is_large_enough_stays():
 
 
 def test_a_cut_moves_back_to_before_a_call():
-    assert retention_boundary(_messages("user", "call", "result", "assistant"), [1, 1, 6, 4], 10) == 1
+    assert (
+        retention_boundary(_messages("user", "call", "result", "assistant"), [1, 1, 6, 4], 10) == 1
+    )
 
 
 def test_nothing_goes_where_all_of_it_is_too_little():

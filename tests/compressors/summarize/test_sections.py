@@ -25,7 +25,9 @@ def test_a_comment_in_code_is_no_heading():
 
 
 def test_notes_that_are_too_long_lose_sentences_of_the_older_ones_first_and_say_so():
-    old = "## Done\n" + "\n".join(f"- Looked at thing number {n} of the old list." for n in range(30))
+    old = "## Done\n" + "\n".join(
+        f"- Looked at thing number {n} of the old list." for n in range(30)
+    )
     new = "## Done\n- Moved the whole list to the archive in Rotterdam."
     text = shortened([old, new], 60, words)
     assert words(text) <= 60

@@ -18,7 +18,9 @@ NOTES = "## Goal\nFind the bug.\n## Done\n- Looked around."
 def summarized(messages, budget=200, model=None, *, wire=None, **knobs):
     model = model or Scripted(NOTES)
     strategy = Summarize(**{"quote_users": False, **knobs})
-    return holdfast.compress(messages, budget, strategy=strategy, llm=model, counter="words", format=wire)
+    return holdfast.compress(
+        messages, budget, strategy=strategy, llm=model, counter="words", format=wire
+    )
 
 
 def test_what_is_older_becomes_one_marked_message_before_the_recent_ones():
@@ -58,18 +60,29 @@ def test_an_agents_run_is_cut_between_its_exchanges():
 
 def test_the_newest_user_message_of_a_run_is_not_sent_again_when_it_leaves():
     store, model = InProcessStore(), Scripted(NOTES)
-    run = [user("Task one: find the bug."), *[m for n in range(20) for m in exchange(n, 20)], assistant("Found.")]
+    run = [
+        user("Task one: find the bug."),
+        *[m for n in range(20) for m in exchange(n, 20)],
+        assistant("Found."),
+    ]
     longer = [*run, user("Task two: fix it."), *[m for n in range(20, 40) for m in exchange(n, 20)]]
     for messages in (run, longer):
         step = Summarize(min_new=0)
-        holdfast.compress(messages, 200, strategy=step, llm=model, counter="words", thread="t", store=store)
+        holdfast.compress(
+            messages, 200, strategy=step, llm=model, counter="words", thread="t", store=store
+        )
     assert [call.prompt.count("Task one") for call in model.calls] == [1, 0]
 
 
 def test_pinned_and_system_messages_stay_where_they_are():
     messages = [*chat(6), system("Never share keys."), *chat(6)]
     result = holdfast.compress(
-        messages, 120, strategy=Summarize(keep_recent=2), llm=Scripted(NOTES), counter="words", pin=[3]
+        messages,
+        120,
+        strategy=Summarize(keep_recent=2),
+        llm=Scripted(NOTES),
+        counter="words",
+        pin=[3],
     )
     kept = [messages.index(m) for m in result.messages if m in messages]
     assert result.messages[0] == messages[3]
@@ -113,7 +126,9 @@ def test_a_forged_mark_is_text_like_any_other():
 
 
 def test_words_of_users_are_quoted_while_they_fit_the_first_and_the_newest_before_others():
-    messages = [m for n in range(20) for m in (user(f"Wish {n}: {words(6)}\nplease"), assistant(words(30)))]
+    messages = [
+        m for n in range(20) for m in (user(f"Wish {n}: {words(6)}\nplease"), assistant(words(30)))
+    ]
     result = summarized(messages, 400, keep_recent=2, quote_users=True, summary_max_tokens=160)
     text = summaries(result.messages)[0]
     assert "> Wish 0: word word word word word word\n> please" in text
@@ -122,7 +137,10 @@ def test_words_of_users_are_quoted_while_they_fit_the_first_and_the_newest_befor
 
 
 def test_an_opening_of_the_callers_stands_in_the_place_of_the_mark():
-    for opening, role in (("[Conversation summary]\n", "assistant"), ("[Compaction summary]\n\n", "user")):
+    for opening, role in (
+        ("[Conversation summary]\n", "assistant"),
+        ("[Compaction summary]\n\n", "user"),
+    ):
         result = summarized(chat(10), keep_recent=2, opening=opening, role=role)
         assert result.messages[0] == {"role": role, "content": opening + NOTES}
 
@@ -152,8 +170,12 @@ def test_the_assistant_does_not_open_a_conversation_where_its_vendor_refuses_tha
 
 
 def test_a_history_larger_than_the_models_window_is_read_in_parts_that_are_merged():
-    model = Scripted(lambda p: "## Done\n- All of it." if "The parts:" in p else notes(p), window=1_500)
-    result = holdfast.compress(thread(100), 1_500, strategy=Summarize(), llm=model, counter="chars4_plus1")
+    model = Scripted(
+        lambda p: "## Done\n- All of it." if "The parts:" in p else notes(p), window=1_500
+    )
+    result = holdfast.compress(
+        thread(100), 1_500, strategy=Summarize(), llm=model, counter="chars4_plus1"
+    )
     assert len(model.calls) > 3
     assert max(len(call.prompt) // 4 + call.max_tokens for call in model.calls) <= 1_500
     assert "- All of it." in summaries(result.messages)[0]
@@ -210,7 +232,14 @@ def test_an_asynchronous_call_that_is_cancelled_leaves_nothing_behind():
 
 
 @pytest.mark.parametrize(
-    "knobs", [{"keep_recent": -1}, {"combine": "often"}, {"role": "tool"}, {"keep_tokens": 1.5}, {"opening": 3}]
+    "knobs",
+    [
+        {"keep_recent": -1},
+        {"combine": "often"},
+        {"role": "tool"},
+        {"keep_tokens": 1.5},
+        {"opening": 3},
+    ],
 )
 def test_a_knob_that_makes_no_sense_is_named(knobs):
     with pytest.raises(holdfast.ConfigError, match=f"Summarize.{next(iter(knobs))}"):
@@ -218,9 +247,16 @@ def test_a_knob_that_makes_no_sense_is_named(knobs):
 
 
 def test_a_summary_in_the_systems_name_is_known_again_where_the_system_has_no_voice():
-    messages = [{"role": m["role"], "content": [{"type": "text", "text": m["content"]}]} for m in chat(10)]
+    messages = [
+        {"role": m["role"], "content": [{"type": "text", "text": m["content"]}]} for m in chat(10)
+    ]
     strategy = Summarize(role="system", keep_recent=4)
-    options = {"strategy": strategy, "llm": Scripted(NOTES), "counter": "words", "format": "anthropic"}
+    options = {
+        "strategy": strategy,
+        "llm": Scripted(NOTES),
+        "counter": "words",
+        "format": "anthropic",
+    }
     result = holdfast.compress(messages, 200, secret="s", **options)
     assert result.messages[0]["role"] == "user"
     assert summaries_of(result.messages, "anthropic", secret="s")[0]

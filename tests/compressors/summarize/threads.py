@@ -18,10 +18,14 @@ def thread(turns: int) -> list[dict[str, Any]]:
     for n in range(turns):
         wish = "The parcel must not be left at the door. " * (n % 3)
         messages += [
-            {"role": "user", "content": f"Turn {n}: look at order ORD-{10_000 + n} and ship it. {wish}"},
+            {
+                "role": "user",
+                "content": f"Turn {n}: look at order ORD-{10_000 + n} and ship it. {wish}",
+            },
             {
                 "role": "assistant",
-                "content": f"ORD-{10_000 + n} is in order. " + "All is as it should be so far. " * 4,
+                "content": f"ORD-{10_000 + n} is in order. "
+                + "All is as it should be so far. " * 4,
             },
         ]
     return messages
@@ -30,7 +34,9 @@ def thread(turns: int) -> list[dict[str, Any]]:
 def notes(prompt: str) -> str:
     """Honest notes: the newest orders of the prompt, and how much there was."""
     orders = re.findall(r"ORD-\d+", prompt)
-    return f"## Goal\nShip orders.\n## Done\n- Looked at {', '.join(orders[-3:])} among {len(orders)}."
+    return (
+        f"## Goal\nShip orders.\n## Done\n- Looked at {', '.join(orders[-3:])} among {len(orders)}."
+    )
 
 
 def writer() -> Scripted:
@@ -42,10 +48,14 @@ def sent(model: Scripted) -> Counter[int]:
     return Counter(int(n) for call in model.calls for n in set(_TURN.findall(call.prompt)))
 
 
-def fitted(messages: Any, model: Any, budget: Any = BUDGET, *, strategy: Any = None, **options: Any) -> Any:
+def fitted(
+    messages: Any, model: Any, budget: Any = BUDGET, *, strategy: Any = None, **options: Any
+) -> Any:
     """The result of summarizing, and trimming what it left over."""
     steps = [strategy or Summarize(), "trim"]
-    return holdfast.compress(messages, budget, strategy=steps, llm=model, counter="chars4_plus1", **options)
+    return holdfast.compress(
+        messages, budget, strategy=steps, llm=model, counter="chars4_plus1", **options
+    )
 
 
 def grown(model: Any, turns: int, *, feeds_back: bool, **options: Any) -> list[Any]:

@@ -16,7 +16,10 @@ def rule_of(name, provider):
 
 def broken_at(name, messages, provider):
     """Where the rule is broken."""
-    return [violation.index for violation in rule_of(name, provider).violations(read(messages, provider))]
+    return [
+        violation.index
+        for violation in rule_of(name, provider).violations(read(messages, provider))
+    ]
 
 
 def mended(name, messages, provider):
@@ -62,11 +65,18 @@ def result(call_id, words="two lines"):
 
 
 def thought(signature="c2ln"):
-    return {"type": "thinking", "thinking": "Look first.", **({"signature": signature} if signature else {})}
+    return {
+        "type": "thinking",
+        "thinking": "Look first.",
+        **({"signature": signature} if signature else {}),
+    }
 
 
 def calling(*call_ids):
-    calls = [{"id": i, "type": "function", "function": {"name": "read", "arguments": "{}"}} for i in call_ids]
+    calls = [
+        {"id": i, "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        for i in call_ids
+    ]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 

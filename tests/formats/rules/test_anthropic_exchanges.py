@@ -2,7 +2,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from tests.formats.rules.messages import assistant, broken_at, mended, read, result, rule_of, same, text, use, user
+from tests.formats.rules.messages import (
+    assistant,
+    broken_at,
+    mended,
+    read,
+    result,
+    rule_of,
+    same,
+    text,
+    use,
+    user,
+)
 
 WHOLE = "tool_exchange_whole"
 broken = partial(broken_at, WHOLE, provider="anthropic")
@@ -36,13 +47,23 @@ def test_a_result_without_call_stays_as_it_is_behind_a_call_without_arguments():
 
 def test_results_with_and_without_call_part_ways():
     after = repaired([user("x"), assistant(use("a")), user(result("a"), result("b"), "y")])
-    assert after[2:] == [user(result("a")), assistant(use("b", "unknown_tool")), user(result("b"), "y")]
+    assert after[2:] == [
+        user(result("a")),
+        assistant(use("b", "unknown_tool")),
+        user(result("b"), "y"),
+    ]
 
 
 def test_results_that_strayed_move_back_and_leave_the_words_where_they_were():
     before = [user("x"), assistant(use("a")), user("y"), assistant("z"), user(result("a"), "w")]
     after = repaired(before)
-    assert after == [user("x"), assistant(use("a")), user(result("a"), "y"), assistant("z"), user(text("w"))]
+    assert after == [
+        user("x"),
+        assistant(use("a")),
+        user(result("a"), "y"),
+        assistant("z"),
+        user(text("w")),
+    ]
     assert same(after, before) == [0, 1, None, 3, None]
 
 
@@ -56,23 +77,36 @@ def test_results_in_two_messages_come_together():
     assert broken(before) == []
     assert broken_at("results_in_next_message", before, "anthropic") == [3]
     after = mended("results_in_next_message", before, "anthropic")
-    assert after == [user("x"), assistant(use("a"), use("b")), user(result("a"), result("b")), user(text("y"))]
+    assert after == [
+        user("x"),
+        assistant(use("a"), use("b")),
+        user(result("a"), result("b")),
+        user(text("y")),
+    ]
 
 
 def test_results_after_words_move_to_the_front_of_their_message():
     before = [user("x"), assistant(use("a"), use("b")), user(result("b"), "y", result("a"))]
     assert broken_at("results_lead_their_message", before, "anthropic") == [2]
-    assert mended("results_lead_their_message", before, "anthropic")[2] == user(result("b"), result("a"), "y")
+    assert mended("results_lead_their_message", before, "anthropic")[2] == user(
+        result("b"), result("a"), "y"
+    )
 
 
 def test_calls_move_behind_the_text_and_thinking_stays_in_front():
     thinking = {"type": "thinking", "thinking": "t", "signature": "s"}
-    before = [user("x"), assistant(thinking, use("a"), "y", use("b")), user(result("a"), result("b"))]
+    before = [
+        user("x"),
+        assistant(thinking, use("a"), "y", use("b")),
+        user(result("a"), result("b")),
+    ]
     assert broken_at("calls_end_their_message", before, "anthropic") == [1]
     after = mended("calls_end_their_message", before, "anthropic")
     assert after[1] == assistant(thinking, text("y"), use("a"), use("b"))
 
 
 def test_a_unit_reaches_from_the_call_to_the_last_result_and_the_words_beside_it():
-    messages = read([user("x"), assistant(use("a")), user(result("a"), "y"), assistant("z")], "anthropic")
+    messages = read(
+        [user("x"), assistant(use("a")), user(result("a"), "y"), assistant("z")], "anthropic"
+    )
     assert set(rule_of(WHOLE, "anthropic").welds(messages)) == {2}

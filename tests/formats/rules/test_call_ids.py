@@ -27,17 +27,31 @@ def ids(messages, provider):
 
 def test_openai_takes_an_id_twice_but_not_in_one_message():
     assert broken_at(UNIQUE, [calling("a"), tool("a"), calling("a"), tool("a")], "openai") == []
-    assert broken_at(UNIQUE, [calling("a", "b", "a"), tool("a"), tool("b"), tool("a")], "openai") == [0]
+    assert broken_at(
+        UNIQUE, [calling("a", "b", "a"), tool("a"), tool("b"), tool("a")], "openai"
+    ) == [0]
 
 
 def test_anthropic_takes_an_id_once_in_a_conversation():
-    before = [user("x"), assistant(use("a")), user(result("a")), assistant(use("a")), user(result("a"))]
+    before = [
+        user("x"),
+        assistant(use("a")),
+        user(result("a")),
+        assistant(use("a")),
+        user(result("a")),
+    ]
     assert broken_at(UNIQUE, before, "anthropic") == [3]
     assert broken_at(UNIQUE, before[:3], "anthropic") == []
 
 
 def test_the_later_call_and_its_result_get_a_new_id_and_the_earlier_ones_stay_as_they_are():
-    before = [user("x"), assistant(use("a")), user(result("a")), assistant(use("a")), user(result("a"))]
+    before = [
+        user("x"),
+        assistant(use("a")),
+        user(result("a")),
+        assistant(use("a")),
+        user(result("a")),
+    ]
     after = mended(UNIQUE, before, "anthropic")
     assert ids(after, "anthropic") == ["a", "a", "a_2", "a_2"]
     assert same(after, before) == [0, 1, 2, None, None]
@@ -58,7 +72,11 @@ def test_a_new_id_is_none_that_another_call_has():
 
 def test_custom_calls_are_renamed_too():
     custom = {"id": "a", "type": "custom", "custom": {"name": "shell", "input": "ls"}}
-    before = [{"role": "assistant", "content": None, "tool_calls": [custom, custom]}, tool("a"), tool("a")]
+    before = [
+        {"role": "assistant", "content": None, "tool_calls": [custom, custom]},
+        tool("a"),
+        tool("a"),
+    ]
     assert ids(mended(UNIQUE, before, "openai"), "openai") == ["a", "a_2", "a", "a_2"]
 
 

@@ -2,7 +2,18 @@ from __future__ import annotations
 
 import pytest
 
-from tests.formats.rules.messages import assistant, broken_at, calling, mended, result, same, text, tool, use, user
+from tests.formats.rules.messages import (
+    assistant,
+    broken_at,
+    calling,
+    mended,
+    result,
+    same,
+    text,
+    tool,
+    use,
+    user,
+)
 
 NOT_EMPTY, TRIMMED, GIVEN, CALLS = (
     "message_not_empty",
@@ -15,7 +26,9 @@ NOT_EMPTY, TRIMMED, GIVEN, CALLS = (
 def test_content_may_be_null_where_something_stands_in_its_place():
     refusing = {"role": "assistant", "content": None, "refusal": "No."}
     speaking = {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}
-    assert broken_at(GIVEN, [user("x"), calling("a"), tool("a"), refusing, speaking], "openai") == []
+    assert (
+        broken_at(GIVEN, [user("x"), calling("a"), tool("a"), refusing, speaking], "openai") == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,8 +69,13 @@ def test_a_text_that_says_nothing_goes_and_what_stands_beside_it_stays():
 
 @pytest.mark.parametrize("content", ["", []])
 def test_the_assistants_message_may_be_empty_at_the_end(content):
-    assert broken_at(NOT_EMPTY, [user("x"), {"role": "assistant", "content": content}], "anthropic") == []
-    assert broken_at(NOT_EMPTY, [assistant("x"), {"role": "user", "content": content}], "anthropic") == [1]
+    assert (
+        broken_at(NOT_EMPTY, [user("x"), {"role": "assistant", "content": content}], "anthropic")
+        == []
+    )
+    assert broken_at(
+        NOT_EMPTY, [assistant("x"), {"role": "user", "content": content}], "anthropic"
+    ) == [1]
 
 
 def test_white_space_beside_a_text_is_taken():
@@ -65,7 +83,10 @@ def test_white_space_beside_a_text_is_taken():
 
 
 def test_an_empty_tool_result_says_that_there_was_nothing():
-    assert broken_at(NOT_EMPTY, [user("x"), assistant(use("a")), user(result("a", ""))], "anthropic") == []
+    assert (
+        broken_at(NOT_EMPTY, [user("x"), assistant(use("a")), user(result("a", ""))], "anthropic")
+        == []
+    )
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,15 @@ def test_a_result_without_call_stays_as_it_is_behind_a_call_without_arguments():
 
 
 def test_results_that_strayed_move_back_to_their_calls_and_are_not_copied():
-    before = [user("x"), calling("a", "b"), user("y"), tool("a"), calling("c"), tool("b"), tool("c")]
+    before = [
+        user("x"),
+        calling("a", "b"),
+        user("y"),
+        tool("a"),
+        calling("c"),
+        tool("b"),
+        tool("c"),
+    ]
     assert same(repaired(before), before) == [0, 1, 3, 5, 2, 4, 6]
 
 
@@ -56,7 +64,11 @@ def test_an_id_that_is_used_again_belongs_to_the_nearest_call_before():
 
 
 def test_the_old_function_calls_are_mended_in_their_own_words():
-    call = {"role": "assistant", "content": None, "function_call": {"name": "old", "arguments": "{}"}}
+    call = {
+        "role": "assistant",
+        "content": None,
+        "function_call": {"name": "old", "arguments": "{}"},
+    }
     assert repaired([call, user("x")])[1] == {
         "role": "function",
         "name": "old",

@@ -3,9 +3,23 @@ from __future__ import annotations
 import pytest
 
 from holdfast.validity import validate
-from tests.formats.rules.messages import assistant, broken_at, mended, read, rule_of, same, text, user
+from tests.formats.rules.messages import (
+    assistant,
+    broken_at,
+    mended,
+    read,
+    rule_of,
+    same,
+    text,
+    user,
+)
 
-FIRST, ALTERNATE, KNOWN, ONE = "first_message_is_users", "roles_alternate", "roles_known", "at_least_one_message"
+FIRST, ALTERNATE, KNOWN, ONE = (
+    "first_message_is_users",
+    "roles_alternate",
+    "roles_known",
+    "at_least_one_message",
+)
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "bedrock"])
@@ -35,7 +49,12 @@ def test_openai_lets_anybody_begin():
 
 
 def test_messages_in_a_row_are_joined_for_bedrock_and_lose_no_word():
-    before = [user("x"), user(text("y"), {"type": "novelty"}), assistant("z"), {**assistant("w"), "id": 7}]
+    before = [
+        user("x"),
+        user(text("y"), {"type": "novelty"}),
+        assistant("z"),
+        {**assistant("w"), "id": 7},
+    ]
     assert broken_at(ALTERNATE, before, "bedrock") == [1, 3]
     after = mended(ALTERNATE, before, "bedrock")
     assert after == [user("x", "y", {"type": "novelty"}), assistant("z", "w")]
@@ -61,7 +80,9 @@ def test_on_bedrock_a_cut_may_only_join_different_roles():
         ("openai", "ai", "assistant"),
     ],
 )
-def test_a_role_that_the_api_does_not_have_becomes_the_one_that_it_reads_as(provider, role, becomes):
+def test_a_role_that_the_api_does_not_have_becomes_the_one_that_it_reads_as(
+    provider, role, becomes
+):
     before = [user("x"), {"role": role, "content": "y", "id": 7}]
     assert broken_at(KNOWN, before, provider) == [1]
     assert mended(KNOWN, before, provider)[1] == {"role": becomes, "content": "y", "id": 7}

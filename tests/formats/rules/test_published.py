@@ -63,16 +63,28 @@ ANTHROPIC = {
     "a call of the user": ([user(use("a"))], False),
     "a call of the vendor's tools by the user": ([user(SEARCH)], False),
     "a result of the assistant": ([ASK, assistant(use("a")), assistant(result("a"), "b")], True),
-    "an input that is a list": ([ASK, assistant({**use("a"), "input": [1]}), user(result("a"))], True),
-    "an input that is text": ([ASK, assistant({**use("a"), "input": "x"}), user(result("a"))], True),
+    "an input that is a list": (
+        [ASK, assistant({**use("a"), "input": [1]}), user(result("a"))],
+        True,
+    ),
+    "an input that is text": (
+        [ASK, assistant({**use("a"), "input": "x"}), user(result("a"))],
+        True,
+    ),
     "a fifth mark for the cache": ([user(*({**text(c), **CACHED} for c in "abcde"))], True),
     "a mark on thinking": ([ASK, assistant({**thought(), **CACHED}, "b")], True),
     "an image beside an error": (
         [ASK, assistant(use("a")), user({**result("a", [PICTURE]), "is_error": True})],
         False,
     ),
-    "a call of the vendor's tools without a result": ([ASK, assistant("b", SEARCH), user("c")], True),
-    "an empty text in a result": ([ASK, assistant(use("a")), user(result("a", [text(""), text("b")]))], True),
+    "a call of the vendor's tools without a result": (
+        [ASK, assistant("b", SEARCH), user("c")],
+        True,
+    ),
+    "an empty text in a result": (
+        [ASK, assistant(use("a")), user(result("a", [text(""), text("b")]))],
+        True,
+    ),
     "a field that does not exist": ([{**ASK, "metadata": {"id": 1}}], True),
     "a field of a block that does not exist": ([user({**text("b"), "lang": "en"})], True),
     "a block that does not exist": ([user({"type": "hologram", "depth": 1})], True),
@@ -84,8 +96,12 @@ def cases(provider, table):
     return [pytest.param(provider, *case, id=f"{provider}: {name}") for name, case in table.items()]
 
 
-@pytest.mark.parametrize(("provider", "talk", "mends"), cases("openai", OPENAI) + cases("anthropic", ANTHROPIC))
-def test_what_a_vendor_refuses_is_named_and_mended_where_only_one_thing_can_be_meant(provider, talk, mends):
+@pytest.mark.parametrize(
+    ("provider", "talk", "mends"), cases("openai", OPENAI) + cases("anthropic", ANTHROPIC)
+)
+def test_what_a_vendor_refuses_is_named_and_mended_where_only_one_thing_can_be_meant(
+    provider, talk, mends
+):
     assert validate(talk, provider)
     mended = repair(talk, provider)
     left = validate(mended.messages, provider)
@@ -100,7 +116,9 @@ TAKEN = {
         {"role": "system", "content": "Be brief."},
         {**ASK, "name": "Zoë"},
         {"role": "developer", "content": [text("b")]},
-        user(text("b"), IMAGE, {"type": "file", "file": {"file_id": "file-1", "filename": "a.pdf"}}),
+        user(
+            text("b"), IMAGE, {"type": "file", "file": {"file_id": "file-1", "filename": "a.pdf"}}
+        ),
         {"role": "assistant", "content": "c", "refusal": None, "annotations": [], "audio": None},
         {**calling("a"), "function_call": None, "reasoning_content": "Look first."},
         {**tool("a"), "name": "read"},
@@ -116,7 +134,9 @@ TAKEN = {
         ),
         assistant(thought(), {**text("b"), "citations": None}, use("a")),
         user({**result("a", [text("c"), PICTURE]), "is_error": False}, "d"),
-        assistant(SEARCH, {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}, text("e")),
+        assistant(
+            SEARCH, {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}, text("e")
+        ),
         user("f"),
     ],
 }
@@ -128,11 +148,16 @@ def test_nothing_is_said_of_what_the_vendor_takes(provider):
 
 
 def test_the_place_is_named_in_the_words_of_the_request():
-    (violation,) = validate([ASK, {**assistant("b"), "tool_calls": MANY[:1]}, {**tool("c0"), "when": "now"}])
+    (violation,) = validate(
+        [ASK, {**assistant("b"), "tool_calls": MANY[:1]}, {**tool("c0"), "when": "now"}]
+    )
     assert (violation.index, violation.problem) == (2, "when: there is no such field")
     talk = [user({"type": "input_text", "text": "b"})]
     (violation,) = validate(talk, "openai")
-    assert violation.problem == "content[0]: 'input_text' is none of the types file, image_url, input_audio, text"
+    assert (
+        violation.problem
+        == "content[0]: 'input_text' is none of the types file, image_url, input_audio, text"
+    )
 
 
 def test_marks_beside_the_messages_count_and_the_newest_stay():

@@ -12,11 +12,21 @@ RULE = "server_tool_exchange_whole"
 
 
 def search(call_id):
-    return {"type": "server_tool_use", "id": call_id, "name": "web_search", "input": {"query": "news"}}
+    return {
+        "type": "server_tool_use",
+        "id": call_id,
+        "name": "web_search",
+        "input": {"query": "news"},
+    }
 
 
 def found(call_id, words="x"):
-    hit = {"type": "web_search_result", "title": "T", "url": "https://x", "encrypted_content": words}
+    hit = {
+        "type": "web_search_result",
+        "title": "T",
+        "url": "https://x",
+        "encrypted_content": words,
+    }
     return {"type": "web_search_tool_result", "tool_use_id": call_id, "content": [hit]}
 
 
@@ -38,8 +48,18 @@ def test_a_call_and_its_result_in_one_message_are_a_unit_of_one():
 
 def test_code_that_calls_tools_is_one_unit_with_them():
     code = {"type": "server_tool_use", "id": "s", "name": "code_execution", "input": {"code": "x"}}
-    ran = {"type": "code_execution_tool_result", "tool_use_id": "s", "content": {"type": "code_execution_result"}}
-    talk = [user("a"), assistant(code, use("t")), user(result("t")), assistant(ran, "Done."), user("b")]
+    ran = {
+        "type": "code_execution_tool_result",
+        "tool_use_id": "s",
+        "content": {"type": "code_execution_result"},
+    }
+    talk = [
+        user("a"),
+        assistant(code, use("t")),
+        user(result("t")),
+        assistant(ran, "Done."),
+        user("b"),
+    ]
     assert broken_at(RULE, talk, "anthropic") == []
     assert units(talk) == [[0], [1, 2, 3], [4]]
     assert broken_at(RULE, talk[:3], "anthropic") == []
@@ -71,10 +91,15 @@ def test_what_stood_beside_a_half_that_goes_stays():
 
 def orphans(messages):
     blocks = [
-        block for message in messages if isinstance(message["content"], list) for block in message["content"]
+        block
+        for message in messages
+        if isinstance(message["content"], list)
+        for block in message["content"]
     ]
     calls = {block["id"] for block in blocks if block["type"] == "server_tool_use"}
-    return calls ^ {block["tool_use_id"] for block in blocks if block["type"].endswith("_tool_result")}
+    return calls ^ {
+        block["tool_use_id"] for block in blocks if block["type"].endswith("_tool_result")
+    }
 
 
 def talk_of(turns):

@@ -19,7 +19,11 @@ from tests.formats.rules.messages import (
     user,
 )
 
-SIGNED, LEADS, STAYS = "thinking_signed", "thinking_leads_its_message", "thinking_stays_with_its_loop"
+SIGNED, LEADS, STAYS = (
+    "thinking_signed",
+    "thinking_leads_its_message",
+    "thinking_stays_with_its_loop",
+)
 
 
 def exchange(call_id, *, led):
@@ -56,21 +60,38 @@ def test_a_loop_whose_thinking_comes_late_is_refused_and_goes_on_without_any():
 
 
 def test_earlier_turns_may_have_lost_their_thinking():
-    earlier = [user("x"), *exchange("a", led=False), *exchange("b", led=True), assistant(thought(), "done")]
+    earlier = [
+        user("x"),
+        *exchange("a", led=False),
+        *exchange("b", led=True),
+        assistant(thought(), "done"),
+    ]
     assert broken_at(STAYS, [*earlier, user("next"), *exchange("c", led=True)], "anthropic") == []
 
 
 def test_the_last_message_that_thinking_leads_stays_while_the_loop_goes_on():
-    loop = [user("x"), *exchange("a", led=True), *exchange("b", led=False), *exchange("c", led=False)]
+    loop = [
+        user("x"),
+        *exchange("a", led=True),
+        *exchange("b", led=False),
+        *exchange("c", led=False),
+    ]
     transcript = named("anthropic").read(loop)
     assert list(rule_of(STAYS, "anthropic").keeps(transcript.messages)) == [1]
     with pytest.raises(IntegrityError, match="may not be dropped"):
         apply(transcript, [Drop((1, 2))])
-    assert [m.original for m in apply(transcript, [Drop((3, 4))]).transcript.messages] == loop[:3] + loop[5:]
+    assert [m.original for m in apply(transcript, [Drop((3, 4))]).transcript.messages] == loop[
+        :3
+    ] + loop[5:]
 
 
 def test_an_exchange_without_thinking_goes_with_the_one_that_led_to_it():
-    loop = [user("x"), *exchange("a", led=True), *exchange("b", led=False), *exchange("c", led=True)]
+    loop = [
+        user("x"),
+        *exchange("a", led=True),
+        *exchange("b", led=False),
+        *exchange("c", led=True),
+    ]
     transcript = named("anthropic").read(loop)
     assert transcript.units == (range(1), range(1, 5), range(5, 7))
     assert [m.original for m in apply(transcript, [Drop((1, 2, 3, 4))]).transcript.messages] == [

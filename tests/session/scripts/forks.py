@@ -2,9 +2,9 @@
 
     python -m tests.session.scripts.forks KIND FILE FORKS
 
-``KIND`` is background (a session that tends its tiers in a thread of its own), shared (another thread uses the
-session), memory (the same, over a store in memory) or compress (another thread compresses). Prints how many
-children hung, and how many ended with a fault.
+``KIND`` is background (a session that tends its tiers in a thread of its own), shared (another
+thread uses the session), memory (the same, over a store in memory) or compress (another thread
+compresses). Prints how many children hung, and how many ended with a fault.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ SIZES = TierSizes(400, 400, 400)
 
 def said(number: int) -> dict[str, str]:
     role = "assistant" if number % 2 else "user"
-    return {"role": role, "content": f"Message {number}: order {number * 7919} is late. " + "It waits. " * 30}
+    return {
+        "role": role,
+        "content": f"Message {number}: order {number * 7919} is late. " + "It waits. " * 30,
+    }
 
 
 def talk(number: int) -> list[dict[str, str]]:
@@ -41,7 +44,9 @@ class Use:
         store = None if kind == "memory" else f"sqlite:///{path}"
         if kind != "compress":
             background = kind == "background"
-            self.session = Session("t", store=store, budget=BUDGET, tiers=SIZES, background=background)
+            self.session = Session(
+                "t", store=store, budget=BUDGET, tiers=SIZES, background=background
+            )
 
     def __call__(self, salt: int = 0) -> None:
         self.number += 1
@@ -95,7 +100,9 @@ def main(kind: str, path: str, forks: int) -> None:
     codes: list[int | None] = []
     for fork in range(forks):
         if kind == "background":
-            use.session.append(*map(said, range(fork * 100, fork * 100 + 40)))  # wakes the thread that tends
+            use.session.append(
+                *map(said, range(fork * 100, fork * 100 + 40))
+            )  # wakes the thread that tends
         else:
             time.sleep(0.003 * (fork % 7))
         codes.append(forked(lambda salt=fork + 1: use(salt)))

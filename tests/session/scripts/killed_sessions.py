@@ -2,11 +2,11 @@
 
     python -m tests.session.scripts.killed_sessions FILE SEED KILLS
 
-The process is a forked child that tells on a pipe each append that has returned; in every second life a model
-writes forms in the background meanwhile. After the kill the session must open as it is, hold every message that
-was told, equal and in order, and no half of another. Its views must be valid and within the budget, and each of
-their references must give back the very text that was appended. What it knows must be what its logs say. Prints
-what it saw as JSON.
+The process is a forked child that tells on a pipe each append that has returned; in every second
+life a model writes forms in the background meanwhile. After the kill the session must open as it
+is, hold every message that was told, equal and in order, and no half of another. Its views must be
+valid and within the budget, and each of their references must give back the very text that was
+appended. What it knows must be what its logs say. Prints what it saw as JSON.
 """
 
 from __future__ import annotations
@@ -43,10 +43,14 @@ def messages_of(life: int, number: int) -> Messages:
     name = f"{life}/{number}"
     random = Random(name)
     if number % 3:
-        said = " ".join(random.choice(["ledger", "garden", "retry", "invoice", "parrot"]) for _ in range(20))
+        said = " ".join(
+            random.choice(["ledger", "garden", "retry", "invoice", "parrot"]) for _ in range(20)
+        )
         return [{"role": "user", "content": f"{name}: {said}?"}]
     function = {"name": "read", "arguments": "{}"}
-    output = "\n".join(f"{name} row {row}: {random.random()}" for row in range(random.choice([3, 400])))
+    output = "\n".join(
+        f"{name} row {row}: {random.random()}" for row in range(random.choice([3, 400]))
+    )
     return [
         {
             "role": "assistant",
@@ -77,8 +81,14 @@ def faults(path: str, told: list[int], kept: Messages) -> tuple[list[str], Messa
     life, count, references = len(told) - 1, told[-1], 0
     with opened(path) as session:
         now = session.restore()
-        certain = kept + [message for number in range(count) for message in messages_of(life, number)]
-        found = [] if now in (certain, certain + messages_of(life, count)) else ["messages are missing or changed"]
+        certain = kept + [
+            message for number in range(count) for message in messages_of(life, number)
+        ]
+        found = (
+            []
+            if now in (certain, certain + messages_of(life, count))
+            else ["messages are missing or changed"]
+        )
         for question in QUESTIONS:
             view = session.fit(question)
             found += faults_of(view, session, now)
@@ -93,7 +103,9 @@ def faults_of(view: View, session: Session, appended: Messages) -> Iterator[str]
     """What is wrong with a view."""
     if not view.budget_met or view.tokens != holdfast.count(view.messages).total:
         yield f"the view has {view.tokens} tokens"
-    yield from (f"{each.rule} is violated" for each in holdfast.validate(view.messages, provider="openai"))
+    yield from (
+        f"{each.rule} is violated" for each in holdfast.validate(view.messages, provider="openai")
+    )
     outputs = {each["tool_call_id"]: each["content"] for each in appended if each["role"] == "tool"}
     texts = [told(message) for message in appended]
     for message in view.messages:
@@ -103,7 +115,9 @@ def faults_of(view: View, session: Session, appended: Messages) -> Iterator[str]
                 same = original == outputs[message["tool_call_id"]]
             else:  # of the notes: an output, or messages that were folded into them, each as it was and in order
                 rest = iter(texts)
-                same = original in outputs.values() or all(piece in rest for piece in original.split("\n\n"))
+                same = original in outputs.values() or all(
+                    piece in rest for piece in original.split("\n\n")
+                )
             if not same:
                 yield f"{key} gives something else"
 
@@ -118,7 +132,10 @@ def told(message: dict[str, object]) -> str:
 def figures(session: Session) -> dict[str, object]:
     """What a session knows of its thread."""
     state = session._thread.state
-    return {name: getattr(state, name) for name in ("messages", "events", "tokens", "spoke", "since", "evicted")}
+    return {
+        name: getattr(state, name)
+        for name in ("messages", "events", "tokens", "spoke", "since", "evicted")
+    }
 
 
 def figures_anew(path: str) -> dict[str, object]:
@@ -149,7 +166,13 @@ def main(path: str, seed: int, kills: int) -> None:
         with closing(sqlite3.connect(path)) as connection:
             sound = connection.execute("PRAGMA integrity_check").fetchone()[0]
         wrong += [] if sound == "ok" else [f"life {life}: {sound}"]
-    seen = {"kills": kills, "told": sum(counts), "kept": len(kept), "references": references, "wrong": wrong}
+    seen = {
+        "kills": kills,
+        "told": sum(counts),
+        "kept": len(kept),
+        "references": references,
+        "wrong": wrong,
+    }
     print(json.dumps(seen))
 
 

@@ -15,7 +15,9 @@ from holdfast.kernel.errors import StoreError
 from holdfast.session import Session
 from holdfast.stores.sqlite import SqliteStore
 
-with Session("warm", budget=100) as warm:  # loads what is loaded lazily, while every file may still be read
+with Session(
+    "warm", budget=100
+) as warm:  # loads what is loaded lazily, while every file may still be read
     warm.append(*({"role": "user", "content": f"message {n} of many"} for n in range(50)))
     warm.fit("message 7")
     kinds()
@@ -34,7 +36,9 @@ with tempfile.TemporaryDirectory() as place:
             print(f"{type(fault).__name__}: {str(fault).partition(': ')[2]}")
         print(len(session.restore()), "messages")
         view = session.fit("How many retries?")
-        if view.budget_met and "five retries" in "\n".join(message["content"] for message in view.messages):
+        if view.budget_met and "five retries" in "\n".join(
+            message["content"] for message in view.messages
+        ):
             print("the view fits and has the answer")
     os.seteuid(os.getuid())
     Path(place).chmod(0o777)

@@ -2,7 +2,8 @@
 
     python -m tests.stores.scripts.crowd FILE NAME THREADS WRITES
 
-Waits for a line on standard input, so that all begin together, and prints how many races it won as a number.
+Waits for a line on standard input, so that all begin together, and prints how many races it won as
+a number.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ def main(path: str, name: str, threads: int, writes: int) -> None:
             for number in range(writes):
                 store.set(f"{name}/{thread}/{number}", f"value of {name} {thread} {number}")
                 won += store.put_if_absent(f"race/{number}", f"{name}/{thread}")
-                store.set_many({f"pair/{side}": f"{name} {thread} {number}" for side in ("left", "right")})
+                store.set_many(
+                    {f"pair/{side}": f"{name} {thread} {number}" for side in ("left", "right")}
+                )
                 if len(set(store.get_many(["pair/left", "pair/right"]))) != 1:
                     raise AssertionError("half of a batch was seen")
             return won

@@ -34,7 +34,9 @@ def main(path: str) -> None:
         if pid == 0:
             os.close(closed)
             write(store, f"early {child}")
-            os.read(go_on, 1)  # the parent lets go of the file: the last of its own connections, for all it knows
+            os.read(
+                go_on, 1
+            )  # the parent lets go of the file: the last of its own connections, for all it knows
             write(store, f"late {child}")
             os.kill(os.getpid(), signal.SIGKILL)
         children.append(pid)
@@ -44,10 +46,18 @@ def main(path: str) -> None:
     os.close(closed)
     for pid in children:
         os.waitpid(pid, 0)
-    names = ["thread", "parent", *(f"{when} {child}" for when in ("early", "late") for child in range(CHILDREN))]
+    names = [
+        "thread",
+        "parent",
+        *(f"{when} {child}" for when in ("early", "late") for child in range(CHILDREN)),
+    ]
     with SqliteStore(path) as after:
         kept = set(after.keys())
-    print(sorted({"before", *(f"{name}/{number}" for name in names for number in range(WRITES))} - kept))
+    print(
+        sorted(
+            {"before", *(f"{name}/{number}" for name in names for number in range(WRITES))} - kept
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
     python -m tests.stores.scripts.killed_writers FILE SEED KILLS
 
-A writer is a forked child that tells on a pipe each operation that has returned. After the kill, all that it told
-must be there, of the operation under way all or nothing, and nothing else. Prints what it saw as JSON.
+A writer is a forked child that tells on a pipe each operation that has returned. After the kill,
+all that it told must be there, of the operation under way all or nothing, and nothing else. Prints
+what it saw as JSON.
 """
 
 from __future__ import annotations

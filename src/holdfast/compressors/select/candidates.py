@@ -50,7 +50,8 @@ class Candidates:
     ) -> None:
         """``among`` are the numbers of the events whose pieces may be told; all others stand as they are.
 
-        ``rate`` gives the tokens a character of an event, ``share`` what the best answer to the question is worth.
+        ``rate`` gives the tokens a character of an event, ``share`` what the best answer to the
+        question is worth.
         """
         self.events = events
         self.failed = {event.act for event in events if event.failed}
@@ -123,12 +124,16 @@ class Candidates:
     def _said(self, number: int, uses: Mapping[str, Use]) -> float:
         """What a piece is worth for who says it, by the share of its things that nothing else names.
 
-        What is found, decided or ordered once is said in words of its own; what one does next, in those of
-        the work.
+        What is found, decided or ordered once is said in words of its own; what one does next, in
+        those of the work.
         """
         worth = table().said.get(_role(self.events[self.found[number].event]), 0.0)
         told = self.tells[number]
-        return worth * sum(uses[t].events == 1 for t in told if t in uses) / len(told) if worth and told else 0.0
+        return (
+            worth * sum(uses[t].events == 1 for t in told if t in uses) / len(told)
+            if worth and told
+            else 0.0
+        )
 
 
 def _role(event: Event) -> str:
@@ -159,9 +164,9 @@ def fitted(
 ) -> list[int]:
     """What is ``first`` as far as it fits the room, as many of the best as fit beside it, and of the next ones.
 
-    ``costs`` are estimates; ``tokens`` counts what a choice really takes. One piece that is worth more than all
-    that fit before it stands in their place: without that, trifles would win in a small room (Khuller, Moss and
-    Naor 1999).
+    ``costs`` are estimates; ``tokens`` counts what a choice really takes. One piece that is worth
+    more than all that fit before it stands in their place: without that, trifles would win in a
+    small room (Khuller, Moss and Naor 1999).
     """
     firm: list[int] = []
     for number in first:
@@ -186,7 +191,9 @@ def fitted(
     best = max(order, key=lambda number: values[number], default=None)
     if best is not None and values[best] > sum(values[number] for number in order[:low]):
         taken = tokens([*firm, best])
-        chosen, spare, low = ([*firm, best], room - taken, 0) if taken <= room else (chosen, spare, low)
+        chosen, spare, low = (
+            ([*firm, best], room - taken, 0) if taken <= room else (chosen, spare, low)
+        )
     for number in order[low : low + _NEXT] if spent < _FULL * room else ():
         if costs[number] <= spare and number not in chosen:
             taken = tokens([*chosen, number])

@@ -29,7 +29,9 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
         short = kind.compact(part.text)
         saved = 0 if short is None else meter.text(part.text) - meter.text(short)
         if short is not None and saved > 0:
-            found.append((saved, Replace(i, at, short, f"{kind.name}: the same value in a shorter form")))
+            found.append(
+                (saved, Replace(i, at, short, f"{kind.name}: the same value in a shorter form"))
+            )
             excess -= saved
     if excess > 0:
         return ()

@@ -30,7 +30,9 @@ class Told(NamedTuple):
     """An act that failed, and its outcome is not told."""
 
 
-def told_of(chosen: Sequence[int], candidates: Candidates, in_place: Collection[int] = ()) -> list[Told]:
+def told_of(
+    chosen: Sequence[int], candidates: Candidates, in_place: Collection[int] = ()
+) -> list[Told]:
     """What notes tell of the chosen candidates; the outcomes of events ``in_place`` are told there."""
     found = runs(chosen, candidates.found)
     events = candidates.events
@@ -38,7 +40,9 @@ def told_of(chosen: Sequence[int], candidates: Candidates, in_place: Collection[
     failed = candidates.failed - known
     numbers = {run.number for run in found}
 
-    def place(run: Run) -> tuple[int, int]:  # calls may go out together: each outcome stands under its own
+    def place(
+        run: Run,
+    ) -> tuple[int, int]:  # calls may go out together: each outcome stands under its own
         act = events[run.number].act
         return (act if act in numbers else run.number, run.number)
 
@@ -49,7 +53,9 @@ def told_of(chosen: Sequence[int], candidates: Candidates, in_place: Collection[
     ]
 
 
-def notes_of(events: Sequence[Event], tokens: int, count: Callable[[str], int], heading: str = "") -> str:
+def notes_of(
+    events: Sequence[Event], tokens: int, count: Callable[[str], int], heading: str = ""
+) -> str:
     """Notes of at most so many tokens on these events, as ``count`` counts them; empty where nothing fits."""
     candidates = Candidates(events, range(len(events)), lambda _: TOKENS_A_CHARACTER)
 
@@ -58,7 +64,11 @@ def notes_of(events: Sequence[Event], tokens: int, count: Callable[[str], int], 
         return written(told, heading) if told else ""
 
     order = candidates.order(tokens * _REACH)
-    return text(fitted(order, candidates.costs, candidates.values, tokens, lambda chosen: count(text(chosen))))
+    return text(
+        fitted(
+            order, candidates.costs, candidates.values, tokens, lambda chosen: count(text(chosen))
+        )
+    )
 
 
 def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:

@@ -21,9 +21,9 @@ HEADING = "Notes on the conversation so far (… marks what is left out):"
 class Select:
     """One order of value over all that was said, done and returned; the budget takes its beginning.
 
-    The task and the newest exchange stay in place, and as many exchanges before it as ``recent`` allows. Of all
-    else, and of outputs too large to stay whole, the pieces are told that name what the next steps are likely to
-    use and nothing else told yet.
+    The task and the newest exchange stay in place, and as many exchanges before it as ``recent``
+    allows. Of all else, and of outputs too large to stay whole, the pieces are told that name what
+    the next steps are likely to use and nothing else told yet.
     """
 
     recent: float = 0.15

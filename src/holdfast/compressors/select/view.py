@@ -48,7 +48,9 @@ class View:
         self.knobs, self.transcript, self.allowance = knobs, transcript, allowance
         self._meter = allowance.meter
         self._sizes = self._meter.sizes(transcript)
-        self._bodies = {i: body for i, m in enumerate(transcript.messages) if (body := body_of(m)) is not None}
+        self._bodies = {
+            i: body for i, m in enumerate(transcript.messages) if (body := body_of(m)) is not None
+        }
         overhead = self._meter.overhead(transcript.envelope)
         firm = transcript.protected - frozenset(transcript.newest)
         self._firm = frozenset(chain.from_iterable(unit_of(transcript, i) for i in firm))
@@ -144,8 +146,12 @@ class View:
                 among.add(number)
                 self._told_in_part.add(number)
         query, weights = self.allowance.query, table()
-        question, share = (self.transcript.question, weights.implied) if query is None else (query, weights.asked)
-        return Candidates(self._events, among, rates(self.transcript.messages, self._meter), question, share)
+        question, share = (
+            (self.transcript.question, weights.implied) if query is None else (query, weights.asked)
+        )
+        return Candidates(
+            self._events, among, rates(self.transcript.messages, self._meter), question, share
+        )
 
     def _is_clamped(self, i: int) -> bool:
         """Whether a message is the task, and too long even if nothing is told of the material in it."""
@@ -154,7 +160,11 @@ class View:
     def _may_be_told_in_part(self, event: Event) -> bool:
         """Whether an event that stays may lose pieces: what was returned or pasted, an agent's text."""
         i = event.message
-        if i in self._firm or i in self.transcript.pinned or event.function in ("instruction", "act", "notes"):
+        if (
+            i in self._firm
+            or i in self.transcript.pinned
+            or event.function in ("instruction", "act", "notes")
+        ):
             return False
         part = self.transcript.messages[i].parts[event.part]
         if isinstance(part, ToolResult):
@@ -176,7 +186,9 @@ class View:
         def tokens(some: Sequence[int]) -> int:
             return self._tokens(some, place, references)
 
-        floors = [self._floor(event, some, room, tokens) for event, some in self._of_the_newest(order)]
+        floors = [
+            self._floor(event, some, room, tokens) for event, some in self._of_the_newest(order)
+        ]
         first = [number for turn in zip_longest(*floors) for number in turn if number is not None]
         chosen = fitted(order, costs, values, room, tokens, first)
         if self._task is not None and self._texts:
@@ -184,7 +196,9 @@ class View:
             if spare > self._room * _IDLE:
                 self._clamp_task(self._task, int(spare * (1 - _IDLE)))
         edits = tuple(self._edits(chosen, place, references))
-        return Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
+        return (
+            Plan(edits, reason="history_folded", detail=trouble) if edits else Plan.skip("no_room")
+        )
 
     def _of_the_newest(self, order: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
         """Each output of the newest exchange, the newest first, and the candidates that tell a part of it."""
@@ -260,7 +274,9 @@ class View:
         self._texts[task, longest] = text
         return self._meter.message(message.saying({longest: text})) - self._sizes[task]
 
-    def _tokens(self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]) -> int:
+    def _tokens(
+        self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]
+    ) -> int:
         """Tokens of what the pieces say, in notes and in place."""
         notes, texts = self._written(chosen, references)
         count = self._meter.text
@@ -272,7 +288,9 @@ class View:
     def _marked(self, notes: str, place: Placed) -> str:
         return mark(notes, place.role)
 
-    def _written(self, chosen: Sequence[int], references: tuple[str, ...]) -> tuple[str, dict[int, str]]:
+    def _written(
+        self, chosen: Sequence[int], references: tuple[str, ...]
+    ) -> tuple[str, dict[int, str]]:
         """The notes, and what is told of each event that stays in place and is told in part."""
         told = told_of(chosen, self._candidates, self._told_in_part)
         texts = {number: self._clipped.get(number, _ASIDE) for number in sorted(self._told_in_part)}
@@ -293,23 +311,33 @@ class View:
             _, reference = self._keys.get((at, part), ("", ""))
             yield at, part, "\n".join([*lines, reference] if reference else lines)
 
-    def _edits(self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]) -> Iterator[Edit]:
+    def _edits(
+        self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]
+    ) -> Iterator[Edit]:
         notes, texts = self._written(chosen, references)
         reason = "told in notes"
         if place is not None:
             yield Drop(tuple(self.going), reason)
         if place is not None and notes:
             yield Insert(
-                place.at, place.role, self._marked(notes, place), reason, covers=(self.going[0], self.going[-1])
+                place.at,
+                place.role,
+                self._marked(notes, place),
+                reason,
+                covers=(self.going[0], self.going[-1]),
             )
         for i, part, text in self._parts(texts):
             key, _ = self._keys.get((i, part), ("", ""))
             if key and self.transcript.messages[i].role != "user":
                 yield Offload(i, part, text, key, "told in part")
             else:
-                yield Replace(i, part, text, "told in part", asked=self.transcript.messages[i].role == "user")
+                yield Replace(
+                    i, part, text, "told in part", asked=self.transcript.messages[i].role == "user"
+                )
         for (i, part), text in sorted(self._texts.items()):
-            yield Replace(i, part, text, "too long for the budget: its middle is left out", asked=True)
+            yield Replace(
+                i, part, text, "too long for the budget: its middle is left out", asked=True
+            )
 
 
 def in_place(telling: Telling, chosen: Sequence[int]) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from .values import Value, dump, parse
 
-_LONGEST, _ENDS = 20, 10  # items of a list that stays whole; items that stay at each end of a longer one
+_LONGEST, _ENDS = (
+    20,
+    10,
+)  # items of a list that stays whole; items that stay at each end of a longer one
 _DEEPEST = 100  # levels; what lies deeper stays as it is
 
 
@@ -20,7 +23,11 @@ def _cleaned(value: Value, depth: int) -> Value:
     if depth > _DEEPEST:
         return value
     if isinstance(value, dict):
-        kept = {key: child for key, child in value.items() if child is not None and child not in ("", [])}
+        kept = {
+            key: child
+            for key, child in value.items()
+            if child is not None and child not in ("", [])
+        }
         return {key: _cleaned(child, depth + 1) for key, child in kept.items()}
     if isinstance(value, list):
         items: list[Value] = value

@@ -1,7 +1,7 @@
 """JSON without loss and with the keys of its records written once.
 
-Each list or object of like records becomes an object of their keys and their rows; what is not there
-has a mark of its own, and what is the same in all stands with its key::
+Each list or object of like records becomes an object of their keys and their rows; what is not
+there has a mark of its own, and what is the same in all stands with its key::
 
     keys once, and a row for each record:
     {"total":2,"orders":{"keys":["id",{"to":["city","zip"]},{"items":[["name","price"]]}],"rows":[
@@ -17,7 +17,10 @@ from typing import cast
 from .shapes import Many, Record, Same, Shape, is_of, shape_of
 from .values import MISSING, Cell, Literal, Value, dump, parse, quote
 
-_HEADS = ("keys once, and a row for each record:\n", "JSON lines, keys once, and a row for each record:\n")
+_HEADS = (
+    "keys once, and a row for each record:\n",
+    "JSON lines, keys once, and a row for each record:\n",
+)
 _KEYS, _ROWS, _ABSENT = "keys", "rows", "absent"
 _FEWEST = 3  # records that are worth a header
 _DEEPEST = 60  # levels above the records
@@ -38,7 +41,11 @@ def expanded(text: str) -> str | None:
         return None
     try:
         value = _with_keys(parse(text[len(head) :])[0], 0)
-    except (ValueError, KeyError, StopIteration):  # somebody else's text that begins like one of ours
+    except (
+        ValueError,
+        KeyError,
+        StopIteration,
+    ):  # somebody else's text that begins like one of ours
         return None
     return "\n".join(map(dump, cast("list[Value]", value))) if head == _HEADS[1] else dump(value)
 
@@ -54,7 +61,11 @@ class _Writing:
         if not isinstance(value, dict | list) or depth > _DEEPEST:
             return value
         children = list(value.values()) if isinstance(value, dict) else value
-        if len(children) >= _FEWEST and set(map(type, children)) == {dict} and (shape := shape_of(children)):
+        if (
+            len(children) >= _FEWEST
+            and set(map(type, children)) == {dict}
+            and (shape := shape_of(children))
+        ):
             self.tables += 1
             return self._table(value, children, shape)
         if isinstance(value, list):
@@ -94,7 +105,11 @@ def _row(value: Cell, kind: Shape | Many | Same | None, absent: str) -> str:
     if value is MISSING:
         return absent
     if type(kind) is dict and type(value) is dict and is_of(value, kind):
-        found = [_row(value.get(key, MISSING), one, absent) for key, one in kind.items() if type(one) is not Same]
+        found = [
+            _row(value.get(key, MISSING), one, absent)
+            for key, one in kind.items()
+            if type(one) is not Same
+        ]
         return f"[{','.join(found)}]"
     if type(kind) is Many and type(value) is list:
         return f"[{','.join([_row(item, kind.shape, absent) for item in value])}]"

@@ -22,7 +22,9 @@ class Json(Read):
 
     def fit(self, text: str) -> float:
         """The share of the text that is JSON and more than a scalar."""
-        return sum(len(part) for part, values in values_in(text, CHECKER) if values) / max(1, len(text.strip()))
+        return sum(len(part) for part, values in values_in(text, CHECKER) if values) / max(
+            1, len(text.strip())
+        )
 
     def compact(self, text: str) -> str | None:
         """Records with their keys once, everything else minified; None where nothing is gained."""

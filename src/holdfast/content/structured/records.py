@@ -1,7 +1,7 @@
 """Values as pieces to be told: a record or a part of it each, with its name and without JSON's marks.
 
-``orders A-17 lines: item desk, price 120.5, size (width 140, depth 70)``. Many records of one shape are rows
-under one piece that names their columns.
+``orders A-17 lines: item desk, price 120.5, size (width 140, depth 70)``. Many records of one shape
+are rows under one piece that names their columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from .shapes import Many, Record, Same, Shape, is_of, shape_of
 from .values import MISSING, Cell, Literal, Missing, Value, dump
 
 _LONG = 160  # characters of a piece: some forty tokens
-_LONGEST_LABEL, _LONGEST_NAME = 80, 40  # characters of what stands before it, and of the name of a record
+_LONGEST_LABEL, _LONGEST_NAME = (
+    80,
+    40,
+)  # characters of what stands before it, and of the name of a record
 _MANY = 8  # records that are better seen side by side
 _DEEPEST = 40  # levels; what lies deeper is told as JSON
 _UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")
@@ -55,7 +58,9 @@ class Pieces:
         self._records += 1
         return self._records - 1
 
-    def _put(self, text: str, record: int, label: str = "", under: int = -1, tells: tuple[str, ...] = ()) -> int:
+    def _put(
+        self, text: str, record: int, label: str = "", under: int = -1, tells: tuple[str, ...] = ()
+    ) -> int:
         self._pieces.append(Piece(f"{label}: {text}" if label else text, record, 1, tells, under))
         return len(self._pieces) - 1
 
@@ -76,7 +81,9 @@ class Pieces:
         return None
 
     def _list(self, label: str, values: Sequence[Value], record: int, depth: int) -> None:
-        shape = shape_of(values) if len(values) >= _MANY and set(map(type, values)) == {dict} else {}
+        shape = (
+            shape_of(values) if len(values) >= _MANY and set(map(type, values)) == {dict} else {}
+        )
         if len(shape) > 1:
             self._rows(label, cast("Sequence[Record]", values), shape, record, depth)
         else:
@@ -104,7 +111,9 @@ class Pieces:
         if held:
             self._put(", ".join(held), record, label)
 
-    def _rows(self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int) -> None:
+    def _rows(
+        self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int
+    ) -> None:
         """The columns, and under them each record in parts of which the first stands above the others."""
         header = self._put(f"{len(records):,} records, a row each: {_columns(shape)}", at, label)
         self._pieces[header] = self._pieces[header]._replace(units=0)
@@ -121,7 +130,9 @@ class Pieces:
 
 def facts(text: str, record: int) -> tuple[str, ...]:
     """What a row tells of its record: each word is news there, whatever other rows have told."""
-    return tuple([f"{word} of {record}" for word in text.replace(",", " ").replace(";", " ").split()])
+    return tuple(
+        [f"{word} of {record}" for word in text.replace(",", " ").replace(";", " ").split()]
+    )
 
 
 def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[str]:
@@ -185,7 +196,9 @@ def _inline(value: Value, room: int, named: str = "") -> str | None:
         scalar = _scalar(value)
         return scalar if len(scalar) <= room and "\n" not in scalar else None
     is_record = isinstance(value, dict)
-    children = value.items() if isinstance(value, dict) else [("", child) for child in value[: room + 1]]
+    children = (
+        value.items() if isinstance(value, dict) else [("", child) for child in value[: room + 1]]
+    )
     parts: list[str] = []
     for key, child in children:
         room -= len(key) + 2

@@ -42,7 +42,9 @@ def shape_of(values: Sequence[Cell], depth: int = 0) -> Shape:
     if not keys or depth > _DEEPEST:
         return {}
     fitting = [record for record in records if is_of(record, keys)]
-    return {key: _column([record.get(key, MISSING) for record in fitting], depth + 1) for key in keys}
+    return {
+        key: _column([record.get(key, MISSING) for record in fitting], depth + 1) for key in keys
+    }
 
 
 def is_of(record: Record, keys: Iterable[str]) -> bool:

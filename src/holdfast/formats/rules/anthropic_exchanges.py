@@ -18,8 +18,9 @@ from .pairing import NO_NAME, NO_RESULT, Place, answers, paired
 class AnthropicExchanges(ToolExchanges):
     """A call and all its results are one unit.
 
-    The repair moves results into the message after their calls, gives a call that has none an answer that says
-    so, and a result that has no call a call without arguments: nothing that was said is lost.
+    The repair moves results into the message after their calls, gives a call that has none an
+    answer that says so, and a result that has no call a call without arguments: nothing that was
+    said is lost.
     """
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
@@ -38,7 +39,9 @@ class ResultsInNextMessage(Rule):
         for i, message in enumerate(messages):
             results = message.results
             if any(waiting.pop(result.call_id, i - 1) != i - 1 for result in results):
-                yield Violation(self.name, i, "its tool results are not in the message right after their calls")
+                yield Violation(
+                    self.name, i, "its tool results are not in the message right after their calls"
+                )
             if not results:
                 waiting = {call.id: i for call in message.calls}
 
@@ -58,12 +61,16 @@ class ResultsLead(Rule):
         for i, message in enumerate(messages):
             if message.role == "assistant":
                 if _has_results(message):
-                    yield Violation(self.name, i, "a tool result stands in a message of the assistant")
+                    yield Violation(
+                        self.name, i, "a tool result stands in a message of the assistant"
+                    )
             elif message.results and any(
                 isinstance(part, ToolResult) and not isinstance(before, ToolResult)
                 for before, part in pairwise(message.parts)
             ):
-                yield Violation(self.name, i, "a tool result stands after other content of its message")
+                yield Violation(
+                    self.name, i, "a tool result stands after other content of its message"
+                )
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """The results move to the front, or to the message after their calls."""
@@ -89,7 +96,8 @@ class CallsEnd(Rule):
 
 def _speaks_after_call(message: Message) -> bool:
     return bool(message.calls) and any(
-        isinstance(before, ToolCall) and isinstance(part, Text) for before, part in pairwise(message.parts)
+        isinstance(before, ToolCall) and isinstance(part, Text)
+        for before, part in pairwise(message.parts)
     )
 
 
@@ -123,7 +131,9 @@ def _alone(beside: Message, pending: list[Block]) -> Iterator[Message]:
         yield made(beside.wire, {"role": "user", "content": pending})
 
 
-def _joined(message: Message, i: int, pairs: Mapping[Place, Place], pending: list[Block]) -> Iterator[Message]:
+def _joined(
+    message: Message, i: int, pairs: Mapping[Place, Place], pending: list[Block]
+) -> Iterator[Message]:
     """The results that wait, and what this message says beside results that stand elsewhere now."""
     orphans, rest = _parted(message, i, pairs)
     if orphans:
@@ -148,10 +158,14 @@ def _without_results(message: Message, i: int, pairs: Mapping[Place, Place]) -> 
         yield with_blocks(message, rest)
 
 
-def _parted(message: Message, i: int, pairs: Mapping[Place, Place]) -> tuple[list[Block], list[Block]]:
+def _parted(
+    message: Message, i: int, pairs: Mapping[Place, Place]
+) -> tuple[list[Block], list[Block]]:
     """The results that have no call, and what is no result."""
     found = list(enumerate(zip(message.parts, blocks(message), strict=True)))
-    orphans = [block for k, (part, block) in found if isinstance(part, ToolResult) and (i, k) not in pairs]
+    orphans = [
+        block for k, (part, block) in found if isinstance(part, ToolResult) and (i, k) not in pairs
+    ]
     return orphans, [block for _, (part, block) in found if not isinstance(part, ToolResult)]
 
 
@@ -168,7 +182,11 @@ def _results(messages: Sequence[Message], i: int, answered: Mapping[Place, Place
     """The results of the calls of this message: those that there are in their order, then the missing ones."""
     results = [blocks(messages[at])[k] for at, k in answered.values()]
     for k, part in enumerate(messages[i].parts):
-        if isinstance(part, ToolCall) and messages[i].role == "assistant" and (i, k) not in answered:
+        if (
+            isinstance(part, ToolCall)
+            and messages[i].role == "assistant"
+            and (i, k) not in answered
+        ):
             results.append({"type": "tool_result", "tool_use_id": part.id, "content": NO_RESULT})
     return results
 

@@ -38,7 +38,9 @@ class UniqueCallIds(Rule):
                 seen = set()
             for call in calls:
                 if call.id in seen:
-                    yield Violation(self.name, i, f"another tool call before it has the id {call.id!r}")
+                    yield Violation(
+                        self.name, i, f"another tool call before it has the id {call.id!r}"
+                    )
                 seen.add(call.id)
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
@@ -71,7 +73,9 @@ class SpelledCallIds(Rule):
         for i, message in enumerate(messages):
             for call in () if message.is_speech else message.calls:
                 if self._spelled(call.id) != call.id:
-                    yield Violation(self.name, i, f"the tool call id {call.id!r} has {self._problem}")
+                    yield Violation(
+                        self.name, i, f"the tool call id {call.id!r} has {self._problem}"
+                    )
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """Every other character becomes an underscore, in the call and in its result."""
@@ -124,9 +128,14 @@ def _free(wanted: str, taken: dict[str, int]) -> str:
     return name
 
 
-def _renamed(messages: Sequence[Message], names: Mapping[Place, str], id_path: IdPath) -> list[Message]:
+def _renamed(
+    messages: Sequence[Message], names: Mapping[Place, str], id_path: IdPath
+) -> list[Message]:
     """The messages with new ids in these calls and in the results that answer them."""
-    wanted = {**names, **{result: names[call] for result, call in paired(messages).items() if call in names}}
+    wanted = {
+        **names,
+        **{result: names[call] for result, call in paired(messages).items() if call in names},
+    }
     changes: dict[int, dict[Path, str]] = {}
     for (i, k), name in wanted.items():
         path = id_path(original(messages[i]), k)

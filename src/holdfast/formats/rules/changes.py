@@ -24,7 +24,8 @@ def made(wire: Wire, value: Mapping[str, Any]) -> Message:
 def edits_between(before: Sequence[Message], after: Sequence[Message], reason: str) -> list[Edit]:
     """The edits that lead from one run of messages to the other.
 
-    A message object that is in both stays, as far as the order allows; one that moves is dropped and inserted.
+    A message object that is in both stays, as far as the order allows; one that moves is dropped
+    and inserted.
     """
     place = {id(message): i for i, message in enumerate(before)}
     kept = _longest_rising([place.get(id(message), -1) for message in after])
@@ -36,7 +37,11 @@ def edits_between(before: Sequence[Message], after: Sequence[Message], reason: s
         if k in kept:
             at = place[id(message)] + 1
         else:
-            edits.append(Insert(at, message.role, message.content_text or "", reason, original=message.original))
+            edits.append(
+                Insert(
+                    at, message.role, message.content_text or "", reason, original=message.original
+                )
+            )
     return edits
 
 

@@ -29,7 +29,9 @@ class ContentGiven(Rule):
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """An empty text, which is taken."""
         after = [
-            made(message.wire, {**original(message), "content": ""}) if _says_nothing(message) else message
+            made(message.wire, {**original(message), "content": ""})
+            if _says_nothing(message)
+            else message
             for message in messages
         ]
         return edits_between(messages, after, self.name)
@@ -49,7 +51,9 @@ class CallListNotEmpty(Rule):
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """The field goes."""
-        return edits_between(messages, [_without_empty_list(message) for message in messages], self.name)
+        return edits_between(
+            messages, [_without_empty_list(message) for message in messages], self.name
+        )
 
 
 class NotEmpty(Rule):
@@ -72,7 +76,9 @@ class NotEmpty(Rule):
         """Empty texts go, and a message that says nothing else with them."""
         broken = {violation.index for violation in self.violations(messages)}
         now = [_spoken(message) if i in broken else message for i, message in enumerate(messages)]
-        return edits_between(messages, [message for message in now if message is not None], self.name)
+        return edits_between(
+            messages, [message for message in now if message is not None], self.name
+        )
 
 
 class FinalTextTrimmed(Rule):
@@ -83,7 +89,9 @@ class FinalTextTrimmed(Rule):
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """White space at the very end."""
         if messages and _trails(messages[-1]):
-            yield Violation(self.name, len(messages) - 1, "the assistant's last text ends in white space")
+            yield Violation(
+                self.name, len(messages) - 1, "the assistant's last text ends in white space"
+            )
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """The white space goes, and with it what says nothing else."""
@@ -97,14 +105,17 @@ def _says_nothing(message: Message) -> bool:
     if message.plain is not None:
         return False
     value = original(message)
-    return value.get("content") is None and not any(value.get(field) for field in _SAYS_WITHOUT_CONTENT)
+    return value.get("content") is None and not any(
+        value.get(field) for field in _SAYS_WITHOUT_CONTENT
+    )
 
 
 def _without_empty_list(message: Message) -> Message:
     if original(message).get("tool_calls") != []:
         return message
     return made(
-        message.wire, {field: value for field, value in original(message).items() if field != "tool_calls"}
+        message.wire,
+        {field: value for field, value in original(message).items() if field != "tool_calls"},
     )
 
 
@@ -119,7 +130,9 @@ def _emptiness(message: Message, *, may_be_empty: bool) -> str:
     texts = [part.text for part in message.parts if isinstance(part, Text)]
     if not all(texts):
         return "one of its texts is empty"
-    return "its text is only white space" if texts and not any(text.strip() for text in texts) else ""
+    return (
+        "its text is only white space" if texts and not any(text.strip() for text in texts) else ""
+    )
 
 
 def _spoken(message: Message) -> Message | None:

@@ -19,8 +19,8 @@ FUNCTION_ID = "function:"
 class OpenAIExchanges(ToolExchanges):
     """A call and all its results are one unit.
 
-    The repair moves results next to their calls, gives a call that has none an answer that says so, and a result
-    that has no call a call without arguments: nothing that was said is lost.
+    The repair moves results next to their calls, gives a call that has none an answer that says so,
+    and a result that has no call a call without arguments: nothing that was said is lost.
     """
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:

@@ -41,7 +41,9 @@ class FirstIsUser(Rule):
         first = _first(messages)
         if first is not None and messages[first].role != "user":
             yield Violation(
-                self.name, first, f"the conversation starts with a message of the {messages[first].role}"
+                self.name,
+                first,
+                f"the conversation starts with a message of the {messages[first].role}",
             )
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
@@ -50,7 +52,10 @@ class FirstIsUser(Rule):
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """A user's message before it."""
-        return [Insert(broken.index, "user", CONTINUES, self.name) for broken in self.violations(messages)]
+        return [
+            Insert(broken.index, "user", CONTINUES, self.name)
+            for broken in self.violations(messages)
+        ]
 
 
 class RolesAlternate(Rule):
@@ -94,7 +99,9 @@ class KnownRoles(Rule):
         for i, message in enumerate(messages):
             role = original(message)["role"]
             if role not in self._names:
-                yield Violation(self.name, i, f"{role!r} is none of the roles {', '.join(sorted(self._names))}")
+                yield Violation(
+                    self.name, i, f"{role!r} is none of the roles {', '.join(sorted(self._names))}"
+                )
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """The role that it reads as; the user's where the API has none such. What is said stays."""

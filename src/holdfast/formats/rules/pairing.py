@@ -17,7 +17,8 @@ NO_NAME = "unknown_tool"
 def paired(messages: Sequence[Message]) -> dict[Place, Place]:
     """The place of each result that has a call, with the place of that call.
 
-    A result answers the first open call of its id in the nearest message before it, else in the nearest after it.
+    A result answers the first open call of its id in the nearest message before it, else in the
+    nearest after it.
     """
     calls: dict[str, list[Place]] = {}
     results: list[tuple[str, Place]] = []

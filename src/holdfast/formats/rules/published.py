@@ -21,7 +21,8 @@ _CACHED = "cache_control"
 class AsPublished(Rule):
     """Every message has the fields, the kinds of parts and the lengths that the vendor publishes.
 
-    ``system`` is what stands beside the messages. A role that the vendor does not know is another rule's.
+    ``system`` is what stands beside the messages. A role that the vendor does not know is another
+    rule's.
     """
 
     name = "as_published"
@@ -38,7 +39,9 @@ class AsPublished(Rule):
         """One for each message, with all that is wrong in it."""
         if self._system is not None:
             content = self._schema.roles["user"]["properties"]["content"]
-            yield from self._violation(REQUEST, self._schema.problems(self._system, content, "system"))
+            yield from self._violation(
+                REQUEST, self._schema.problems(self._system, content, "system")
+            )
         for i, message in enumerate(messages):
             value = original(message)
             schema = self._schema.roles.get(value["role"])
@@ -48,11 +51,15 @@ class AsPublished(Rule):
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """What has one meaning only is put right."""
         broken = {violation.index for violation in self.violations(messages)}
-        after = [self._mended(message) if i in broken else message for i, message in enumerate(messages)]
+        after = [
+            self._mended(message) if i in broken else message for i, message in enumerate(messages)
+        ]
         return edits_between(messages, after, self.name)
 
     def _violation(self, index: int, problems: Iterable[Problem]) -> Iterator[Violation]:
-        told = dict.fromkeys(": ".join(filter(None, (place.lstrip("."), why))) for place, why in problems)
+        told = dict.fromkeys(
+            ": ".join(filter(None, (place.lstrip("."), why))) for place, why in problems
+        )
         if told:
             yield Violation(self.name, index, "; ".join(told))
 
@@ -76,7 +83,9 @@ class CacheControls(Rule):
         for i, message in enumerate(messages):
             marks += _marks(original(message))
             if marks > most:
-                yield Violation(self.name, i, f"more than {most} blocks of the request have {_CACHED}")
+                yield Violation(
+                    self.name, i, f"more than {most} blocks of the request have {_CACHED}"
+                )
                 return
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
@@ -87,7 +96,9 @@ class CacheControls(Rule):
             marks = _marks(original(message))
             if marks > left:
                 value = original(message)
-                after.append(made(message.wire, {**value, "content": _kept(value["content"], max(0, left))}))
+                after.append(
+                    made(message.wire, {**value, "content": _kept(value["content"], max(0, left))})
+                )
             else:
                 after.append(message)
             left -= marks

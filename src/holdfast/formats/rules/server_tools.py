@@ -17,8 +17,9 @@ from .pairing import Place
 class ServerToolExchanges(Rule):
     """No result of the vendor's own tools without its call before it, and no such call without a result.
 
-    Both are the assistant's blocks, in one message or in several. A call may stay open until the user
-    speaks: the vendor goes on with a turn that it paused, and answers code after the calls that it made.
+    Both are the assistant's blocks, in one message or in several. A call may stay open until the
+    user speaks: the vendor goes on with a turn that it paused, and answers code after the calls
+    that it made.
     """
 
     name = "server_tool_exchange_whole"

@@ -24,7 +24,9 @@ class ThinkingSigned(Rule):
         """Thinking without one, or of another."""
         for i, message in enumerate(messages):
             if message.role != "assistant" and _thinks(message):
-                yield Violation(self.name, i, f"there is thinking in a message of the {message.role}")
+                yield Violation(
+                    self.name, i, f"there is thinking in a message of the {message.role}"
+                )
             elif _thinks_unsigned(message):
                 yield Violation(self.name, i, "its thinking has no signature")
 
@@ -32,10 +34,14 @@ class ThinkingSigned(Rule):
         """Thinking that cannot be signed any more goes."""
         broken = {violation.index for violation in self.violations(messages)}
         now = [
-            _without_thinking(message, unsigned_only=message.role == "assistant") if i in broken else message
+            _without_thinking(message, unsigned_only=message.role == "assistant")
+            if i in broken
+            else message
             for i, message in enumerate(messages)
         ]
-        return edits_between(messages, [message for message in now if message is not None], self.name)
+        return edits_between(
+            messages, [message for message in now if message is not None], self.name
+        )
 
 
 class ThinkingLeads(Rule):
@@ -52,16 +58,18 @@ class ThinkingLeads(Rule):
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """The first thinking moves to the front, unchanged."""
-        now = [_thinking_first(message) if _thinks_late(message) else message for message in messages]
+        now = [
+            _thinking_first(message) if _thinks_late(message) else message for message in messages
+        ]
         return edits_between(messages, now, self.name)
 
 
 class ThinkingStays(Rule):
     """Since the user last spoke, the assistant's messages start with thinking if any of them has it.
 
-    The vendor asks this of the tool loop that is going on; earlier turns may lose their thinking. So an exchange
-    without thinking stays with the one before it, and the last message that thinking leads stays as long as the
-    loop goes on after it.
+    The vendor asks this of the tool loop that is going on; earlier turns may lose their thinking.
+    So an exchange without thinking stays with the one before it, and the last message that thinking
+    leads stays as long as the loop goes on after it.
     """
 
     name = "thinking_stays_with_its_loop"
@@ -71,7 +79,9 @@ class ThinkingStays(Rule):
         loop = _loop(messages)
         led = [i for i in loop if _led(messages[i])]
         if led and loop[0] < led[0]:
-            yield Violation(self.name, loop[0], "the tool loop has thinking, and does not start with it")
+            yield Violation(
+                self.name, loop[0], "the tool loop has thinking, and does not start with it"
+            )
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
         """From a message led by thinking to the ones after it that are not."""
@@ -88,8 +98,13 @@ class ThinkingStays(Rule):
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """Thinking cannot be made: the loop goes on without any."""
         loop = set(_loop(messages))
-        now = [_without_thinking(message) if i in loop else message for i, message in enumerate(messages)]
-        return edits_between(messages, [message for message in now if message is not None], self.name)
+        now = [
+            _without_thinking(message) if i in loop else message
+            for i, message in enumerate(messages)
+        ]
+        return edits_between(
+            messages, [message for message in now if message is not None], self.name
+        )
 
 
 def _loop(messages: Sequence[Message]) -> list[int]:
@@ -112,7 +127,9 @@ def _thinks(message: Message) -> bool:
 
 
 def _thinks_unsigned(message: Message) -> bool:
-    return _thinks(message) and any(isinstance(part, Reasoning) and not part.signed for part in message.parts)
+    return _thinks(message) and any(
+        isinstance(part, Reasoning) and not part.signed for part in message.parts
+    )
 
 
 def _thinks_late(message: Message) -> bool:
