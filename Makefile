@@ -1,7 +1,7 @@
 # Two commands for a fresh clone with Python 3.11 or newer: `make demo` and `make test`.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 WORKERS ?= auto
 EXAMPLES ?= 10000
 SHARDS ?= 50
@@ -9,7 +9,7 @@ BUDGET ?= 8000
 
 SECONDS ?= 600
 
-.PHONY: demo test lint types contracts bare tests conformance test-deep fuzz bench quality size clean
+.PHONY: demo test lint types contracts bare tests conformance test-deep fuzz bench quality docs docs-serve coverage help size clean
 
 demo: $(VENV)/.installed ## fit a recorded conversation to a budget and show what became of each message
 	@$(BIN)/python examples/demo.py --budget $(BUDGET)
@@ -68,6 +68,19 @@ bench: .venv-peers/.installed ## DATA=FILE, else the recorded examples strung to
 
 quality: $(VENV)/.dev ## SHARED=DIR that holds bench/ and data/; PARTS="runs said" for some of it
 	$(BIN)/python -m benchmarks.quality $(SHARED) $(PARTS)
+
+docs: $(VENV)/.dev ## the documentation site, in build/site
+	$(BIN)/python -W ignore -m mkdocs build --quiet
+	@echo "open build/site/index.html"
+
+docs-serve: $(VENV)/.dev ## the site on http://127.0.0.1:8000, built again after each change
+	$(BIN)/python -W ignore -m mkdocs serve
+
+coverage: $(VENV)/.dev ## which lines no test reaches: shown, not judged
+	HOLDFAST_EXAMPLES=200 $(BIN)/python -m pytest -n $(WORKERS) --cov=holdfast --cov-report=term:skip-covered --cov-report=html:build/coverage
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 size: ## how much there is of src/holdfast, in figures that no formatting changes
 	$(PYTHON) -m benchmarks.size

@@ -6,6 +6,8 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,15 @@ from benchmarks import content_table
 from holdfast.cli import main
 
 ROOT = Path(__file__).parents[1]
-_BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
+_BLOCK = re.compile(
+    r"^```(python|console|text title=\"prints\")\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
+
+
+def commands(block: str) -> list[str]:
+    """The lines that are typed; what stands between them is what they print."""
+    return [line for line in block.splitlines() if line.startswith("$ ")]
 
 
 def blocks(page: str, kind: str) -> list[str]:
@@ -50,8 +60,13 @@ def test_the_python_of_the_readme_runs_from_top_to_bottom(clone):
     assert any("has no call before it" in line for line in lines)
 
 
-def test_the_python_of_the_page_on_sessions_runs_from_top_to_bottom(clone):
-    assert "  words " in said_by("docs/sessions.md")
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
+def test_the_python_of_each_page_runs_from_top_to_bottom_and_prints_what_the_page_says(clone, page):
+    said = [line.rstrip() for line in said_by(page).splitlines()]
+    for promised in blocks(page, 'text title="prints"'):
+        lines = [line.rstrip() for line in promised.splitlines()]
+        places = range(len(said) - len(lines) + 1)
+        assert any(said[at : at + len(lines)] == lines for at in places), (promised, said)
 
 
 def test_the_strategy_of_the_architecture_page_runs(clone):
@@ -66,14 +81,23 @@ def test_the_strategy_of_the_architecture_page_runs(clone):
 
 
 @pytest.mark.parametrize(
-    "block", [*blocks("README.md", "console"), *blocks("docs/sessions.md", "console")]
+    "block",
+    [block for page in ["README.md", *PAGES] for block in blocks(page, "console")],
 )
 def test_the_commands_of_the_pages_run_in_their_order(clone, block, capsys):
-    for line in block.splitlines():
+    for line in commands(block):
         command = shlex.split(line.removeprefix("$ "))
         assert command[0] == "holdfast"
         assert main(command[1:]) == 0
         assert "Traceback" not in capsys.readouterr().err
+
+
+def test_the_site_is_built_with_every_page_in_its_navigation_and_no_broken_link(tmp_path):
+    command = [sys.executable, "-W", "ignore", "-m", "mkdocs", "build", "--quiet", "--site-dir"]
+    built = subprocess.run(
+        [*command, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert built.returncode == 0, built.stderr
 
 
 def test_the_recorded_conversations_are_valid_where_they_belong():
