@@ -16,6 +16,7 @@ MOVED = {
     "cache.lru": "calls.cache",
     "calling.embedding": "calls.caller",
     "calling.limits": "calls.lineup",
+    "compressors.blocks": "compressors.digest",
     "compressors.dedupe.leaders": "compressors.dedupe",
     "compressors.describing": "compressors.knobs",
     "compressors.message_summaries": "compressors.writer",

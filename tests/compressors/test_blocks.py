@@ -1,6 +1,6 @@
 """Semantic blocks: what belongs together is in one, and every message is in some."""
 
-from holdfast.compressors.blocks import blocks
+from holdfast.compressors.digest import blocks
 from holdfast.formats import named
 
 

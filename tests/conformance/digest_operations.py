@@ -3,8 +3,7 @@
 from typing import Any
 
 import holdfast
-from holdfast.compressors.blocks import blocks
-from holdfast.compressors.digest import llm4s_history
+from holdfast.compressors.digest import blocks, llm4s_history
 from holdfast.compressors.summarize import retention_boundary
 from holdfast.formats import detect
 from tests.conformance.outcome import Outcome

@@ -1,37 +1,47 @@
-"""All but the last blocks of a conversation as one message of notes, whether or not the rest fits (llm4s)."""
+"""All but the last blocks of a conversation as one message of notes, whether or not the rest fits.
+
+A block is a user's message with all that answers it, or what stands alone. After llm4s.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from holdfast.compressors.blocks import blocks
 from holdfast.compressors.cuts import legal, placed
-from holdfast.compressors.knobs import check_knobs, knobs
+from holdfast.compressors.knobs import Configured
 from holdfast.compressors.originals import saved
 from holdfast.compressors.select import HEADING
 from holdfast.compressors.select.notes import notes_of
+from holdfast.compressors.structured_info import StructuredInfo, without_facts
 from holdfast.compressors.summaries import Marks, body_of, concealed, mark
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.messages import Message
-from holdfast.kernel.transcript import Transcript
+from holdfast.kernel.transcript import Transcript, speaks
 from holdfast.stream.events import events_of
 
 _LEAST = 24  # tokens: in less, no notes say anything
+_MOST = 2  # of so many parts of the target one is for the notes at most
 
 
 @dataclass(frozen=True, slots=True)
-class Digest:
+class Digest(Configured):
     """History beyond the last blocks becomes one message of notes; an older digest is folded in."""
 
     keep_blocks: int = 5
     """The newest blocks that stay; a block is a user's message with all that answers it."""
 
+    yields: bool = False
+    """Whether fewer blocks stay where so many do not fit the target beside the notes."""
+
     max_tokens: Share = 1.0
     """What the notes may take: tokens, or a share of what they stand for."""
+
+    facts: float = 0.0
+    """Share of the notes that exact things may take which the notes do not name, listed by kind."""
 
     heading: str = HEADING
     """The first line."""
@@ -41,24 +51,21 @@ class Digest:
 
     name = "digest"
 
-    def __post_init__(self) -> None:
-        check_knobs(self)
-
-    def describe(self) -> Mapping[str, object]:
-        """The name and the knobs."""
-        return {"strategy": self.name, **knobs(self)}
-
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """One Drop of what is folded, the system's older digest with it, and one Insert of the digest."""
-        start = _start_of_last(transcript, self.keep_blocks)
-        old = (unit for unit in transcript.units if unit.stop <= start)
-        wanted = {i for unit in old if transcript.protected.isdisjoint(unit) for i in unit}
-        going = sorted(legal(transcript, wanted, transcript.protected))
+        """One Drop of what is folded, older digests with it, and one Insert of the digest."""
+        sizes, total = allowance.meter.sizes(transcript), allowance.meter.total(transcript)
+        keep, going = self.keep_blocks, _older(transcript, self.keep_blocks)
+        while True:
+            tokens = sum(sizes[i] for i in going)
+            room, left = self._room(tokens, allowance.target), allowance.target - total + tokens
+            if not self.yields or keep == 0 or (going and room <= left):
+                break
+            keep -= 1
+            going = _older(transcript, keep)
+        if left >= _LEAST and not allowance.writer:  # else the model squeezes it
+            room = min(room, left)
         if not going or all(body_of(transcript.messages[i]) is not None for i in going):
             return Plan.skip("nothing_old", "there is no history that should be folded")
-        sizes = allowance.meter.sizes(transcript)
-        tokens = sum(sizes[i] for i in going)
-        room = min(tokens_of(self.max_tokens, tokens), tokens - 1)
         if room < _LEAST:
             return Plan.skip("no_room", f"{max(room, 0):,} tokens are too few for notes")
 
@@ -66,6 +73,12 @@ class Digest:
             return self._planned(transcript, allowance, going, room, references, trouble)
 
         return saved(planned, transcript, going, allowance) if allowance.stored else planned()
+
+    def _room(self, tokens: int, target: int) -> int:
+        """What notes of so many tokens may take, within the target."""
+        room = min(tokens_of(self.max_tokens, tokens), tokens - 1)
+        share = target // _MOST
+        return room if share < _LEAST else min(room, share)  # a tiny target asks for the fold alone
 
     def _planned(
         self,
@@ -80,44 +93,122 @@ class Digest:
         if place is None:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
         older = [i for i, m in enumerate(transcript.messages) if m.ours and m.role == "system"]
-        older = [i for i in older if i not in transcript.protected]
+        leaving = sorted({*going, *older}.difference(transcript.protected))
         meter, tail = allowance.meter, "".join(f"\n{line}" for line in references)
-        told = [transcript.messages[i] for i in (*older, *going)]
+        told = [transcript.messages[i] for i in leaving]
         if allowance.redacts:
             told = list(map(concealed, told))
-        bodies = {at: body for at, m in enumerate(told) if (body := body_of(m)) is not None}
-        events = events_of(told, range(len(told)), bodies)
         seal = transcript.seal or Marks()
         beside = meter.text(seal.sealed(mark(tail, place.role), place.role)) + meter.tariff.message
-        notes = notes_of(events, room - beside, _counted(meter.text), self.heading)
+        notes = self._notes(told, room - beside, _counted(meter.text))
         if not notes:
             return Plan.skip("no_room", f"{room:,} tokens are too few for notes")
         text = mark(notes + tail, place.role)
         edits = (
-            Drop((*older, *going), "folded into notes"),
+            Drop(tuple(leaving), "folded into notes"),
             Insert(place.at, place.role, text, "folded into notes", covers=(going[0], going[-1])),
         )
         return Plan(edits, reason="history_folded", detail=trouble)
 
+    def _notes(self, told: Sequence[Message], room: int, count: Callable[[str], int]) -> str:
+        """What is told of the messages, and behind it the exact things that it does not name."""
+        info = StructuredInfo.of(told) if self.facts else StructuredInfo()
+        bodies = {at: body for at, m in enumerate(told) if (body := body_of(m)) is not None}
+        if self.facts:
+            bodies = {at: without_facts(body) for at, body in bodies.items()}
+        events = events_of(told, range(len(told)), bodies)
+        facts = info.told("", int(room * self.facts), count)
+        notes = notes_of(events, room - (count(facts) if facts else 0), count, self.heading)
+        rest = info.told(notes, room - count(notes) - 1, count)
+        return "\n".join(filter(None, (notes, rest)))
 
-def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400) -> Digest:
-    """The preset of llm4s: the last blocks stay. There the notes are the system's, whoever said what they tell."""
-    return Digest(keep_blocks=keep_blocks, max_tokens=max_tokens, heading="")
+
+def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400, *, yields: bool = False) -> Digest:
+    """The preset of llm4s: the last blocks stay, and exact things are listed by its kinds.
+
+    There the notes are the system's, whoever said what they tell.
+    """
+    return Digest(keep_blocks, yields, max_tokens, facts=0.5, heading="")
 
 
 def _counted(count: Callable[[str], int]) -> Callable[[str], int]:
-    """The count with a token to spare: a mark and the notes behind it may count more than each alone."""
+    """The count with a token to spare: joined texts may count more than each alone."""
     return lambda text: count(text) + 1
 
 
-def _start_of_last(transcript: Transcript, count: int) -> int:
-    """The position at which the last ``count`` blocks begin; system messages are none of them."""
-    messages: Sequence[Message] = transcript.messages
+def _older(transcript: Transcript, keep: int) -> list[int]:
+    """What may go of all that is older than the last blocks; system messages are none of them."""
+    messages = transcript.messages
     starts = [
         start
         for block in blocks(messages)
         if messages[start := block.messages.start].role != "system"
     ]
-    if count >= len(starts):
-        return 0
-    return starts[-count] if count else len(messages)
+    start = len(messages) if not keep else 0 if keep >= len(starts) else starts[-keep]
+    old = (unit for unit in transcript.units if unit.stop <= start)
+    wanted = {i for unit in old if transcript.protected.isdisjoint(unit) for i in unit}
+    return sorted(legal(transcript, wanted, transcript.protected))
+
+
+BlockType = Literal["user_assistant_pair", "standalone_assistant", "standalone_tool", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Messages that belong together, by their positions.
+
+    ``answered`` once the assistant has said its word.
+    """
+
+    id: int
+    type: BlockType
+    messages: range
+    answered: bool = False
+
+
+def blocks(messages: Sequence[Message]) -> list[Block]:
+    """The blocks in order; every message is in one.
+
+    A user's message opens a block. The assistant's word, the calls on the way to it and their
+    results belong to the block that waits for an answer; a call keeps the block open until its
+    results are answered too.
+    """
+    found: list[Block] = []
+    for i, message in enumerate(messages):
+        last = found[-1] if found else None
+        joined = None if last is None else _joined(last, message, i)
+        if joined is not None:
+            found[-1] = joined
+        else:
+            found.append(_opened(len(found), message, i))
+    return found
+
+
+def _joined(block: Block, message: Message, at: int) -> Block | None:
+    """The block with the message in it; None where the message opens another."""
+    grown = range(block.messages.start, at + 1)
+    if _brings_results(message):
+        return (
+            Block(block.id, block.type, grown, answered=False)
+            if block.type != "standalone_tool"
+            else None
+        )
+    if speaks(message) or block.answered:
+        return None
+    if block.type == "standalone_tool" or (message.role == "system" and block.type == "other"):
+        return None
+    return Block(block.id, block.type, grown, answered=not message.calls)
+
+
+def _opened(number: int, message: Message, at: int) -> Block:
+    here = range(at, at + 1)
+    if _brings_results(message):
+        return Block(number, "standalone_tool", here, answered=True)
+    if speaks(message):
+        return Block(number, "user_assistant_pair", here)
+    kind: BlockType = "standalone_assistant" if message.role == "assistant" else "other"
+    return Block(number, kind, here, answered=not message.calls)
+
+
+def _brings_results(message: Message) -> bool:
+    return message.role == "tool" or bool(message.results)

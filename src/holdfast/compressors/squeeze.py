@@ -24,14 +24,17 @@ _LEAST = 16  # tokens that a model is asked for, however small the cap is
 
 @dataclass(frozen=True, slots=True)
 class Squeeze(Configured):
-    """Summaries over a common cap are each written anew by the model, about half as long.
+    """Summaries that take too much are each written anew by the model, about half as long.
 
     What a summary says exactly, and the model left out, is listed behind it while there is room. If
     the model fails, or a reply is refused, nothing changes.
     """
 
     cap_tokens: Share = 400
-    """What all summaries may take together, in tokens or as a share of the target."""
+    """What all summaries may take together, in tokens or as a share of the target.
+
+    It is less where they must take less for everything to fit.
+    """
 
     name = "squeeze"
 
@@ -41,6 +44,9 @@ class Squeeze(Configured):
         found = _summaries(transcript, masked=allowance.redacts)
         cap = tokens_of(self.cap_tokens, allowance.target)
         whole = sum(count(text) for text, _ in found.values())
+        left = whole + allowance.target - allowance.meter.total(transcript)
+        if left >= _LEAST:
+            cap = min(cap, left)
         if whole <= cap:
             return Plan.skip("within_cap", f"summaries take {whole:,} tokens, {cap:,} are the cap")
         if not allowance.writer:

@@ -1,0 +1,1 @@
+"""The five published designs, run as they describe themselves."""
