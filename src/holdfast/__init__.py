@@ -142,9 +142,13 @@ _HOMES = {
     "validity": ("repair", "validate"),
 }
 
+_DOORS = ("http",)
+
 
 def __getattr__(name: str) -> object:
-    """The public name, from the module that it lives in."""
+    """The public name, from the module that it lives in, or a door that has one of its own."""
+    if name in _DOORS:
+        return import_module(f"holdfast.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
     home = next((module for module, names in _HOMES.items() if name in names), "kernel.errors")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
@@ -24,6 +22,7 @@ from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
 from holdfast.stores import open_store
 from holdfast.text.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for, family_of
+from holdfast.tokens.amounts import tokens_in
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -39,11 +38,7 @@ def having(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorated
 
 
-_TOKEN_COUNT = re.compile(
-    r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))(k|m)?", re.ASCII | re.IGNORECASE
-)
 _MOST = 10**15  # as Budget has it
-_SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
 
 Named = str | tuple[str, ...] | None
 
@@ -56,13 +51,9 @@ def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     del ctx
     if value is None:
         return None
-    found = _TOKEN_COUNT.fullmatch(value.strip())
-    number = (
-        int(Decimal(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()])
-        if found
-        else 0
-    )
-    if not found or number > _MOST or (number == 0 and param.default != "0"):
+    number = tokens_in(value) or 0
+    zero = number == 0 and (param.default != "0" or tokens_in(value) is None)
+    if zero or number > _MOST:
         problem = (
             "is more than any model takes"
             if number > _MOST

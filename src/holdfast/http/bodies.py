@@ -1,0 +1,124 @@
+"""Bodies of requests: decompressed with a limit, read as JSON, and written again."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, cast
+
+import msgspec
+
+from holdfast.formats.values import is_object
+from holdfast.kernel.errors import InputError
+from holdfast.kernel.registry import Registry
+
+MOST = 64_000_000
+"""Bytes of a body, decompressed, that are looked into: some ten times the largest window."""
+
+_ZSTD = Registry("coding", "codings", {"zstd": "zstandard:ZstdDecompressor"})
+"""What few clients use is loaded when a body comes so."""
+
+
+class _Inflates(Protocol):
+    def decompress(self, data: bytes, /, max_length: int = ...) -> bytes: ...
+
+
+class _Zstd(Protocol):
+    def stream_reader(self, source: bytes) -> _Reads: ...
+
+
+class _Reads(Protocol):
+    def read(self, size: int) -> bytes: ...
+
+
+def plain(raw: bytes, encoding: str = "", most: int = MOST) -> bytes:
+    """The body without its content coding (gzip, deflate or zstd).
+
+    Raises InputError for another coding, for data that are none of it, and for more than ``most``
+    bytes.
+    """
+    coding = encoding.strip().lower()
+    if coding in ("", "identity"):
+        text = raw
+    else:
+        read = _CODINGS.get(coding)
+        if read is None:
+            raise InputError(f"the content coding {coding[:20]!r} is not known", place="body")
+        try:
+            text = read(raw, most + 1)
+        except Exception as fault:
+            raise InputError(f"this is not {coding} ({fault})", place="body") from fault
+    if len(text) > most:
+        raise InputError(f"it is longer than {most:,} bytes", place="body")
+    return text
+
+
+def _gzip(raw: bytes, most: int) -> bytes:
+    return _whole(zlib.decompressobj(zlib.MAX_WBITS | 16), raw, most)
+
+
+def _deflate(raw: bytes, most: int) -> bytes:
+    try:
+        return _whole(zlib.decompressobj(), raw, most)
+    except zlib.error:  # some clients leave out the header
+        return _whole(zlib.decompressobj(-zlib.MAX_WBITS), raw, most)
+
+
+def _whole(inflates: _Inflates, raw: bytes, most: int) -> bytes:
+    return inflates.decompress(raw, most)
+
+
+def _zstd(raw: bytes, most: int) -> bytes:
+    opened = cast("Callable[[], _Zstd]", _ZSTD.load("zstd"))()
+    return opened.stream_reader(raw).read(most)
+
+
+_CODINGS: Mapping[str, Callable[[bytes, int], bytes]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "zstd": _zstd,
+}
+
+
+def read_object(text: bytes) -> Mapping[str, Any]:
+    """The JSON object that the body is. Raises InputError for what is none."""
+    try:
+        found: object = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        found = _carefully(text)
+    if not is_object(found):
+        raise InputError("it is no JSON object", place="body")
+    return found
+
+
+def _carefully(text: bytes) -> object:
+    """With the standard library, which also reads halves of surrogate pairs."""
+    try:
+        return cast("object", json.loads(text))
+    except (ValueError, RecursionError) as fault:
+        line = " ".join(str(fault).split())
+        raise InputError(f"it is no JSON ({line:.80})", place="body") from fault
+
+
+def written(body: Mapping[str, Any]) -> bytes:
+    """The body as JSON."""
+    try:
+        return msgspec.json.encode(body)
+    except (ValueError, TypeError):
+        return json.dumps(body, separators=(",", ":")).encode()
+
+
+class _Model(msgspec.Struct):
+    """What of a body is read before the rest."""
+
+    model: str = ""
+
+
+def model_in(text: bytes) -> str:
+    """The model that the body names; empty where it names none, or is no such JSON."""
+    try:
+        return msgspec.json.decode(text, type=_Model).model
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return ""

@@ -1,0 +1,106 @@
+"""How much a request may take: stated in tokens, as a share of the model's window, or by model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from holdfast.formats.values import is_object
+from holdfast.kernel.budget import Budget
+from holdfast.kernel.errors import ConfigError
+from holdfast.tokens import counter_for, window_of
+from holdfast.tokens.amounts import tokens_in
+
+Size = int | str | Budget | None
+"""``32_000``, ``"32k"``, ``"80%"`` of the model's window, a Budget, or None for all of it."""
+
+TARGET = 0.75
+"""Share of the budget that a view takes when it is made anew, so that it can grow at its end for
+some requests: what a provider has cached of it holds so long."""
+
+_UNKNOWN = 0.2  # the error of a count for a model of which nothing is known, as of most open models
+_ANSWER = 0.5  # of the window, at most, that is kept for the answer
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Budgets by the names of models: the first pattern that matches, else ``default``.
+
+    ``target`` is used where a budget states none. Where tokens of a model can only be estimated,
+    the declared error of the count stays free, unless a budget states a headroom of its own.
+    """
+
+    default: Size = None
+    by_model: Mapping[str, Size] = field(default_factory=dict[str, Size])
+    target: float = TARGET
+
+    def __post_init__(self) -> None:
+        for size in (self.default, *self.by_model.values()):
+            checked(size)
+
+    def of(self, model: str, body: Mapping[str, Any]) -> Budget | None:
+        """What a request to the model may take; None where nothing is stated and no window known."""
+        found = (
+            size for pattern, size in self.by_model.items() if fnmatchcase(model.lower(), pattern)
+        )
+        budget = _stated(next(found, self.default), model, body)
+        if budget is None:
+            return None
+        if budget.target is None and budget.trigger is None:
+            budget = replace(budget, target=self.target)
+        if not budget.headroom and model:
+            accuracy = counter_for(model).accuracy
+            error = _UNKNOWN if accuracy.kind == "unknown" else accuracy.error or 0.0
+            budget = replace(budget, headroom=error)
+        return budget
+
+
+def checked(size: Size) -> Size:
+    """The size. Raises ConfigError for what is none."""
+    if size is None or isinstance(size, Budget):
+        return size
+    if isinstance(size, int):
+        Budget.of(size)
+        return size
+    if isinstance(size, str) and (tokens_in(size) or _share(size)):  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+        return size
+    advice = "give one such as 32k, or 80% of the model's window"
+    raise ConfigError(f"{size!r:.40} is no budget", place="budget", advice=advice)
+
+
+def _share(size: str) -> float | None:
+    """``"80%"`` as .8; None for anything else."""
+    number = size.strip().removesuffix("%")
+    if number == size.strip() or not number.isdecimal() or not 0 < int(number) <= 100:
+        return None
+    return int(number) / 100
+
+
+def _stated(size: Size, model: str, body: Mapping[str, Any]) -> Budget | None:
+    if isinstance(size, Budget):
+        return size
+    if isinstance(size, str) and _share(size) is None:
+        size = tokens_in(size)
+    if isinstance(size, int):
+        return Budget(limit=size)
+    window = window_of(model) if model else None
+    if window is None:
+        return None
+    share = _share(size) if isinstance(size, str) else None
+    limit = int(window * (share or 1))
+    return Budget(
+        limit=limit, reserve=min(_answer(body), int(window * _ANSWER)) if not share else 0
+    )
+
+
+def _answer(body: Mapping[str, Any]) -> int:
+    """Tokens that the request keeps for the answer, by any vendor's name for it."""
+    config: object = body.get("generationConfig")
+    named = {**config, **body} if is_object(config) else body
+    for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):
+        value: object = named.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+    return 0

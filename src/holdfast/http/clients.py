@@ -1,0 +1,113 @@
+"""Clients of httpx and httpx2 whose requests are fitted: one line for the packages of vendors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any, Literal, Unpack, cast
+from urllib.request import getproxies
+
+from holdfast.http.budgets import Budgets, Size
+from holdfast.http.fitter import Fitter
+from holdfast.http.transport import AsyncTransport, Observer, Transport
+from holdfast.kernel.errors import MissingExtraError
+from holdfast.kernel.registry import Registry
+from holdfast.options import Options, lists_options
+
+Library = Literal["httpx2", "httpx"]
+
+_PARTS = Registry(
+    "part of an HTTP library",
+    "http",
+    {
+        f"{library}.{name}": f"{library}:{name}"
+        for library in ("httpx2", "httpx")
+        for name in ("Client", "AsyncClient", "HTTPTransport", "AsyncHTTPTransport")
+    },
+)
+"""Both libraries have the same names; the one that is asked for is loaded."""
+
+
+@lists_options
+def client(
+    budget: Size = None,
+    *,
+    budgets: Mapping[str, Size] | None = None,
+    library: Library | None = None,
+    observe: Observer | None = None,
+    **options: Unpack[Options],
+) -> Any:
+    """A client for ``openai.OpenAI(http_client=...)`` and its like, which fits what is sent.
+
+    ``budget``: tokens (``32_000`` or ``"32k"``), a share of the model's window (``"80%"``), a
+    Budget, or None for the whole window where the model is known. ``budgets`` states it by the
+    names of models, with ``*`` for what is left open. ``library`` is the one that the vendor's
+    package runs on, by default httpx2 where it is installed. ``observe`` is called with the
+    ``Fitted`` of each request. The options are those of ``compress``.
+
+    A fault sends the request as it was, with a warning in the log ``holdfast``; with ``redact`` it
+    raises RequestRefusedError. Raises ConfigError for what is not understood, MissingExtraError
+    where neither library is installed.
+    """
+    fitter = Fitter(Budgets(budget, budgets or {}), options)
+    chosen = _library(library)
+    inner = _part(chosen, "HTTPTransport")
+    return _part(chosen, "Client")(
+        transport=Transport(inner(), fitter, observe),
+        mounts=_mounts(lambda proxy: Transport(inner(proxy=proxy), fitter, observe)),
+        follow_redirects=True,
+    )
+
+
+@lists_options
+def async_client(
+    budget: Size = None,
+    *,
+    budgets: Mapping[str, Size] | None = None,
+    library: Library | None = None,
+    observe: Observer | None = None,
+    **options: Unpack[Options],
+) -> Any:
+    """As ``client``, for ``openai.AsyncOpenAI(http_client=...)`` and its like."""
+    fitter = Fitter(Budgets(budget, budgets or {}), options)
+    chosen = _library(library)
+    inner = _part(chosen, "AsyncHTTPTransport")
+    return _part(chosen, "AsyncClient")(
+        transport=AsyncTransport(inner(), fitter, observe),
+        mounts=_mounts(lambda proxy: AsyncTransport(inner(proxy=proxy), fitter, observe)),
+        follow_redirects=True,
+    )
+
+
+def _library(named: Library | None) -> Library:
+    if named is not None:
+        return named
+    known: tuple[Library, ...] = ("httpx2", "httpx")
+    for library in known:
+        if find_spec(library):
+            return library
+    raise MissingExtraError("a client of httpx", "openai")
+
+
+def _part(library: Library, name: str) -> Callable[..., Any]:
+    return cast("Callable[..., Any]", _PARTS.load(f"{library}.{name}"))
+
+
+def _mounts(through: Callable[[str], Any]) -> dict[str, Any]:
+    """The proxies that the environment names: a client that is given a transport forgets them."""
+    proxies = getproxies()
+    found: dict[str, Any] = {
+        "all://" if scheme == "all" else f"{scheme}://": through(
+            url if "://" in url else f"http://{url}"
+        )
+        for scheme, url in proxies.items()
+        if scheme in ("http", "https", "all")
+    }
+    if found:
+        for host in proxies.get("no", "").split(","):
+            name = host.strip().lstrip(".")
+            if name == "*":
+                return {}
+            if name:
+                found |= {f"all://{name}": None, f"all://*.{name}": None}
+    return found

@@ -1,0 +1,250 @@
+"""A request body made to fit: what the transport, the proxy and other doors share.
+
+Engine and options are those of ``compress``. A fault of ours sends the request as it was and says
+so, except where secrets are masked: there the request is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, cast
+
+from holdfast.agent.loop import harder
+from holdfast.api import compress, count
+from holdfast.engine import chosen
+from holdfast.formats import named
+from holdfast.formats.values import is_list
+from holdfast.http.bodies import model_in, plain, read_object, written
+from holdfast.http.budgets import Budgets
+from holdfast.http.endpoints import Endpoint, endpoint_of
+from holdfast.http.growth import Sent, Views, chain_of, grown, positions
+from holdfast.kernel.budget import Allowance, Budget
+from holdfast.kernel.compressor import Plan
+from holdfast.kernel.errors import ContextOverflowError, HoldfastError
+from holdfast.kernel.transcript import Transcript
+from holdfast.options import Options, check
+from holdfast.providers.vendor import refusal
+from holdfast.result import CompressionResult
+from holdfast.trace import log
+
+_SHOWS = (b"image", b"media", b"file", b"document", b"audio", b"Data")
+"""What a body names that shows the model more than its own bytes can say."""
+
+_FAR = 10**12  # tokens; nothing is as long
+
+
+class RequestRefusedError(HoldfastError):
+    """The request was not sent: it could not be fitted, and unmasked it may not leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A body on its way: ``before`` and ``after`` are its tokens, 0 where nothing was counted.
+
+    ``body`` is the very same where it is not ``changed``. ``note`` says why it was passed by, or
+    what went wrong (``fault``). ``grown``: the view that was sent before, with what is new.
+    """
+
+    body: bytes
+    endpoint: Endpoint | None = None
+    model: str = ""
+    thread: str = ""
+    changed: bool = False
+    before: int = 0
+    after: int = 0
+    grown: bool = False
+    result: CompressionResult | None = None
+    note: str = ""
+    fault: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A conversation that was read from a body."""
+
+    body: Mapping[str, Any]
+    endpoint: Endpoint
+    model: str
+    budget: Budget
+    options: Options
+
+
+class _AsItIs:
+    """A strategy that changes nothing: what remains of a run is that secrets are masked."""
+
+    name = "as_it_is"
+
+    def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
+        """No edits."""
+        del transcript, allowance
+        return Plan.skip("within_budget", "only secrets are masked")
+
+
+class Fitter:
+    """Fits the bodies of requests; one serves any number of conversations, in any threads."""
+
+    def __init__(self, budgets: Budgets, options: Options) -> None:
+        check(options)
+        self.redacts = chosen(options).redact
+        self.budgets, self.options, self.views = budgets, options, Views()
+        self._learned: dict[str, int] = {}
+        """Tokens that a model was found to take, once it refused for length."""
+        self._quick: dict[str, int] = {}
+        self._lock = Lock()
+
+    def fit(
+        self, path: str, raw: bytes, encoding: str = "", *, thread: str = "", owner: str = ""
+    ) -> Fitted:
+        """The body as it is to be sent to this path; ``encoding`` is its content coding.
+
+        ``thread`` names the conversation where that is known; ``owner`` is whose it is:
+        conversations of different owners are never taken for one. Raises RequestRefusedError where
+        secrets are masked and that cannot be done.
+        """
+        endpoint = endpoint_of(path)
+        if endpoint is None or not raw:
+            return Fitted(raw, note="no conversation")
+        try:
+            return self._fit(endpoint, raw, encoding, thread, owner)
+        except Exception as fault:  # noqa: BLE001 - fail open: whatever it is, the request goes on
+            return self._failed(raw, endpoint, fault)
+
+    def fit_harder(
+        self, fitted: Fitted, raw: bytes, encoding: str, status: int, refused: str, owner: str = ""
+    ) -> Fitted | None:
+        """The body ``raw`` made smaller than what was sent of it, where that was refused for length.
+
+        None for any other refusal, and where no more can go.
+        """
+        fault = refusal("the provider", status, refused, {})
+        if not isinstance(fault, ContextOverflowError) or fitted.endpoint is None:
+            return None
+        try:
+            return self._fit_harder(fitted, raw, encoding, fault, owner)
+        except Exception as broken:  # noqa: BLE001 - as above
+            return self._failed(raw, fitted.endpoint, broken) if self.redacts else None
+
+    def _failed(self, raw: bytes, endpoint: Endpoint, fault: Exception) -> Fitted:
+        line = " ".join(f"{fault}".split())
+        told = line if isinstance(fault, HoldfastError) else f"{type(fault).__name__}: {line}"
+        if self.redacts:
+            problem = f"the request was not sent, for its secrets cannot be masked: {told}"
+            raise RequestRefusedError(problem) from fault
+        log.warning("a request was sent as it was: %s", told)
+        return Fitted(raw, endpoint, note=told, fault=True)
+
+    def _fit(
+        self, endpoint: Endpoint, raw: bytes, encoding: str, thread: str, owner: str
+    ) -> Fitted:
+        text = plain(raw, encoding)
+        model = self.options.get("model") or endpoint.model or model_in(text)
+        if len(text) <= self._at_once(model) and not any(mark in text for mark in _SHOWS):
+            return Fitted(raw, endpoint, model, note="within the budget")
+        body = read_object(text)
+        budget = self._budget(model, body)
+        if body.get("previous_response_id"):
+            return Fitted(raw, endpoint, model, note="the provider keeps this conversation")
+        if budget is None:
+            note = f"the window of {model!r:.60} is not known, and no budget is given"
+            return Fitted(raw, endpoint, model, note=note)
+        request = _Request(body, endpoint, model, budget, self._options(endpoint, model))
+        return self._sent(raw, request, thread, owner)
+
+    def _sent(self, raw: bytes, request: _Request, thread: str, owner: str) -> Fitted:
+        field = named(request.endpoint.format).key(request.body)
+        messages: object = request.body.get(field)
+        if not is_list(messages) or not messages:
+            return Fitted(raw, request.endpoint, request.model, note="no messages")
+        chain = chain_of(messages, f"{owner}\0{request.endpoint.format}".encode())
+        sent = self.views.found(chain)
+        name = thread or (sent.thread if sent else self.views.thread(chain, _begins(messages)))
+        options = cast("Options", {**request.options, "thread": name})
+        result, before = None, 0
+        if sent is not None:
+            view = {**request.body, field: grown(sent, messages)}
+            found = compress(view, request.budget, **options)
+            if found.reason == "within_budget":
+                result, before = found, sent.before + found.metrics.tokens_before - sent.after
+        again = result is not None
+        if result is None:
+            result = compress(request.body, request.budget, **options)
+            before = result.metrics.tokens_before
+        kept = again or result.status == "compacted"
+        if kept:
+            placed = positions(result.messages[field], messages)
+            now = Sent(len(messages), placed, name, before, result.metrics.tokens_after)
+            self.views.keep(chain, now, sent.length if sent else 0)
+        if self.redacts and result.status != "compacted":
+            result = _masked(result, options)
+        changed = again or result.status == "compacted"
+        return Fitted(
+            written(result.messages) if changed else raw,
+            request.endpoint,
+            request.model,
+            name if kept else "",
+            changed=changed,
+            before=before,
+            after=result.metrics.tokens_after,
+            grown=again,
+            result=result,
+            note="" if changed else "within the budget",
+        )
+
+    def _fit_harder(
+        self, fitted: Fitted, raw: bytes, encoding: str, fault: ContextOverflowError, owner: str
+    ) -> Fitted | None:
+        endpoint = cast("Endpoint", fitted.endpoint)
+        body = read_object(plain(raw, encoding))
+        options = self._options(endpoint, fitted.model)
+        sent = fitted.after or count(body, model=options.get("model"), format=endpoint.format).total
+        budget = self._budget(fitted.model, body)
+        smaller = cast("int", harder(fault, sent, budget.limit if budget else None).limit)
+        with self._lock:
+            self._learned[fitted.model] = min(smaller, self._learned.get(fitted.model, smaller))
+            self._quick.pop(fitted.model, None)
+        request = _Request(body, endpoint, fitted.model, Budget(limit=smaller), options)
+        found = self._sent(raw, request, fitted.thread, owner)
+        return found if found.changed and found.after < sent else None
+
+    def _budget(self, model: str, body: Mapping[str, Any]) -> Budget | None:
+        budget = self.budgets.of(model, body)
+        learned = self._learned.get(model)
+        if learned is None:
+            return budget
+        if budget is None or learned < budget.tokens(learned):
+            return Budget(limit=learned, target=self.budgets.target)
+        return budget
+
+    def _at_once(self, model: str) -> int:
+        """Bytes of a body that fits whatever is in it: no text has more tokens than bytes."""
+        known = self._quick.get(model)
+        if known is None:
+            known = 0
+            budget = self._budget(model, {"max_tokens": _FAR})
+            if budget is not None and not self.redacts and not self.options.get("counter"):
+                allowed = budget.tokens(_FAR)
+                known = allowed if budget.trigger is None else 0
+            with self._lock:
+                if len(self._quick) >= 1_000:  # names are the clients'
+                    self._quick.clear()
+                self._quick[model] = known
+        return known
+
+    def _options(self, endpoint: Endpoint, model: str) -> Options:
+        return {**self.options, "model": model or None, "format": endpoint.format}
+
+
+def _begins(messages: Any) -> int:
+    """The position of the first message of a user: with what stands before it, the beginning."""
+    roles = (i for i, each in enumerate(messages) if each.get("role") == "user")
+    return next(roles, 0)
+
+
+def _masked(result: CompressionResult, options: Options) -> CompressionResult:
+    """What fits, with its secrets masked; the very same where there are none."""
+    masking: Options = {**options, "strategy": _AsItIs(), "redact": True}
+    budget = Budget(limit=_FAR, trigger=0)
+    found = compress(result.messages, budget, **masking)
+    return found if found.redacted else result

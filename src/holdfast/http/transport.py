@@ -1,0 +1,195 @@
+"""Transports for httpx and httpx2, on which the packages of OpenAI, Anthropic and Google run.
+
+They fit the body of a request on its way out; answers and streams pass untouched. Where a provider
+refuses for length, the request is fitted harder and sent once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Protocol, Self
+
+from holdfast.http.endpoints import endpoint_of
+from holdfast.http.fitter import Fitted, Fitter
+
+_REFUSED = frozenset({400, 413, 422})
+_BODY = frozenset({b"content-length", b"content-encoding", b"transfer-encoding"})
+_CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key")
+
+Observer = Callable[[Fitted], object]
+"""Told of each request that was looked at."""
+
+
+class Headers(Protocol):
+    """Headers of either library."""
+
+    @property
+    def raw(self) -> Sequence[tuple[bytes, bytes]]:
+        """Names and values as they are sent."""
+        ...
+
+    def get(self, key: str, default: str = "", /) -> str:
+        """The value under a name, whatever its case."""
+        ...
+
+
+class Inner(Protocol):
+    """The transport that sends what is fitted."""
+
+    def handle_request(self, request: Any, /) -> Any:
+        """The response."""
+        ...
+
+    def close(self) -> None:
+        """Let go of its connections."""
+        ...
+
+
+class AsyncInner(Protocol):
+    """As ``Inner``, awaited."""
+
+    async def handle_async_request(self, request: Any, /) -> Any:
+        """The response."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of its connections."""
+        ...
+
+
+@dataclass(slots=True)
+class Transport:
+    """A transport around another one: ``httpx.Client(transport=Transport(inner, fitter))``."""
+
+    inner: Inner
+    fitter: Fitter
+    observe: Observer | None = None
+
+    def handle_request(self, request: Any) -> Any:
+        """The provider's response to the request as it fits."""
+        if not _looked_at(request):
+            return self.inner.handle_request(request)
+        raw: bytes = request.read()
+        fitted = _fitted(self.fitter, request, raw, self.observe)
+        response = self.inner.handle_request(_rewritten(request, fitted))
+        if response.status_code not in _REFUSED:
+            return response
+        response.read()
+        response.close()
+        smaller = _fitted_harder(self.fitter, request, raw, fitted, response)
+        if smaller is None:
+            return _replayed(response)
+        if self.observe:
+            self.observe(smaller)
+        return self.inner.handle_request(_rewritten(request, smaller))
+
+    def close(self) -> None:
+        """Close the inner one."""
+        self.inner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *fault: object) -> None:
+        self.close()
+
+
+@dataclass(slots=True)
+class AsyncTransport:
+    """As ``Transport``, awaited: what is fitted is fitted in a thread."""
+
+    inner: AsyncInner
+    fitter: Fitter
+    observe: Observer | None = None
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """The provider's response to the request as it fits."""
+        if not _looked_at(request):
+            return await self.inner.handle_async_request(request)
+        raw: bytes = await request.aread()
+        fitted = await asyncio.to_thread(_fitted, self.fitter, request, raw, self.observe)
+        response = await self.inner.handle_async_request(_rewritten(request, fitted))
+        if response.status_code not in _REFUSED:
+            return response
+        await response.aread()
+        await response.aclose()
+        smaller = await asyncio.to_thread(
+            _fitted_harder, self.fitter, request, raw, fitted, response
+        )
+        if smaller is None:
+            return _replayed(response)
+        if self.observe:
+            self.observe(smaller)
+        return await self.inner.handle_async_request(_rewritten(request, smaller))
+
+    async def aclose(self) -> None:
+        """Close the inner one."""
+        await self.inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *fault: object) -> None:
+        await self.aclose()
+
+
+def _looked_at(request: Any) -> bool:
+    return request.method == "POST" and endpoint_of(request.url.path) is not None
+
+
+def _fitted(fitter: Fitter, request: Any, raw: bytes, observe: Observer | None) -> Fitted:
+    headers: Headers = request.headers
+    fitted = fitter.fit(
+        request.url.path, raw, headers.get("content-encoding", ""), owner=_owner(headers)
+    )
+    if observe:
+        observe(fitted)
+    return fitted
+
+
+def _fitted_harder(
+    fitter: Fitter, request: Any, raw: bytes, fitted: Fitted, response: Any
+) -> Fitted | None:
+    headers: Headers = request.headers
+    return fitter.fit_harder(
+        fitted,
+        raw,
+        headers.get("content-encoding", ""),
+        response.status_code,
+        response.text,
+        _owner(headers),
+    )
+
+
+def _owner(headers: Headers) -> str:
+    """Whose key it is, as a hash."""
+    key = "\0".join(headers.get(name, "") for name in _CREDENTIALS)
+    return sha256(key.encode()).hexdigest()
+
+
+def _rewritten(request: Any, fitted: Fitted) -> Any:
+    """The request with the body that fits; the very same where nothing was changed."""
+    if not fitted.changed:
+        return request
+    headers = [pair for pair in request.headers.raw if pair[0].lower() not in _BODY]
+    return type(request)(
+        request.method,
+        request.url,
+        headers=headers,
+        content=fitted.body,
+        extensions=request.extensions,
+    )
+
+
+def _replayed(response: Any) -> Any:
+    """The response, whose body was read, to be read once more."""
+    headers = [pair for pair in response.headers.raw if pair[0].lower() not in _BODY]
+    return type(response)(
+        response.status_code,
+        headers=headers,
+        content=response.content,
+        extensions=response.extensions,
+    )

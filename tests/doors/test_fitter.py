@@ -1,0 +1,206 @@
+"""A request body made to fit, as every door does it."""
+
+import gzip
+import json
+import zlib
+
+import pytest
+import zstandard
+
+import holdfast
+from holdfast.http import Budgets, Fitter, RequestRefusedError
+from holdfast.kernel.budget import Budget
+from holdfast.kernel.errors import ConfigError
+from tests.doors import talks
+
+CHAT = "/v1/chat/completions"
+CLAUDE = "/v1/messages"
+
+
+def body_of(messages, **more):
+    return json.dumps({"model": "gpt-4o", "messages": messages, **more}).encode()
+
+
+def fitter(budget="8k", **options):
+    return Fitter(Budgets(budget), options)
+
+
+def total(body, **options):
+    return holdfast.count(json.loads(body), **options).total
+
+
+def test_a_body_within_the_budget_is_the_very_same():
+    raw = body_of(talks.chat(1))
+    fitted = fitter().fit(CHAT, raw)
+    assert fitted.body is raw
+    assert not fitted.changed
+
+
+@pytest.mark.parametrize(
+    ("path", "messages", "wire"),
+    [(CHAT, talks.chat(30), "openai_chat"), (CLAUDE, talks.claude(30), "anthropic")],
+)
+def test_a_body_beyond_the_budget_is_fitted_and_valid(path, messages, wire):
+    raw = body_of(messages, temperature=0.5, tools=[])
+    fitted = fitter().fit(path, raw)
+    sent = json.loads(fitted.body)
+    assert fitted.changed
+    assert total(fitted.body, model="gpt-4o", format=wire) == fitted.after <= 8_000 < fitted.before
+    assert holdfast.validate(sent, provider=wire) == []
+    assert sent["temperature"] == 0.5
+
+
+def test_what_was_sent_stands_at_the_beginning_of_what_is_sent_next():
+    fits = fitter()
+    first = json.loads(fits.fit(CHAT, body_of(talks.chat(30))).body)["messages"]
+    again = fits.fit(CHAT, body_of(talks.chat(31)))
+    assert again.grown
+    assert json.loads(again.body)["messages"][: len(first)] == first
+    assert again.after <= 8_000
+    assert again.before == total(body_of(talks.chat(31)), model="gpt-4o")
+
+
+def test_a_view_that_has_grown_to_the_budget_is_made_anew():
+    fits = fitter()
+    grown = [fits.fit(CHAT, body_of(talks.chat(n))) for n in range(20, 40)]
+    assert {each.grown for each in grown} == {True, False}
+    assert all(each.after <= 8_000 for each in grown)
+
+
+def test_the_same_request_sent_again_is_fitted_alike():
+    fits, raw = fitter(), body_of(talks.chat(30))
+    assert fits.fit(CHAT, raw).body == fits.fit(CHAT, raw).body
+
+
+def test_marks_of_what_is_to_be_cached_do_not_make_another_conversation_of_it():
+    fits = fitter()
+    fits.fit(CLAUDE, body_of(talks.claude(30)))
+    marked = talks.claude(31)
+    marked[-1]["content"][0]["cache_control"] = {"type": "ephemeral"}
+    marked[20]["content"][0]["cache_control"] = {"type": "ephemeral"}
+    assert fits.fit(CLAUDE, body_of(marked)).grown
+
+
+def test_conversations_of_different_owners_are_never_taken_for_one():
+    fits, raw = fitter(), body_of(talks.chat(30))
+    mine = fits.fit(CHAT, raw, owner="me")
+    theirs = fits.fit(CHAT, raw, owner="you")
+    assert not theirs.grown
+    assert mine.thread != theirs.thread
+
+
+def test_two_conversations_that_begin_alike_have_threads_of_their_own():
+    fits = fitter()
+    one = fits.fit(CHAT, body_of(talks.chat(30)))
+    other = talks.chat(30)
+    other[2]["tool_calls"][0]["function"]["arguments"] = '{"shard": 99}'
+    assert fits.fit(CHAT, body_of(other)).thread != one.thread
+    assert fits.fit(CHAT, body_of(talks.chat(31))).thread == one.thread
+
+
+@pytest.mark.parametrize(
+    ("coding", "packed"),
+    [
+        ("gzip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("zstd", zstandard.ZstdCompressor().compress),
+    ],
+)
+def test_compressed_bodies_are_fitted_too(coding, packed):
+    raw = body_of(talks.chat(30))
+    assert fitter().fit(CHAT, packed(raw), coding).body == fitter().fit(CHAT, raw).body
+
+
+@pytest.mark.parametrize(
+    ("raw", "coding", "note"),
+    [
+        (b"{{{", "", "it is no JSON"),
+        (b"[1]", "", "it is no JSON object"),
+        (b'{"messages": 7, "x": "' + b"y" * 9_000 + b'"}', "", ""),
+        (b"not gzip" * 2_000, "gzip", "this is not gzip"),
+        (b"x" * 9_000, "br", "the content coding 'br' is not known"),
+        (gzip.compress(b" " * 70_000_000), "gzip", "it is longer than"),
+    ],
+)
+def test_what_cannot_be_read_is_passed_by_as_it_was(raw, coding, note):
+    fitted = Fitter(Budgets(1), {}).fit(CHAT, raw, coding)
+    assert fitted.body is raw
+    assert note in fitted.note
+
+
+def test_other_paths_are_passed_by():
+    raw = body_of(talks.chat(30))
+    for path in ("/v1/embeddings", "/v1/messages/count_tokens", "/v1/models", "/"):
+        assert fitter().fit(path, raw).body is raw
+
+
+def test_what_the_provider_keeps_is_passed_by():
+    raw = body_of(talks.chat(30), previous_response_id="resp_1")
+    assert fitter().fit(CHAT, raw).body is raw
+
+
+def test_a_fault_sends_the_request_as_it_was_and_says_so(caplog):
+    class Broken:
+        name = "broken"
+        accuracy = holdfast.count([{"role": "user", "content": "x"}]).accuracy
+
+        def count(self, text):
+            raise RuntimeError("out of order")
+
+    raw = body_of(talks.chat(30))
+    fitted = fitter(counter=Broken()).fit(CHAT, raw)
+    assert fitted.body is raw
+    assert fitted.fault
+    assert "out of order" in fitted.note
+    assert "out of order" in caplog.text
+
+
+def test_where_secrets_are_masked_a_fault_refuses_the_request_in_one_line():
+    with pytest.raises(
+        RequestRefusedError, match="secrets cannot be masked: body: it is no JSON"
+    ) as told:
+        fitter(redact=True).fit(CHAT, b'{"messages": sk-1234567890')
+    assert "\n" not in str(told.value)
+
+
+def test_secrets_are_masked_also_where_all_fits():
+    secret = "ghp_" + "A1b2C3d4E5" * 3 + "F6g7H8"
+    messages = talks.chat(1)
+    messages[-1]["content"] += f"\nGITHUB_TOKEN={secret}"
+    fitted = fitter(redact=True).fit(CHAT, body_of(messages))
+    assert secret.encode() not in fitted.body
+    assert fitted.changed
+    assert json.loads(fitted.body)["messages"][1] == messages[1]
+
+
+def test_budgets_are_told_by_model_and_by_share_of_the_window():
+    budgets = Budgets("32k", {"gpt-4o*": "50%", "local-*": 4_000})
+    assert budgets.of("gpt-4o-mini", {}).tokens() == 64_000
+    assert budgets.of("local-llama", {}).limit == 4_000
+    assert budgets.of("gpt-5", {}).tokens() == 32_000
+    assert Budgets().of("gpt-4o", {"max_tokens": 8_000}).tokens() == 120_000
+    assert Budgets().of("nobody-knows-it", {}) is None
+    assert Budgets(Budget(limit=9_000, target=0.5)).of("gpt-4o", {}).target == 0.5
+
+
+def test_where_tokens_are_estimated_the_declared_error_stays_free():
+    assert Budgets("100k").of("claude-sonnet-4-5", {}).tokens() == 75_000
+    assert Budgets(Budget(limit=100_000, headroom=0.1)).of("claude-opus-4-8", {}).tokens() == 90_000
+
+
+@pytest.mark.parametrize("size", ["many", "0%", "120%", "", 0, -5, 2.5])
+def test_what_is_no_budget_is_one_line(size):
+    with pytest.raises(ConfigError, match="budget: .*"):
+        Budgets(size)
+
+
+def test_a_refusal_for_length_is_answered_by_fitting_harder():
+    fits, raw = fitter(), body_of(talks.chat(30))
+    sent = fits.fit(CHAT, raw)
+    refused = "This model's maximum context length is 4000 tokens. However, your messages resulted in 7000 tokens."
+    smaller = fits.fit_harder(sent, raw, "", 400, refused)
+    takes = sent.after * 4_000 / 7_000
+    assert smaller.after <= takes
+    assert fits.fit(CHAT, body_of(talks.chat(31))).after <= takes
+    assert fits.fit_harder(sent, raw, "", 400, "unknown model") is None
+    assert fits.fit_harder(sent, raw, "", 500, refused) is None

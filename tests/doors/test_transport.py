@@ -1,0 +1,222 @@
+"""The packages of OpenAI, Anthropic and Google, as they are, through the transport."""
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+
+import anthropic
+import httpx2
+import openai
+import pytest
+from google import genai
+
+import holdfast
+import holdfast.http
+from tests.doors import talks
+from tests.doors.provider import Provider
+
+
+@pytest.fixture
+def provider():
+    with Provider() as found:
+        yield found
+
+
+@pytest.fixture
+def seen():
+    """What each request was found to be."""
+    return []
+
+
+@pytest.fixture
+def http(seen):
+    """Makes clients, and closes them."""
+    with contextlib.ExitStack() as made:
+        yield lambda budget="8k", **options: made.enter_context(
+            holdfast.http.client(budget, observe=seen.append, **options)
+        )
+
+
+def openai_of(provider, http):
+    return openai.OpenAI(api_key="k", base_url=f"{provider.url}/v1", http_client=http())
+
+
+def anthropic_of(provider, http):
+    return anthropic.Anthropic(api_key="k", base_url=provider.url, http_client=http())
+
+
+def check(provider, limit=8_000):
+    """What the provider saw last is valid and within the budget."""
+    sent = provider.asked[-1]
+    options = {"model": sent.body["model"], "format": sent.wire}
+    assert holdfast.validate(sent.body, provider=sent.wire) == []
+    assert holdfast.count(sent.body, **options).total <= limit
+    assert int(sent.headers["content-length"]) == len(sent.raw)
+    assert not [name for name in sent.headers if "holdfast" in name]
+
+
+def test_chat_completions_in_all_modes(provider, http, seen):
+    client = openai_of(provider, http)
+    asked = {"model": "gpt-4o", "messages": talks.chat(30), "tools": [talks.CHAT_TOOL]}
+    assert client.chat.completions.create(**asked).choices[0].message.content == "fine"
+    check(provider)
+    stream = client.chat.completions.create(**asked, stream=True)
+    assert "".join(c.choices[0].delta.content or "" for c in stream if c.choices) == "fine"
+    check(provider)
+    with client.chat.completions.stream(**asked) as helper:
+        assert helper.get_final_completion().choices[0].message.content == "fine"
+    check(provider)
+    raw = client.chat.completions.with_raw_response.create(**asked)
+    assert raw.parse().choices[0].message.content == "fine"
+    assert raw.headers["x-request-id"] == "req_1"
+    check(provider)
+    assert all(each.changed for each in seen)
+
+
+def test_messages_in_all_modes(provider, http, seen):
+    client = anthropic_of(provider, http)
+    asked = {"model": "claude-opus-4-8", "max_tokens": 99, "messages": talks.claude(30)}
+    assert client.messages.create(**asked).content[0].text == "fine"
+    check(provider)
+    with client.messages.stream(**asked) as stream:
+        assert stream.get_final_text() == "fine"
+    check(provider)
+    edits = {"edits": [{"type": "clear_tool_uses_20250919"}]}
+    flags = ["context-management-2025-06-27"]
+    client.beta.messages.create(**asked, betas=flags, context_management=edits)
+    sent = provider.asked[-1]
+    assert sent.body["context_management"] == edits
+    assert sent.headers["anthropic-beta"] == flags[0]
+    check(provider)
+
+
+def test_awaited_and_streamed_awaited(provider, seen):
+    async def said():
+        http = holdfast.http.async_client("8k", observe=seen.append)
+        client = openai.AsyncOpenAI(api_key="k", base_url=f"{provider.url}/v1", http_client=http)
+        asked = {"model": "gpt-4o", "messages": talks.chat(30)}
+        whole = await client.chat.completions.create(**asked)
+        stream = await client.chat.completions.create(**asked, stream=True)
+        parts = [c.choices[0].delta.content or "" async for c in stream if c.choices]
+        await client.close()
+        http = holdfast.http.async_client("8k", observe=seen.append)
+        other = anthropic.AsyncAnthropic(api_key="k", base_url=provider.url, http_client=http)
+        asked = {"model": "claude-opus-4-8", "max_tokens": 99, "messages": talks.claude(30)}
+        async with other.messages.stream(**asked) as held:
+            text = await held.get_final_text()
+        await other.close()
+        return whole.choices[0].message.content, "".join(parts), text
+
+    assert asyncio.run(said()) == ("fine", "fine", "fine")
+    assert len(seen) == 3
+    assert all(each.changed for each in seen)
+    check(provider)
+
+
+def test_count_endpoints_and_lists_of_models_are_left_alone(provider, http, seen):
+    client = anthropic_of(provider, http)
+    messages = talks.claude(30)
+    counted = client.messages.count_tokens(model="claude-opus-4-8", messages=messages)
+    assert counted.input_tokens == 7
+    assert provider.seen[-1].body["messages"] == messages
+    assert openai_of(provider, http).models.list().data[0].id == "gpt-4o"
+    assert seen == []
+
+
+def test_a_retry_sends_the_same_bytes(provider, http, seen):
+    provider.busy = 1
+    openai_of(provider, http).chat.completions.create(model="gpt-4o", messages=talks.chat(30))
+    first, second = provider.asked
+    assert first.raw == second.raw
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_refusal_for_length_is_answered_once_by_fitting_harder(provider, http, seen, stream):
+    provider.longest = 12_000
+    client = openai_of(provider, http)
+    got = client.chat.completions.create(model="gpt-4o", messages=talks.chat(30), stream=stream)
+    if stream:
+        assert "".join(c.choices[0].delta.content or "" for c in got if c.choices) == "fine"
+    assert [len(each.raw) > 12_000 for each in provider.asked] == [True, False]
+    check(provider)
+
+
+def test_a_refusal_that_fitting_does_not_cure_arrives_as_it_is(provider, http, seen):
+    provider.longest = 200
+    with pytest.raises(openai.BadRequestError, match="maximum context length is 50 tokens"):
+        openai_of(provider, http).chat.completions.create(model="gpt-4o", messages=talks.chat(30))
+    assert len(provider.asked) == 2
+
+
+def test_a_refusal_of_another_kind_arrives_as_it_is(provider, http, seen):
+    client = anthropic_of(provider, http)
+    with pytest.raises(anthropic.BadRequestError, match="no JSON"):
+        client.post("/v1/messages", body=["none"], cast_to=object)
+    assert len(provider.seen) == 1
+
+
+def test_googles_package_runs_on_it_too(provider, http, seen):
+    options = {
+        "base_url": provider.url,
+        "httpx_client": http(),
+    }
+    client = genai.Client(api_key="k", http_options=options)
+    assert client.models.generate_content(model="gemini-2.5-pro", contents="hello").text == "fine"
+    assert provider.asked[-1].wire == "gemini"
+
+
+def test_the_proxies_of_the_environment_hold(provider, http, seen, monkeypatch):
+    for name in ("HTTP_PROXY", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", provider.url)
+    client = http()
+    body = {"model": "gpt-4o", "messages": talks.chat(30)}
+    client.post("http://nowhere.invalid/v1/chat/completions", json=body)
+    assert seen[0].changed
+    assert provider.seen[-1].path == "http://nowhere.invalid/v1/chat/completions"
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    direct = http()
+    direct.post(f"{provider.url}/v1/chat/completions", json=body)
+    assert provider.seen[-1].path == "/v1/chat/completions"
+
+
+def test_uploads_are_not_read(provider, http, seen):
+    def parts():
+        yield b"x" * 10
+
+    client = http()
+    assert client.post(f"{provider.url}/v1/files", content=parts()).status_code == 400
+    assert provider.seen[-1].raw == b"x" * 10
+    assert seen == []
+
+
+def test_a_transport_of_the_users_own_is_wrapped(provider, http, seen):
+    fitter = holdfast.http.Fitter(holdfast.http.Budgets("8k"), {})
+    own = holdfast.http.Transport(httpx2.HTTPTransport(), fitter, seen.append)
+    with httpx2.Client(transport=own) as client:
+        body = {"model": "gpt-4o", "messages": talks.chat(30)}
+        client.post(f"{provider.url}/v1/chat/completions", json=body)
+    assert seen[0].changed
+
+
+def test_where_secrets_cannot_be_masked_nothing_is_sent(provider, http):
+    client = http("8k", redact=True)
+    with pytest.raises(holdfast.HoldfastError, match="the request was not sent"):
+        client.post(f"{provider.url}/v1/chat/completions", content=b"{{")
+    assert provider.seen == []
+
+
+def test_what_was_sent_before_stands_first_so_that_prompt_caches_hold(provider, http, seen):
+    client = openai_of(provider, http)
+    for rounds in (60, 61, 62):
+        client.chat.completions.create(model="gpt-4o", messages=talks.chat(rounds, 8))
+    one, two, three = (each.body["messages"] for each in provider.asked)
+    assert two[: len(one)] == one
+    assert three[: len(two)] == two
+    assert len(one) < len(talks.chat(60, 8))
+
+
+def test_the_door_needs_no_import_of_its_own():
+    code = "import holdfast; holdfast.http.client('32k').close()"
+    assert subprocess.run([sys.executable, "-W", "error", "-c", code]).returncode == 0
