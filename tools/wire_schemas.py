@@ -23,6 +23,7 @@ from typing import Any, Union, get_args
 from anthropic.types.beta import BetaContentBlock, BetaMessageParam
 from anthropic.types.beta.beta_content_block_param import BetaContentBlockParam
 from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageParam
+from openai.types.responses import ResponseInputItemParam
 from pydantic import BaseModel, TypeAdapter
 
 Schema = dict[str, Any]
@@ -77,6 +78,33 @@ OPENAI_TAKEN: tuple[tuple[str, str, str], ...] = (
     ),
 )
 """Fields that are taken and stand in no published type."""
+
+RESPONSES_WRITTEN = frozenset(
+    {
+        "message",
+        "input_text",
+        "input_image",
+        "input_file",
+        "output_text",
+        "refusal",
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "reasoning",
+        "item_reference",
+        "compaction",
+    }
+)
+"""Items and parts whose insides are looked at: of the others, which the vendor makes, nothing is."""
+RESPONSES_OPTIONAL = frozenset({"annotations", "detail", "id"})
+"""Fields that the types require and that OpenAI's own Codex leaves out."""
+RESPONSES_NAMED = (
+    ("ResponseFunctionToolCallParam", "name"),
+    ("ResponseCustomToolCallParam", "name"),
+)
+RESPONSES_NAME: Schema = {"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,128}$"}
+RESPONSES_CALL_ID = 64  # characters; https://github.com/AnswerDotAI/fastllm/issues/45
 
 ANTHROPIC_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
     (
@@ -136,6 +164,55 @@ def openai_chat() -> Schema:
         definitions,
         {"call_id": CALL_ID},
     )
+
+
+def openai_responses() -> Schema:
+    """The items of the Responses API, by type, and its messages, by role.
+
+    An answer is sent back as it came: its own items may have any field.
+    """
+    items = get_args(ResponseInputItemParam)
+    definitions = _definitions(items)
+    for definition in definitions.values():
+        fields = definition.get("properties", {})
+        if fields.get("type", {}).get("const", "") not in RESPONSES_WRITTEN:
+            del definition["properties"]
+            definition.pop("required", None)
+        elif "required" in definition and "item_reference" not in str(fields["type"]):
+            taken = [name for name in definition["required"] if name not in RESPONSES_OPTIONAL]
+            definition["required"] = taken
+    roles: dict[str, Schema] = {}
+    for item in items:
+        fields = definitions[item.__name__].get("properties", {})
+        kind = fields.get("type", {}).get("const", "")
+        if kind in RESPONSES_WRITTEN and kind != "message":
+            fields["id"] = fields["status"] = {}
+            roles[kind] = {"$ref": item.__name__}
+    for name, field in RESPONSES_NAMED:
+        definitions[name]["properties"][field] = RESPONSES_NAME
+    asked = _list_of(
+        ["ResponseInputTextParam", "ResponseInputImageParam", "ResponseInputFileParam"]
+    )
+    said = _list_of(["ResponseOutputTextParam", "ResponseOutputRefusalParam"])
+    for name in ("ResponseInputTextParam", "ResponseOutputTextParam"):
+        definitions[name]["properties"] |= {"annotations": {}, "logprobs": {}}
+    for role in ("user", "system", "developer"):
+        roles[role] = _spoken(role, asked)
+    roles["assistant"] = _spoken("assistant", said)
+    limits = {"call_id": RESPONSES_CALL_ID}
+    source = "openai.types.responses.ResponseInputItemParam"
+    return _file("openai", source, roles, definitions, limits)
+
+
+def _spoken(role: str, parts: Schema) -> Schema:
+    """A message of the Responses API; an answer has fields of its own."""
+    fields: Schema = {
+        "type": {"const": "message"},
+        "role": {"const": role},
+        "content": {"anyOf": [{"type": "string"}, parts]},
+    }
+    own = {name: {} for name in ("id", "status", "phase")}
+    return {"type": "object", "properties": fields | own, "required": ["role", "content"]}
 
 
 def anthropic() -> Schema:
@@ -269,8 +346,9 @@ def _text(schema: Schema) -> str:
 
 
 def main() -> None:
-    """Write both files."""
-    for name, schema in (("openai_chat", openai_chat()), ("anthropic", anthropic())):
+    """Write a file for each wire."""
+    for wire in (openai_chat, openai_responses, anthropic):
+        name, schema = wire.__name__, wire()
         file = FOLDER / f"published_{name}.json"
         file.write_text(_text(schema), "utf-8")
         print(f"{file.name}: {len(schema['definitions'])} types, {file.stat().st_size:,} bytes")

@@ -20,7 +20,7 @@ from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
 from holdfast.kernel.flow import run_batch
 from holdfast.kernel.ports import Secret
-from holdfast.kernel.transcript import Format, Preference, Transcript
+from holdfast.kernel.transcript import Continuing, Format, Preference, Transcript
 from holdfast.meter import meter_for
 from holdfast.options import Options, Pin, check
 from holdfast.profiles import load_profile
@@ -32,6 +32,7 @@ from holdfast.result import (
     Conversation,
     Step,
     TokenUsage,
+    as_given,
     bare,
 )
 from holdfast.runtime import Requests, Rounds, Runtime, caller_of
@@ -40,6 +41,7 @@ from holdfast.text.keyed import of_thread
 from holdfast.tokens import window_of
 from holdfast.trace import traced
 
+_CONTINUES = "goes_on_elsewhere"
 RECALL_TOOL = "recall"
 """The name of the tool by which a model gets an original back."""
 
@@ -173,6 +175,8 @@ class Job:
     redaction: Redaction | None = None
     """The transcript without its secrets, where they are to be masked and something is to be
     done."""
+    continues: str = ""
+    """The field by which the request goes on from messages that only the vendor has."""
 
     @property
     def attempt(self) -> Attempt:
@@ -186,8 +190,8 @@ class Job:
 
     @property
     def fits(self) -> bool:
-        """Whether there is nothing to do."""
-        return self.tokens <= self.trigger
+        """Whether there is nothing to do, or nothing that may be done."""
+        return bool(self.continues) or self.tokens <= self.trigger
 
     def unlocked(self, secret: object) -> Job:
         """The job of which is known what was written here, by the answer to ``Secret``; secrets are masked."""
@@ -252,13 +256,19 @@ def prepare(messages: Any, budget: Budget | int, options: Options, *, logged: bo
         hard=stated.hard,
         raises=options.get("on_failure") == "raise",
         conversation=conversation,
+        continues=form.continues(payload) if isinstance(form, Continuing) else "",
     )
 
 
 def _recall_tool(transcript: Transcript) -> str:
-    """The name of the tool by which the model gets originals back, if its tools hold one."""
+    """The name of the tool by which the model gets originals back, if its tools hold one.
+
+    They stand beside the messages, or among them in one of the system's.
+    """
     named = f'"name":"{RECALL_TOOL}"'
-    return RECALL_TOOL if any(named in part.text for part in transcript.envelope) else ""
+    among = (m.parts for m in transcript.messages if m.role == "system" and not m.is_speech)
+    told = any(named in part.text for parts in (transcript.envelope, *among) for part in parts)
+    return RECALL_TOOL if told else ""
 
 
 def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
@@ -390,9 +400,7 @@ def finished(job: Job, plan: Plan | None) -> CompressionResult:
         if job.redaction.edits:
             masked = Plan(job.redaction.edits, reason="redacted", detail=job.redaction.told)
             record.enter("redact", masked, job.redaction.taken, job.redaction.transcript)
-    for name, inner, applied in played(
-        job.start, job.compressor.name, plan or _idle(job.compressor)
-    ):
+    for name, inner, applied in played(job.start, job.compressor.name, plan or _idle(job)):
         taken = masking.taken(applied) if masking else applied.taken
         record.enter(name, inner, taken, applied.transcript)
     if masking:
@@ -403,21 +411,16 @@ def finished(job: Job, plan: Plan | None) -> CompressionResult:
     return _result(job, record, masking)
 
 
-def _idle(compressor: Compressor) -> Plan:
+def _idle(job: Job) -> Plan:
     """A record for each step of a pipeline that had nothing to do."""
+    compressor = job.compressor
     inner = compressor.strategy if isinstance(compressor, Stepwise) else compressor
     steps = inner.steps if isinstance(inner, Pipeline) else (inner,)
-    return Plan(
-        steps=tuple(
-            (
-                step.name,
-                Plan.skip(
-                    "within_budget", "it fits already, and stays as it is: no secret is masked"
-                ),
-            )
-            for step in steps
-        )
-    )
+    told = "it fits already, and stays as it is: no secret is masked"
+    if job.continues:
+        told = f"{job.continues} goes on from messages that are not here: it is passed by"
+    idle = Plan.skip(_CONTINUES if job.continues else "within_budget", told)
+    return Plan(steps=tuple((step.name, idle) for step in steps))
 
 
 class _Record:
@@ -507,7 +510,7 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
     The first fault if nothing was done, else how it ended.
     """
     if job.fits:
-        return "skipped", "within_budget"
+        return "skipped", _CONTINUES if job.continues else "within_budget"
     applied = any(step.applied for step in steps)
     if not applied:
         told = [step for step in steps if step.status == "failed"] or list(steps)
@@ -534,5 +537,5 @@ def wrapped(payload: Any, key: str, now: Transcript) -> Any:
     """The messages in the container in which they came: a list, a tuple or a request body."""
     messages = [message.original for message in now.messages]
     if key:
-        return {**payload, key: messages}
+        return {**payload, key: as_given(payload[key], messages)}
     return tuple(messages) if isinstance(payload, tuple) else messages

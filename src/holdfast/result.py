@@ -488,7 +488,18 @@ def _identity(messages: object) -> dict[str, object] | None:
 def message_list(result: CompressionResult) -> list[object]:
     """The messages of the result without the body or the conversation around them."""
     payload = bare(result.messages)
-    return list(payload[result.key] if result.key else payload)
+    return listed(payload[result.key] if result.key else payload)
+
+
+def listed(given: Sequence[object] | str) -> list[object]:
+    """The messages of a list; a text alone, as a body may have it, is a user's message."""
+    return [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+
+
+def as_given(given: object, messages: list[object]) -> object:
+    """The messages in the place of what was given: a text for a text, as long as there is only one message."""
+    only: Any = messages[0] if len(messages) == 1 else None
+    return only["content"] if isinstance(given, str) and only else messages
 
 
 def restore(result: CompressionResult) -> Any:
@@ -503,7 +514,7 @@ def restore(result: CompressionResult) -> Any:
             messages = step.undone(messages)
     payload = bare(result.messages)
     if result.key:
-        original: Any = {**payload, result.key: messages}
+        original: Any = {**payload, result.key: as_given(payload[result.key], messages)}
     else:
         original = tuple(messages) if isinstance(payload, tuple) else messages
     return (

@@ -10,7 +10,7 @@ from holdfast.formats import read
 from holdfast.kernel.apply import Applied, mend
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.integrity import Rule, Violation, violations
-from holdfast.kernel.transcript import Format, Publishing, Transcript
+from holdfast.kernel.transcript import Continuing, Format, Publishing, Transcript
 from holdfast.meter import Counter, meter_for
 from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
 
@@ -67,8 +67,13 @@ def _place(violation: Violation) -> str:
 
 
 def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule, ...]:
-    """What the vendor asks of a conversation, behind what it asks of each message."""
-    return (*(form.published(payload) if isinstance(form, Publishing) else ()), *transcript.rules)
+    """What the vendor asks of a conversation, behind what it asks of each message.
+
+    Of a request that goes on from messages that are not here, only each message can be judged.
+    """
+    goes_on = isinstance(form, Continuing) and form.continues(payload)
+    rules = tuple(rule for rule in transcript.rules if rule.alone or not goes_on)
+    return (*(form.published(payload) if isinstance(form, Publishing) else ()), *rules)
 
 
 def _mended(transcript: Transcript, rules: Sequence[Rule]) -> Iterator[tuple[str, Applied]]:

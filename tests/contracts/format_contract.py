@@ -77,7 +77,9 @@ class FormatContract:
             if isinstance(message.parts[0], Text | ToolResult):
                 changed = message.saying({0: "something else"})
                 others = [
-                    field for field in message.original if field not in ("content", "refusal")
+                    field
+                    for field in message.original
+                    if field not in ("content", "refusal", "output")
                 ]
                 assert all(changed.original[field] is message.original[field] for field in others)
 

@@ -124,7 +124,7 @@ def test_an_object_that_is_no_message_is_refused_by_its_own_name():
 )
 def test_messages_of_other_forms_are_called_by_their_name_and_not_counted_as_nothing(message, line):
     with pytest.raises(FormatError) as caught:
-        holdfast.count([GO, message])
+        holdfast.count([GO, message], format="openai_chat")
     assert str(caught.value).startswith("messages[1]")
     assert line in str(caught.value)
 

@@ -18,6 +18,9 @@ CASES = {
     for path in sorted(Path(__file__).parent.glob("*.json"))
 }
 
+KEEPS = {"compaction_stays"}
+"""Rules that keep what a request may do without: nothing is refused for them."""
+
 case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
@@ -60,4 +63,4 @@ def test_every_rule_of_a_format_has_a_case(name):
     asked = {
         rule.name for rule in (*form.rules, *published) if not rule.doors or name in rule.doors
     }
-    assert asked <= shown
+    assert asked - KEEPS <= shown

@@ -15,6 +15,7 @@ FORMATS = Registry(
     "format",
     "formats",
     {
+        "openai_responses": "holdfast.formats.openai_responses:OpenAIResponses",
         "anthropic": "holdfast.formats.anthropic:Anthropic",
         "openai_chat": "holdfast.formats.openai_chat:OpenAIChat",
         "bedrock": "holdfast.formats.anthropic:Bedrock",
@@ -22,6 +23,7 @@ FORMATS = Registry(
     },
     aliases={
         "openai": "openai_chat",
+        "responses": "openai_responses",
         "azure": "openai_chat",
         "claude": "anthropic",
         "vertex": "anthropic",

@@ -34,6 +34,7 @@ from .payloads import (
     joined,
     object_at,
     objects_at,
+    objects_in,
     objects_of,
     refuse,
     schemas,
@@ -52,7 +53,7 @@ from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
 from .rules.published import AsPublished, CacheControls
 from .rules.server_tools import ServerToolExchanges
 from .rules.thinking import ThinkingLeads, ThinkingSigned, ThinkingStays
-from .values import compact, is_list, is_object
+from .values import compact, is_list
 from .wire import SPOKEN, ObjectWire
 
 _OWN_BLOCKS = (
@@ -118,12 +119,12 @@ class Anthropic(ObjectWire):
         """Whether a field of the body, a schema or a block of a message is found in the Messages API alone."""
         messages = objects_of(payload)
         lists = [content for message in messages if is_list(content := message.get("content"))]
-        blocks = [block for content in lists for block in _blocks(content)]
+        blocks = [block for content in lists for block in objects_in(content)]
         body = body_of(payload)
         seen = any(block.get("type") in _OWN_BLOCKS for block in blocks)
         told = (
             not _OWN_BODY_FIELDS.isdisjoint(body)
-            or any("input_schema" in tool for tool in _blocks(body.get("tools")))
+            or any("input_schema" in tool for tool in objects_in(body.get("tools")))
             or any("cache_control" in block for block in blocks)
         )
         if not (seen or told) or not _FOREIGN_FIELDS.isdisjoint(fields_of(messages)):
@@ -174,11 +175,6 @@ class Bedrock(Anthropic):
         """Never: what it takes looks like Anthropic's."""
         del payload
         return False
-
-
-def _blocks(content: object) -> Iterator[Mapping[str, Any]]:
-    if is_list(content):
-        yield from (block for block in content if is_object(block))
 
 
 def _content(holder: Mapping[str, Any], field: str, place: str, path: Path) -> Located:

@@ -17,12 +17,15 @@ _UNREAD = frozenset({"signature"})
 _SKIPPED = frozenset({"citations"})
 _LABELS = frozenset(
     {
+        "call_id",
         "detail",
         "file_id",
         "format",
         "id",
         "media_type",
+        "phase",
         "role",
+        "status",
         "tool_call_id",
         "tool_use_id",
         "ttl",

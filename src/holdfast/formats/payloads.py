@@ -35,24 +35,28 @@ def body_of(payload: object) -> Mapping[str, Any]:
     return payload if is_object(payload) else {}
 
 
-def messages_of(payload: object) -> Sequence[Any]:
+def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     """The messages of a list or of a request body. Raises FormatError where there are none."""
-    if is_object(payload) and payload.get(MESSAGES) is None:
-        advice = f'give a list of messages, or a request body with its "{MESSAGES}"'
-        raise FormatError(f'an object without "{MESSAGES}" is no conversation', advice=advice)
-    found: object = payload[MESSAGES] if is_object(payload) else payload
+    if is_object(payload) and payload.get(field) is None:
+        advice = f'give a list of messages, or a request body with its "{field}"'
+        raise FormatError(f'an object without "{field}" is no conversation', advice=advice)
+    found: object = payload[field] if is_object(payload) else payload
     if is_list(found):
         return found
     advice = 'give a list such as [{"role": "user", "content": "..."}]'
-    place = MESSAGES if is_object(payload) else ""
+    place = field if is_object(payload) else ""
     raise FormatError(f"{named(found)} is no list of messages", place=place, advice=advice)
 
 
-def objects_of(payload: object) -> list[Mapping[str, Any]]:
+def objects_of(payload: object, field: str = MESSAGES) -> list[Mapping[str, Any]]:
     """The messages that are objects at all: what a format looks at before it says that it knows them."""
-    return [
-        message for message in messages_of(payload) if type(message) is dict or is_object(message)
-    ]
+    return list(objects_in(payload.get(field) if is_object(payload) else payload))
+
+
+def objects_in(value: object) -> Iterator[Mapping[str, Any]]:
+    """The objects of a list; none of what is no list."""
+    if is_list(value):
+        yield from (each for each in value if type(each) is dict or is_object(each))
 
 
 def fields_of(messages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
@@ -91,7 +95,7 @@ def _stranger(message: Mapping[str, Any]) -> tuple[str, str]:
     if kind in _RESPONSES:
         return (
             "this is an item of OpenAI's Responses API",
-            "give the messages as Chat Completions has them",
+            "leave the format out, or name openai_responses",
         )
     if kind in _LANGCHAIN:
         advice = (

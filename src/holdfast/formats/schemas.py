@@ -28,6 +28,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "number": (int, float),
 }
 _EMPTY = "the text is empty"
+_TEXT = "text"  # how the types of parts that are a text end, on every wire
 _ARTICLES = {
     "string": "text",
     "array": "a list",
@@ -136,10 +137,12 @@ class WireSchema:
         if is_object(value) or is_list(value):
             if self._accepts("string", schema):
                 return compact(value)
-            text = next((each for each in self._leaves(schema) if _type_of(each) == "text"), None)
-            if text is not None and is_object(value) and not self._is_known(value.get("type")):
-                told = value.get("text")
-                return {"type": "text", "text": told if isinstance(told, str) else compact(value)}
+            kinds = map(_type_of, self._leaves(schema))
+            text = next((kind for kind in kinds if kind.endswith(_TEXT)), "")
+            if text and is_object(value):
+                kind, told = str(value.get("type")), value.get("text")
+                if kind.endswith(_TEXT) or not self._is_known(kind):
+                    return {"type": text, "text": told if isinstance(told, str) else compact(value)}
         if not is_object(value) and self._accepts("object", schema):
             return parsed_object(value if isinstance(value, str) else compact(value))
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 from holdfast.kernel.errors import FormatError
@@ -22,18 +22,21 @@ _SCHEMAS = (
     "response_format",
     "output_config",
     "output_format",
+    "text",
 )  # counted whole, however short their texts
 
 
 class ObjectWire(Annotated, ABC):
     """Reads and writes messages by the places of their parts.
 
-    ``carriers`` are the fields beside ``content`` that carry parts: a message without them whose
-    content is one text is read no further. ``enveloped`` are the fields of a body that ``read``
-    itself counts. ``rules`` are those of every door of the wire.
+    ``field`` is where the messages stand in a body. ``carriers`` are the fields beside ``content``
+    that carry parts: a message without them whose content is one text is read no further.
+    ``enveloped`` are the fields of a body that ``read`` itself counts. ``rules`` are those of every
+    door of the wire.
     """
 
     name: str
+    field: ClassVar[str] = MESSAGES
     rules: tuple[Rule, ...] = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
@@ -61,7 +64,15 @@ class ObjectWire(Annotated, ABC):
 
     def key(self, payload: object) -> str:
         """The field of a request body under which its messages stand; empty for a bare list."""
-        return MESSAGES if is_object(payload) else ""
+        return self.field if is_object(payload) else ""
+
+    def listed(self, payload: object) -> Sequence[Any]:
+        """The messages of the payload. Raises FormatError where there are none."""
+        return messages_of(payload, self.field)
+
+    def named_role(self, original: object, place: str) -> Role:
+        """Whose message it is. Raises FormatError, naming the place, for what is no message."""
+        return role_of(original, place)
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """The parts of a message as most are, read without a check a field; None for one to be read with care.
@@ -89,7 +100,7 @@ class ObjectWire(Annotated, ABC):
 
     def role(self, original: object) -> Role:
         """What the name of its role reads as."""
-        return role_of(original, "message")
+        return self.named_role(original, "message")
 
     def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
         """The messages of the payload with this envelope, and the rules that hold at this door."""
@@ -101,11 +112,12 @@ class ObjectWire(Annotated, ABC):
     def _messages(self, payload: object) -> tuple[Message, ...]:
         messages: list[Message] = []
         plain, usual = self.carriers.isdisjoint, self.usual
-        for i, original in enumerate(messages_of(payload)):
+        for i, original in enumerate(self.listed(payload)):
             try:
                 role, content = ROLES[original["role"]], original.get("content")
             except (KeyError, TypeError, AttributeError, IndexError):
-                role, content = role_of(original, f"{MESSAGES}[{i}]"), original.get("content")
+                role = self.named_role(original, f"{self.field}[{i}]")
+                content = original.get("content")
             whole = type(content) is str and (plain(original) or not self._carries(original))
             if whole and role != "tool":
                 alone = "" if len(original) == len(SPOKEN) else None
@@ -113,7 +125,7 @@ class ObjectWire(Annotated, ABC):
                 continue
             parts = usual(original)
             if parts is None:
-                parts = self._parts(original, f"{MESSAGES}[{i}]")
+                parts = self._parts(original, f"{self.field}[{i}]")
             messages.append(Message(role, original, self, content if whole else None, parts))
         return tuple(messages)
 

@@ -155,3 +155,12 @@ class Publishing(Protocol):
     def published(self, payload: object) -> tuple[Rule, ...]:
         """The rules that follow from it, for a request with what stands beside its messages."""
         ...
+
+
+@runtime_checkable
+class Continuing(Protocol):
+    """A format whose requests may go on from messages that the vendor keeps, and that nobody sees here."""
+
+    def continues(self, payload: object) -> str:
+        """The field by which this request does; empty where it holds the whole conversation."""
+        ...

@@ -6,7 +6,6 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from holdfast.formats.payloads import ROLES
 from holdfast.kernel.edits import Drop, Edit, Insert
 from holdfast.kernel.messages import Message, Wire
 
@@ -18,7 +17,7 @@ def original(message: Message) -> Mapping[str, Any]:
 
 def made(wire: Wire, value: Mapping[str, Any]) -> Message:
     """A message of this wire."""
-    return Message(ROLES.get(value["role"], "user"), value, wire)
+    return Message(wire.role(value), value, wire)
 
 
 def edits_between(before: Sequence[Message], after: Sequence[Message], reason: str) -> list[Edit]:

@@ -97,8 +97,8 @@ class KnownRoles(Rule):
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A message of another role."""
         for i, message in enumerate(messages):
-            role = original(message)["role"]
-            if role not in self._names:
+            role = original(message).get("role")
+            if role is not None and role not in self._names:
                 yield Violation(
                     self.name, i, f"{role!r} is none of the roles {', '.join(sorted(self._names))}"
                 )
@@ -109,7 +109,7 @@ class KnownRoles(Rule):
 
     def _known(self, message: Message) -> Message:
         value = original(message)
-        if value["role"] in self._names:
+        if value.get("role") in (None, *self._names):
             return message
         role = ROLES.get(value["role"], "user")
         return made(message.wire, {**value, "role": role if role in self._names else "user"})

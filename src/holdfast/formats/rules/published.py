@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from holdfast.formats.schemas import Problem, WireSchema, published
@@ -21,15 +22,20 @@ _CACHED = "cache_control"
 class AsPublished(Rule):
     """Every message has the fields, the kinds of parts and the lengths that the vendor publishes.
 
-    ``system`` is what stands beside the messages. A role that the vendor does not know is another
-    rule's.
+    ``system`` is what stands beside the messages, ``kind`` the name by which a message is known
+    there. A role that the vendor does not know is another rule's.
     """
 
     name = "as_published"
     alone = True
 
-    def __init__(self, wire: str, system: object = None) -> None:
-        self._wire, self._system = wire, system
+    def __init__(
+        self,
+        wire: str,
+        system: object = None,
+        kind: Callable[[Mapping[str, Any]], object] = itemgetter("role"),
+    ) -> None:
+        self._wire, self._system, self._kind = wire, system, kind
 
     @property
     def _schema(self) -> WireSchema:
@@ -44,7 +50,7 @@ class AsPublished(Rule):
             )
         for i, message in enumerate(messages):
             value = original(message)
-            schema = self._schema.roles.get(value["role"])
+            schema = self._schema.roles.get(str(self._kind(value)))
             if schema:
                 yield from self._violation(i, self._schema.problems(value, schema, ""))
 
@@ -65,7 +71,7 @@ class AsPublished(Rule):
 
     def _mended(self, message: Message) -> Message:
         value = original(message)
-        now = self._schema.mended(value, self._schema.roles[value["role"]])
+        now = self._schema.mended(value, self._schema.roles[str(self._kind(value))])
         return message if now == value else made(message.wire, now)
 
 

@@ -1,0 +1,301 @@
+"""Items of OpenAI's Responses API.
+
+What this format does differently: a conversation is a list of items, of which messages are one
+type; each call and each output is an item of its own, and they find each other by ``call_id``,
+wherever they stand; reasoning is an item that goes with the items after it; tools may stand among
+the items (``additional_tools``); an item may name another that the vendor keeps; ``input`` may be
+one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from holdfast.kernel.errors import FormatError
+from holdfast.kernel.integrity import Rule
+from holdfast.kernel.messages import (
+    Media,
+    Opaque,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from holdfast.kernel.transcript import Transcript
+from holdfast.result import listed
+
+from .asides import unread
+from .paths import Located, Path
+from .payloads import (
+    body_of,
+    joined,
+    object_at,
+    objects_at,
+    objects_in,
+    objects_of,
+    refuse,
+    schemas,
+    text_at,
+    unknown,
+)
+from .rules.call_ids import ShortCallIds
+from .rules.items import CompactionStays, ItemExchanges, ReasoningLeadsOn, UniqueItems
+from .rules.order import AtLeastOne, KnownRoles
+from .rules.published import AsPublished
+from .schemas import published
+from .values import compact, is_list, is_object, parsed_object
+from .wire import SPOKEN, ObjectWire
+
+CALLS: Mapping[str, str] = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "local_shell_call": "action",
+    "shell_call": "action",
+    "apply_patch_call": "operation",
+}
+"""Types of calls, and where what they call with stands. Any other call is carried along."""
+
+OUTPUTS = frozenset(
+    {
+        "function_call_output",
+        "custom_tool_call_output",
+        "local_shell_call_output",
+        "shell_call_output",
+        "apply_patch_call_output",
+    }
+)
+_OWN_TYPES = frozenset(
+    {
+        *CALLS,
+        *OUTPUTS,
+        "additional_tools",
+        "compaction",
+        "item_reference",
+        "reasoning",
+        "web_search_call",
+    }
+)
+_OWN_PARTS = frozenset({"input_text", "input_image", "input_file", "output_text"})
+_CONTINUES = ("previous_response_id", "conversation")
+_PARTS = {
+    "input_text": frozenset({"text"}),
+    "output_text": frozenset({"text", "annotations", "logprobs"}),
+    "text": frozenset({"text"}),
+    "refusal": frozenset({"refusal"}),
+    "input_image": frozenset[str](),
+    "input_file": frozenset[str](),
+    "input_audio": frozenset[str](),
+}
+"""Types of parts that are understood, and what of them is read as text."""
+_TOLD = ("text", "refusal")
+_STREAMS = ("stdout", "stderr")
+_REASONED = frozenset({"summary", "content"})
+
+
+def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
+    """Where the id of a call or an output stands."""
+    del message, part
+    return ("call_id",)
+
+
+def kind_of(item: Mapping[str, Any]) -> str:
+    """The type of an item; for a message, which may leave it out, the role of who speaks."""
+    kind = item.get("type")
+    if kind is None and set(item) == {"id"}:
+        return "item_reference"
+    return str(item.get("role")) if kind in (None, "message") else str(kind)
+
+
+class OpenAIResponses(ObjectWire):
+    """The Responses API."""
+
+    name = "openai_responses"
+    field = "input"
+    enveloped = frozenset({"input", "tools", "instructions"})
+    rules = (
+        AtLeastOne(),
+        KnownRoles("system", "developer", "user", "assistant"),
+        UniqueItems(),
+        ReasoningLeadsOn(),
+        ItemExchanges(),
+        CompactionStays(),
+    )
+
+    def recognises(self, payload: object) -> bool:
+        """Whether a body has an ``input`` and no messages, or a type of item or part is found here alone."""
+        body = body_of(payload)
+        if body and self.field in body and "messages" not in body:
+            return True
+        return any(
+            str(item.get("type")) in _OWN_TYPES
+            or any(str(part.get("type")) in _OWN_PARTS for part in objects_in(item.get("content")))
+            for item in (() if body else objects_of(payload))
+        )
+
+    def listed(self, payload: object) -> Sequence[Any]:
+        """The items; where the input is one text, it is the only message, and a user's."""
+        given: object = payload.get(self.field) if is_object(payload) else None
+        return listed(given) if isinstance(given, str) else super().listed(payload)
+
+    def read(self, payload: object, tools: object = None) -> Transcript:
+        """The transcript of the payload; instructions and tools of a body are its envelope."""
+        body = body_of(payload)
+        envelope: tuple[Part, ...] = ()
+        if body.get("instructions"):
+            envelope = (Text(text_at(body, "instructions", "body")),)
+        envelope += schemas(body.get("tools") if tools is None else tools)
+        return self.transcript(payload, envelope)
+
+    def continues(self, payload: object) -> str:
+        """The field by which the request goes on from what the vendor keeps; empty where it is whole."""
+        body = body_of(payload)
+        return next((field for field in _CONTINUES if body.get(field)), "")
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """Fields and limits of OpenAI's own API; items of types that are not published count as known."""
+        del payload
+        return (
+            AsPublished(self.name, kind=kind_of),
+            ShortCallIds(_id_path, published(self.name).limits["call_id"]),
+        )
+
+    def named_role(self, original: object, place: str) -> Role:
+        """That of a message; an output is the tool's, any other item the assistant's."""
+        if not is_object(original) or "role" in original or kind_of(original) == str(None):
+            return super().named_role(original, place)
+        return "tool" if kind_of(original).endswith("_output") else "assistant"
+
+    def located(self, message: Mapping[str, Any], place: str) -> Located:
+        """The parts of a message; any other item is one part."""
+        kind = message.get("type")
+        if kind in (None, "message") and "role" in message:
+            return _content(message, place)
+        return iter((_item(message, kind_of(message), place),))
+
+    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+        """Namespaces of calls, reasoning that is encrypted, and whatever else stands beside what is read."""
+        kind = message.get("type")
+        if kind not in (None, "message"):
+            return unread(message, _read_of(str(kind), message))
+        return _beside_content(message)
+
+    def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+        """The part of a call or an output, or the one text of a message: most items are these."""
+        kind = message.get("type")
+        if kind not in ("function_call", "function_call_output"):
+            return None
+        is_call = kind == "function_call"
+        call_id, name = message.get("call_id"), message.get("name") if is_call else ""
+        text = message.get("arguments" if is_call else "output")
+        if not (type(call_id) is str and type(name) is str and type(text) is str and call_id):
+            return None
+        return (ToolCall(call_id, name, text) if is_call else ToolResult(call_id, text),)
+
+    def render(self, original: object, texts: Mapping[int, str]) -> object:
+        """A copy that says these texts; an action keeps its shape, and an output of streams its streams."""
+        message = cast("Mapping[str, Any]", original)
+        field = CALLS.get(str(message.get("type")), "")
+        if is_object(message.get(field)):
+            return {**message, field: _reshaped(message[field], parsed_object(texts[0]))}
+        output = message.get("output")
+        if message.get("type") == "shell_call_output" and is_list(output):
+            first = output[0] if output else {"outcome": {"type": "exit", "exit_code": 0}}
+            return {**message, "output": [{**first, "stdout": texts[0], "stderr": ""}]}
+        return super().render(original, texts)
+
+
+def _reshaped(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The action with the values of the other that are of the same type."""
+    same = {field: value for field, value in now.items() if type(value) is type(before.get(field))}
+    return {**before, **same}
+
+
+def _read_of(kind: str, item: Mapping[str, Any]) -> frozenset[str]:
+    """The fields of an item from which its part is made."""
+    if kind in CALLS:
+        return frozenset({"name", CALLS[kind]})
+    if kind in OUTPUTS:
+        return frozenset({"output"})
+    return _REASONED if kind == "reasoning" else frozenset(item)
+
+
+def _beside_content(message: Mapping[str, Any]) -> Iterator[str]:
+    yield from unread(message, SPOKEN)
+    content = message.get("content")
+    for part in content if is_list(content) else ():
+        kind = part.get("type")
+        if isinstance(kind, str) and kind in _PARTS:
+            yield from unread(part, _PARTS[kind])
+
+
+def _item(item: Mapping[str, Any], kind: str, place: str) -> tuple[Part, Path]:
+    if kind in CALLS:
+        field = CALLS[kind]
+        given = item.get(field)
+        arguments = compact(given, place) if is_object(given) else text_at(item, field, place)
+        name = text_at(item, "name", place) or kind.removesuffix("_call")
+        return ToolCall(_call_id(item, place), name, arguments), (field,)
+    if kind in OUTPUTS:
+        text, media = joined(part for part, _ in _output(item, place))
+        failed = item.get("status") == "failed"
+        return ToolResult(_call_id(item, place), text, media, failed), ("output",)
+    if kind == "reasoning":
+        said = [*objects_at(item, "summary", place), *objects_at(item, "content", place)]
+        text = "\n".join(text_at(each, "text", place) for _, each in said)
+        return Reasoning(text, signed=True), ("summary",)
+    return Opaque(compact(item, place)), ()
+
+
+def _call_id(item: Mapping[str, Any], place: str) -> str:
+    value = text_at(item, "call_id", place) or text_at(item, "id", place)
+    if not value:
+        advice = "a call and its output name the same call_id"
+        raise FormatError(f'the {item["type"]} has no "call_id"', place=place, advice=advice)
+    return value
+
+
+def _output(item: Mapping[str, Any], place: str) -> Located:
+    output = item.get("output")
+    if item.get("type") != "shell_call_output":
+        yield from _content(item, place, "output")
+    elif not is_list(output):
+        refuse(output, f"{place}.output", "give a list of what each command wrote")
+    else:
+        for k, each in objects_at(item, "output", place):
+            for stream in _STREAMS:
+                if each.get(stream):
+                    yield Text(text_at(each, stream, f"{place}.output[{k}]")), ()
+
+
+def _content(message: Mapping[str, Any], place: str, field: str = "content") -> Located:
+    content = message.get(field)
+    if content is None:
+        return
+    if isinstance(content, str):
+        yield Text(content), (field,)
+        return
+    if not is_list(content):
+        refuse(content, f"{place}.{field}", "give text or a list of parts")
+    for k, part in objects_at(message, field, place):
+        yield _part(part, f"{place}.{field}[{k}]", (field, k))
+
+
+def _part(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    kind = part.get("type")
+    if kind not in _PARTS:
+        return unknown(part, place), path
+    for field in _TOLD:
+        if field in _PARTS[kind]:
+            return Text(text_at(part, field, place)), (*path, field)
+    if kind == "input_image":
+        source = text_at(part, "image_url", place) or text_at(part, "file_id", place)
+        return Media("image", source=source, detail=text_at(part, "detail", place)), path
+    if kind == "input_audio":
+        audio = object_at(part, "input_audio", place)
+        there = f"{place}.input_audio"
+        return Media("audio", text_at(audio, "format", there), text_at(audio, "data", there)), path
+    sources = (text_at(part, field, place) for field in ("file_data", "file_url", "file_id"))
+    return Media("document", source=next(filter(None, sources), "")), path

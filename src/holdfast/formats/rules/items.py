@@ -1,0 +1,219 @@
+"""Items of the Responses API: what goes together, wherever it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from holdfast.formats.payloads import objects_in
+from holdfast.kernel.edits import Edit
+from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.messages import Message, Reasoning, ToolCall, ToolResult
+
+from .changes import edits_between, made, original
+from .pairing import NO_NAME, NO_RESULT, paired
+
+_REFERENCE = "item_reference"
+_COMPACTION = "compaction"
+_KEPT = frozenset({_REFERENCE, "configuration_update", "mcp_list_tools", "tool_search_output"})
+"""Items on which what stands elsewhere may rest: other items that the vendor keeps, tools."""
+_IDS = ("call_id", "approval_request_id")
+
+
+class ItemExchanges(Rule):
+    """A call and its output are one unit, and neither stands without the other.
+
+    What calls and outputs of the vendor's own kinds say is not read: they find each other by their
+    ids. An output whose call is not among the items may answer one that an ``item_reference``
+    stands for.
+    """
+
+    name = "tool_exchange_whole"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """Outputs whose call does not stand before them, and calls that have no output."""
+        pairs = paired(messages)
+        refers = any(_type(message) == _REFERENCE for message in messages)
+        answered = set(pairs.values())
+        for i, message in enumerate(messages):
+            for k, part in enumerate(message.parts):
+                call = pairs.get((i, k))
+                late = call is not None and call[0] > i
+                if isinstance(part, ToolResult) and (late or (call is None and not refers)):
+                    problem = f"the output of {part.call_id!r} has no call before it"
+                    yield Violation(self.name, i, problem)
+                elif isinstance(part, ToolCall) and (i, k) not in answered:
+                    yield Violation(self.name, i, f"tool call {part.id!r} has no output")
+
+    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+        """From a call to its output, and through calls that are made together."""
+        ends = {call[0]: result[0] for result, call in paired(messages).items()}
+        ends |= _of_other_kinds(messages)
+        return {
+            position
+            for start, stop in ends.items()
+            for position in range(min(start, stop) + 1, max(start, stop) + 1)
+        }
+
+    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+        """A result behind its call, and for the one that is missing an item that says so."""
+        pairs = paired(messages)
+        answers = {call[0]: result[0] for result, call in pairs.items()}
+        early = {result: call for call, result in answers.items() if result < call}
+        after: list[Message] = []
+        for i, message in enumerate(messages):
+            item = original(message)
+            for result in message.results if (i, 0) not in pairs else ():
+                after += [made(message.wire, _call_for(item, result.call_id))]
+            if i not in early:
+                after.append(message)
+            if answers.get(i) in early:
+                after.append(messages[answers[i]])
+            for call in message.calls if i not in answers else ():
+                after += [made(message.wire, _output_for(item, call.id))]
+        return edits_between(messages, after, self.name)
+
+
+class ReasoningLeadsOn(Rule):
+    """Reasoning goes with the items of the assistant that follow it, and never stands without them.
+
+    The newest stays: the vendor goes on from it.
+    """
+
+    name = "reasoning_with_its_items"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """Reasoning that nothing of the assistant's follows."""
+        for i, message in enumerate(messages):
+            if _reasons(message) and not _follows(messages, i):
+                yield Violation(self.name, i, "no item of the assistant follows its reasoning")
+
+    def welds(self, messages: Sequence[Message]) -> Iterable[int]:
+        """From reasoning through the items that follow it."""
+        led = False
+        for i, message in enumerate(messages):
+            own = message.role == "assistant"
+            if led and own:
+                yield i
+            led = own and (led or _reasons(message))
+
+    def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
+        """The newest reasoning."""
+        return [i for i, message in enumerate(messages) if _reasons(message)][-1:]
+
+    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+        """Nobody but the vendor can make what is missing: the reasoning goes."""
+        broken = {violation.index for violation in self.violations(messages)}
+        return edits_between(
+            messages, [m for i, m in enumerate(messages) if i not in broken], self.name
+        )
+
+
+class UniqueItems(Rule):
+    """No two items have the same id."""
+
+    name = "item_ids_unique"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """An item whose id an earlier one has."""
+        for i in _repeated(messages):
+            yield Violation(self.name, i, f"an item before it has the id {_id(messages[i])!r}")
+
+    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+        """The same item once more goes; another item loses its id."""
+        repeated = _repeated(messages)
+        after: list[Message] = []
+        for i, message in enumerate(messages):
+            if i not in repeated:
+                after.append(message)
+            elif original(messages[repeated[i]]) != original(message):
+                value = {k: v for k, v in original(message).items() if k != "id"}
+                after.append(made(message.wire, value))
+        return edits_between(messages, after, self.name)
+
+
+class CompactionStays(Rule):
+    """What the vendor wrote in the place of older messages stays as it is, and so does what others rest on."""
+
+    name = "compaction_stays"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """None: a request without it is taken."""
+        del messages
+        return iter(())
+
+    def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
+        """Every such item, and messages with such a block."""
+        return [i for i, message in enumerate(messages) if _is_kept(message)]
+
+
+def _is_kept(message: Message) -> bool:
+    if message.is_speech:
+        return False
+    kind = _type(message)
+    if _COMPACTION in kind or kind in _KEPT:
+        return True
+    blocks = objects_in(original(message).get("content"))
+    return any(block.get("type") == _COMPACTION for block in blocks)
+
+
+def _type(message: Message) -> str:
+    value = original(message)
+    return _REFERENCE if set(value) == {"id"} else str(value.get("type", ""))
+
+
+def _id(message: Message) -> str:
+    value = original(message).get("id")
+    return value if isinstance(value, str) and _type(message) != _REFERENCE else ""
+
+
+def _reasons(message: Message) -> bool:
+    return not message.is_speech and any(isinstance(part, Reasoning) for part in message.parts)
+
+
+def _follows(messages: Sequence[Message], i: int) -> bool:
+    """Whether an item of the assistant that is no reasoning stands behind this one."""
+    for message in messages[i + 1 :]:
+        if message.role != "assistant":
+            return False
+        if not _reasons(message):
+            return True
+    return False
+
+
+def _repeated(messages: Sequence[Message]) -> dict[int, int]:
+    """The items whose id has been seen, each with the first that has it."""
+    first: dict[str, int] = {}
+    found: dict[int, int] = {}
+    for i, message in enumerate(messages):
+        if (name := _id(message)) and first.setdefault(name, i) != i:
+            found[i] = first[name]
+    return found
+
+
+def _of_other_kinds(messages: Sequence[Message]) -> dict[int, int]:
+    """Items that name the same id and are no calls that are read, each with the last of them."""
+    first: dict[str, int] = {}
+    found: dict[int, int] = {}
+    for i, message in enumerate(messages):
+        if message.is_speech or message.calls or message.results:
+            continue
+        value = original(message)
+        names = [value.get(field) for field in _IDS]
+        names += [value.get("id")] if value.get("type") == "mcp_approval_request" else []
+        for name in names:
+            if isinstance(name, str) and first.setdefault(name, i) != i:
+                found[first[name]] = i
+    return found
+
+
+def _call_for(output: Mapping[str, Any], call_id: str) -> dict[str, Any]:
+    kind = str(output["type"]).removesuffix("_output")
+    if kind == "custom_tool_call":
+        return {"type": kind, "call_id": call_id, "name": NO_NAME, "input": ""}
+    return {"type": "function_call", "call_id": call_id, "name": NO_NAME, "arguments": "{}"}
+
+
+def _output_for(call: Mapping[str, Any], call_id: str) -> dict[str, Any]:
+    kind = call["type"] if call["type"] == "custom_tool_call" else "function_call"
+    return {"type": f"{kind}_output", "call_id": call_id, "output": NO_RESULT}
