@@ -138,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
         text = _plain(raw, self.headers.get("content-encoding", ""))
         try:
             body = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             body = None
         seen = Seen("POST", self.path, {k.lower(): v for k, v in self.headers.items()}, raw, body)
         self.told.seen.append(seen)

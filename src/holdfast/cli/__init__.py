@@ -28,6 +28,8 @@ COMMANDS = Registry(
         "recall": "holdfast.cli.originals:recall",
         "shrink": "holdfast.cli.shrink:command",
         "session": "holdfast.cli.session:command",
+        "serve": "holdfast.cli.serve:command",
+        "run": "holdfast.cli.run:command",
     },
 )
 
@@ -40,6 +42,8 @@ _ABOUT = {
     "recall": "Give back the original that a shortened text names.",
     "shrink": "Fit one text to a number of tokens, by what it is.",
     "session": "Keep a conversation in a store, and fit it from there.",
+    "serve": "Run a proxy that fits what agents send to their providers.",
+    "run": "Run an agent or a program with such a proxy beside it.",
 }
 """A line for each command of the table, so that help loads none of them."""
 
@@ -162,6 +166,8 @@ _OPTIONS = {
     "pattern": "--pattern",
     "field": "--field",
     "tokens": "--tokens",
+    "upstream": "--upstream",
+    "token": "--token",
     "kind": "--kind",
 }
 """The name of an argument in Python, and on the command line."""

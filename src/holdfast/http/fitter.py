@@ -20,6 +20,7 @@ from holdfast.http.bodies import model_in, plain, read_object, written
 from holdfast.http.budgets import Budgets
 from holdfast.http.endpoints import Endpoint, endpoint_of
 from holdfast.http.growth import Sent, Views, chain_of, grown, positions
+from holdfast.http.threads import named_in_body, thread_of
 from holdfast.kernel.budget import Allowance, Budget
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
@@ -71,6 +72,15 @@ class _Request:
     options: Options
 
 
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """Where a request comes from, as the arguments of ``fit`` say."""
+
+    thread: str
+    owner: str
+    aside: bool = False
+
+
 class _AsItIs:
     """A strategy that changes nothing: what remains of a run is that secrets are masked."""
 
@@ -83,10 +93,14 @@ class _AsItIs:
 
 
 class Fitter:
-    """Fits the bodies of requests; one serves any number of conversations, in any threads."""
+    """Fits the bodies of requests; one serves any number of conversations, in any threads.
 
-    def __init__(self, budgets: Budgets, options: Options) -> None:
+    ``reads``: every body is read, also one that is so short that it fits: to know its conversation.
+    """
+
+    def __init__(self, budgets: Budgets, options: Options, *, reads: bool = False) -> None:
         check(options)
+        self._reads = reads
         self.redacts = chosen(options).redact
         self.budgets, self.options, self.views = budgets, options, Views()
         self._learned: dict[str, int] = {}
@@ -95,24 +109,51 @@ class Fitter:
         self._lock = Lock()
 
     def fit(
-        self, path: str, raw: bytes, encoding: str = "", *, thread: str = "", owner: str = ""
+        self,
+        path: str,
+        raw: bytes,
+        encoding: str = "",
+        *,
+        thread: str = "",
+        owner: str = "",
+        aside: bool = False,
     ) -> Fitted:
         """The body as it is to be sent to this path; ``encoding`` is its content coding.
 
-        ``thread`` names the conversation where that is known; ``owner`` is whose it is:
-        conversations of different owners are never taken for one. Raises RequestRefusedError where
-        secrets are masked and that cannot be done.
+        ``thread`` is the name of the conversation where that is known; ``owner`` is whose it is:
+        conversations of different owners are never taken for one. ``aside``: what is sent next
+        does not go on from this. Raises RequestRefusedError where secrets are masked and that
+        cannot be done.
         """
         endpoint = endpoint_of(path)
         if endpoint is None or not raw:
             return Fitted(raw, note="no conversation")
         try:
-            return self._fit(endpoint, raw, encoding, thread, owner)
+            quick = self.at_once(path, raw, encoding)
+            return quick or self._fit(endpoint, raw, encoding, _Origin(thread, owner, aside))
         except Exception as fault:  # noqa: BLE001 - fail open: whatever it is, the request goes on
             return self._failed(raw, endpoint, fault)
 
+    def at_once(self, path: str, raw: bytes, encoding: str = "") -> Fitted | None:
+        """The body as it is, where it fits whatever is in it; None where it has to be read."""
+        endpoint = endpoint_of(path)
+        if endpoint is None or encoding or self._reads:
+            return None
+        model = self.options.get("model") or endpoint.model or model_in(raw)
+        if len(raw) > self._sure(model) or any(mark in raw for mark in _SHOWS):
+            return None
+        return Fitted(raw, endpoint, model, note="within the budget")
+
     def fit_harder(
-        self, fitted: Fitted, raw: bytes, encoding: str, status: int, refused: str, owner: str = ""
+        self,
+        fitted: Fitted,
+        raw: bytes,
+        encoding: str,
+        status: int,
+        refused: str,
+        *,
+        thread: str = "",
+        owner: str = "",
     ) -> Fitted | None:
         """The body ``raw`` made smaller than what was sent of it, where that was refused for length.
 
@@ -122,7 +163,7 @@ class Fitter:
         if not isinstance(fault, ContextOverflowError) or fitted.endpoint is None:
             return None
         try:
-            return self._fit_harder(fitted, raw, encoding, fault, owner)
+            return self._fit_harder(fitted, raw, encoding, fault, _Origin(thread, owner))
         except Exception as broken:  # noqa: BLE001 - as above
             return self._failed(raw, fitted.endpoint, broken) if self.redacts else None
 
@@ -135,13 +176,9 @@ class Fitter:
         log.warning("a request was sent as it was: %s", told)
         return Fitted(raw, endpoint, note=told, fault=True)
 
-    def _fit(
-        self, endpoint: Endpoint, raw: bytes, encoding: str, thread: str, owner: str
-    ) -> Fitted:
+    def _fit(self, endpoint: Endpoint, raw: bytes, encoding: str, origin: _Origin) -> Fitted:
         text = plain(raw, encoding)
         model = self.options.get("model") or endpoint.model or model_in(text)
-        if len(text) <= self._at_once(model) and not any(mark in text for mark in _SHOWS):
-            return Fitted(raw, endpoint, model, note="within the budget")
         body = read_object(text)
         budget = self._budget(model, body)
         if body.get("previous_response_id"):
@@ -150,16 +187,20 @@ class Fitter:
             note = f"the window of {model!r:.60} is not known, and no budget is given"
             return Fitted(raw, endpoint, model, note=note)
         request = _Request(body, endpoint, model, budget, self._options(endpoint, model))
-        return self._sent(raw, request, thread, owner)
+        return self._sent(raw, request, origin)
 
-    def _sent(self, raw: bytes, request: _Request, thread: str, owner: str) -> Fitted:
+    def _sent(self, raw: bytes, request: _Request, origin: _Origin) -> Fitted:
         field = named(request.endpoint.format).key(request.body)
         messages: object = request.body.get(field)
         if not is_list(messages) or not messages:
             return Fitted(raw, request.endpoint, request.model, note="no messages")
-        chain = chain_of(messages, f"{owner}\0{request.endpoint.format}".encode())
+        chain = chain_of(messages, f"{origin.owner}\0{request.endpoint.format}".encode())
         sent = self.views.found(chain)
-        name = thread or (sent.thread if sent else self.views.thread(chain, _begins(messages)))
+        said = origin.thread or named_in_body(request.body)
+        if said:
+            name = thread_of(origin.owner, said)
+        else:
+            name = sent.thread if sent else self.views.thread(chain, _begins(messages))
         options = cast("Options", {**request.options, "thread": name})
         result, before = None, 0
         if sent is not None:
@@ -172,7 +213,7 @@ class Fitter:
             result = compress(request.body, request.budget, **options)
             before = result.metrics.tokens_before
         kept = again or result.status == "compacted"
-        if kept:
+        if kept and not origin.aside:
             placed = positions(result.messages[field], messages)
             now = Sent(len(messages), placed, name, before, result.metrics.tokens_after)
             self.views.keep(chain, now, sent.length if sent else 0)
@@ -183,7 +224,7 @@ class Fitter:
             written(result.messages) if changed else raw,
             request.endpoint,
             request.model,
-            name if kept else "",
+            name,
             changed=changed,
             before=before,
             after=result.metrics.tokens_after,
@@ -193,7 +234,12 @@ class Fitter:
         )
 
     def _fit_harder(
-        self, fitted: Fitted, raw: bytes, encoding: str, fault: ContextOverflowError, owner: str
+        self,
+        fitted: Fitted,
+        raw: bytes,
+        encoding: str,
+        fault: ContextOverflowError,
+        origin: _Origin,
     ) -> Fitted | None:
         endpoint = cast("Endpoint", fitted.endpoint)
         body = read_object(plain(raw, encoding))
@@ -205,7 +251,7 @@ class Fitter:
             self._learned[fitted.model] = min(smaller, self._learned.get(fitted.model, smaller))
             self._quick.pop(fitted.model, None)
         request = _Request(body, endpoint, fitted.model, Budget(limit=smaller), options)
-        found = self._sent(raw, request, fitted.thread, owner)
+        found = self._sent(raw, request, origin)
         return found if found.changed and found.after < sent else None
 
     def _budget(self, model: str, body: Mapping[str, Any]) -> Budget | None:
@@ -217,7 +263,7 @@ class Fitter:
             return Budget(limit=learned, target=self.budgets.target)
         return budget
 
-    def _at_once(self, model: str) -> int:
+    def _sure(self, model: str) -> int:
         """Bytes of a body that fits whatever is in it: no text has more tokens than bytes."""
         known = self._quick.get(model)
         if known is None:

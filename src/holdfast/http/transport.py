@@ -7,33 +7,19 @@ refuses for length, the request is fitted harder and sent once more.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Protocol, Self
 
 from holdfast.http.endpoints import endpoint_of
 from holdfast.http.fitter import Fitted, Fitter
+from holdfast.http.threads import HEADER, Headers, named_in_headers, owner_of
 
 _REFUSED = frozenset({400, 413, 422})
 _BODY = frozenset({b"content-length", b"content-encoding", b"transfer-encoding"})
-_CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key")
 
 Observer = Callable[[Fitted], object]
 """Told of each request that was looked at."""
-
-
-class Headers(Protocol):
-    """Headers of either library."""
-
-    @property
-    def raw(self) -> Sequence[tuple[bytes, bytes]]:
-        """Names and values as they are sent."""
-        ...
-
-    def get(self, key: str, default: str = "", /) -> str:
-        """The value under a name, whatever its case."""
-        ...
 
 
 class Inner(Protocol):
@@ -143,7 +129,11 @@ def _looked_at(request: Any) -> bool:
 def _fitted(fitter: Fitter, request: Any, raw: bytes, observe: Observer | None) -> Fitted:
     headers: Headers = request.headers
     fitted = fitter.fit(
-        request.url.path, raw, headers.get("content-encoding", ""), owner=_owner(headers)
+        request.url.path,
+        raw,
+        headers.get("content-encoding", ""),
+        thread=named_in_headers(headers),
+        owner=owner_of(headers),
     )
     if observe:
         observe(fitted)
@@ -160,21 +150,19 @@ def _fitted_harder(
         headers.get("content-encoding", ""),
         response.status_code,
         response.text,
-        _owner(headers),
+        thread=named_in_headers(headers),
+        owner=owner_of(headers),
     )
 
 
-def _owner(headers: Headers) -> str:
-    """Whose key it is, as a hash."""
-    key = "\0".join(headers.get(name, "") for name in _CREDENTIALS)
-    return sha256(key.encode()).hexdigest()
-
-
 def _rewritten(request: Any, fitted: Fitted) -> Any:
-    """The request with the body that fits; the very same where nothing was changed."""
-    if not fitted.changed:
+    """The request with the body that fits, without names of ours; the same where there is no change."""
+    gone = _BODY if fitted.changed else frozenset[bytes]()
+    if not fitted.changed and HEADER not in request.headers:
         return request
-    headers = [pair for pair in request.headers.raw if pair[0].lower() not in _BODY]
+    headers = [
+        pair for pair in request.headers.raw if pair[0].lower() not in {*gone, HEADER.encode()}
+    ]
     return type(request)(
         request.method,
         request.url,

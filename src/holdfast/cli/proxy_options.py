@@ -1,0 +1,115 @@
+"""The options of a proxy, and what is made of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import click
+
+from holdfast.cli.options import LLM, PROFILE, REDACT, having, kept_in, options_of, store_options
+from holdfast.http.budgets import Budgets, Size, checked
+from holdfast.http.endpoints import Vendor
+from holdfast.kernel.errors import ConfigError, MissingExtraError
+from holdfast.kernel.registry import Registry
+from holdfast.proxy.settings import UPSTREAMS, Settings
+
+_PARTS = Registry(
+    "part of the proxy",
+    "proxy",
+    {"serve": "holdfast.proxy.server:serve", "serving": "holdfast.proxy.server:serving"},
+)
+"""What needs the extra is loaded when something is served."""
+
+_PACKAGES = ("aiohttp", "uvicorn", "prometheus_client")
+
+proxy_options = having(
+    click.option(
+        "-b",
+        "--budget",
+        metavar="N",
+        help="Tokens that a request may take: 32k, or 80% of the model's window.  [default: the "
+        "window, less what the request keeps for its answer]",
+    ),
+    click.option(
+        "--budget-for",
+        multiple=True,
+        metavar="MODEL=N",
+        help="The same for models of this name, such as 'gpt-4o*=64k'; may be given again.",
+    ),
+    click.option(
+        "--upstream",
+        multiple=True,
+        metavar="[VENDOR=]URL",
+        help="Where requests go: of openai, anthropic or google, or of all.",
+    ),
+    click.option(
+        "--recall",
+        "recalls",
+        is_flag=True,
+        help="Offer the model a tool that gives originals back, and answer it here.",
+    ),
+    PROFILE,
+    LLM,
+    REDACT,
+    store_options,
+)
+"""Give a command the options that ``settings_of`` reads."""
+
+
+def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
+    """The settings that these options state."""
+    options = options_of({"form": None, **given})
+    store = kept_in(given["store"], given["store_key"])
+    if store is not None:
+        options["store"] = store
+    return Settings(
+        upstreams=upstreams_of(given["upstream"]),
+        budgets=Budgets(_size(given["budget"]), _by_model(given["budget_for"])),
+        options=options,
+        recall=given["recalls"],
+        **more,
+    )
+
+
+def part(name: str) -> Any:
+    """A part of the proxy. Raises MissingExtraError where what it needs is not installed."""
+    try:
+        return _PARTS.load(name)
+    except ModuleNotFoundError as fault:
+        if fault.name in _PACKAGES:
+            raise MissingExtraError("the proxy", "proxy") from fault
+        raise
+
+
+def upstreams_of(given: Sequence[str]) -> dict[Vendor, str]:
+    """Addresses by vendor."""
+    found = dict(UPSTREAMS)
+    for each in given:
+        vendor, equals, url = each.partition("=")
+        if equals and vendor in UPSTREAMS:
+            found[cast("Vendor", vendor)] = url.rstrip("/")
+        else:
+            found = dict.fromkeys(UPSTREAMS, each.rstrip("/"))
+    return found
+
+
+def _size(given: str | None) -> Size:
+    try:
+        return checked(given)
+    except ConfigError as fault:
+        raise ConfigError(fault.problem, place="--budget", advice=fault.advice) from fault
+
+
+def _by_model(given: Sequence[str]) -> dict[str, Size]:
+    found: dict[str, Size] = {}
+    for each in given:
+        model, equals, size = each.rpartition("=")
+        if not equals:
+            advice = "give one such as gpt-4o*=64k"
+            raise ConfigError(f"{each!r} names no model", place="--budget-for", advice=advice)
+        try:
+            found[model.lower()] = checked(size)
+        except ConfigError as fault:
+            raise ConfigError(fault.problem, place="--budget-for", advice=fault.advice) from fault
+    return found

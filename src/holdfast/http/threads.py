@@ -1,0 +1,56 @@
+"""Which conversation a request belongs to, as far as its client says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Protocol
+
+from holdfast.formats.values import is_object
+
+HEADER = "x-holdfast-thread"
+"""By which any client may name the conversation; it is not sent on."""
+
+_SESSIONS = ("x-claude-code-session-id", "session_id", "session-id", "conversation_id")
+"""Headers by which Claude Code and Codex name theirs."""
+
+_IN_USER = re.compile(r"session[\w\"' :]*?([0-9a-f]{8}-[0-9a-f-]{27})")
+"""Claude Code's name for it within ``metadata.user_id``."""
+
+_CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
+
+
+class Headers(Protocol):
+    """Headers by name, whatever its case."""
+
+    def get(self, key: str, default: str = "", /) -> str:
+        """The value, or the default."""
+        ...
+
+
+def owner_of(headers: Headers, address: str = "") -> str:
+    """Whose request it is: a hash of the key and the client; of the address where there is no key."""
+    keys = [headers.get(name, "") for name in _CREDENTIALS]
+    who = [*keys, headers.get("user-agent", ""), "" if any(keys) else address]
+    return sha256("\0".join(who).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def named_in_headers(headers: Headers) -> str:
+    """The name of the conversation in the headers; empty where there is none."""
+    return next((value for name in (HEADER, *_SESSIONS) if (value := headers.get(name, ""))), "")
+
+
+def named_in_body(body: Mapping[str, Any]) -> str:
+    """The name of the conversation in the body of Claude Code or Codex; empty where there is none."""
+    metadata, key = body.get("metadata"), body.get("prompt_cache_key")
+    if is_object(metadata):
+        found = _IN_USER.search(str(metadata.get("user_id") or ""))
+        if found:
+            return found[1]
+    return key if isinstance(key, str) else ""
+
+
+def thread_of(owner: str, name: str) -> str:
+    """The conversation that an owner calls so; nobody else's has this name."""
+    return sha256(f"{owner}\0{name}".encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -1,0 +1,7 @@
+"""The door for any client: a proxy that fits what agents send to their providers."""
+
+from __future__ import annotations
+
+from holdfast.proxy.settings import Settings
+
+__all__ = ["Settings"]

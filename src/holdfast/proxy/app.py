@@ -1,0 +1,355 @@
+"""The proxy as an ASGI application: a request comes, is fitted, goes on, and its answer comes back.
+
+Headers go through as they are but for those of one connection; answers are passed on as bytes,
+with the pace of whoever reads them. What the client breaks off is broken off upstream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from holdfast.http.bodies import plain
+from holdfast.http.endpoints import Vendor, endpoint_of, vendor_of
+from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
+from holdfast.http.threads import HEADER, named_in_headers, owner_of
+from holdfast.kernel.errors import HoldfastError
+from holdfast.proxy.asgi import Fields, Gone, Receive, Scope, Send, body_of, refuse
+from holdfast.proxy.figures import Figures, Row
+from holdfast.proxy.pages import Pages
+from holdfast.proxy.recalls import Recalls
+from holdfast.proxy.settings import Settings
+from holdfast.proxy.usage import Usage
+from holdfast.proxy.warmth import warm
+
+log = logging.getLogger("holdfast.proxy")
+
+_HOP = frozenset(
+    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
+    b"transfer-encoding upgrade host content-length expect".split()
+)
+"""Headers of one connection."""
+
+_RECODED = frozenset({b"content-encoding"})
+_OWN = HEADER.encode().rpartition(b"-")[0]  # what headers of ours begin with
+_AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
+_REFUSED = frozenset({400, 413, 422})
+_REFUSAL = 1_000_000  # bytes of a refusal that are looked at
+_GONE = 499  # as nginx has it
+_CONNECT = 15.0  # seconds
+
+
+class Proxy:
+    """One application; its upstream connections are shared by all requests."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.fitter = Fitter(settings.budgets, settings.options, reads=settings.recall)
+        self.figures = Figures()
+        self.pages = Pages(settings, self.fitter, self.figures)
+        self.recalls = Recalls(settings.options, self.fitter) if settings.recall else None
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection of ASGI."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        headers = Fields(scope["headers"])
+        if scope["type"] == "websocket" or headers.get("upgrade").lower() == "websocket":
+            await _no_socket(scope, receive, send)
+        elif self.pages.has(scope["path"]):
+            await self.pages.serve(scope, headers, receive, send)
+        else:
+            await self._request(scope, headers, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                await asyncio.to_thread(warm)
+                self.session()
+            elif self._session is not None:
+                await self._session.close()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+    def session(self) -> aiohttp.ClientSession:
+        """The connections to the providers."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                auto_decompress=False,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT),
+                connector=aiohttp.TCPConnector(limit=0),
+                skip_auto_headers=_AUTOMATIC,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trust_env=True,
+            )
+        return self._session
+
+    async def _request(self, scope: Scope, headers: Fields, receive: Receive, send: Send) -> None:
+        path: str = scope["path"]
+        row = self.figures.begin(path)
+        exchange = _Exchange(self, scope, headers, receive, send, row)
+        self.figures.live.inc()
+        status = 500
+        try:
+            status = await exchange.run()
+        except Gone:
+            status = _GONE
+        except (aiohttp.ClientError, TimeoutError, OSError) as fault:
+            self.figures.fault("upstream")
+            row.note = f"upstream: {type(fault).__name__}: {fault}"[:300]
+            status = 502
+            if not exchange.begun:  # else the client's own connection ends where the provider's did
+                line = f"the provider could not be reached ({type(fault).__name__}: {fault})"
+                await refuse(send, status, " ".join(line.split())[:300], exchange.vendor)
+        finally:
+            self.figures.live.dec()
+            self.figures.end(row, status, exchange.usage)
+
+
+class _Exchange:
+    """One request and its answer."""
+
+    def __init__(
+        self, proxy: Proxy, scope: Scope, headers: Fields, receive: Receive, send: Send, row: Row
+    ) -> None:
+        self.proxy, self.scope, self.headers, self.row = proxy, scope, headers, row
+        self.receive, self.send = receive, send
+        self.path: str = scope["path"]
+        self.vendor: Vendor = vendor_of(self.path, headers.names)
+        self.encoding = headers.get("content-encoding")
+        self.thread = named_in_headers(headers)
+        client = scope.get("client") or ("",)
+        self.owner = owner_of(headers, client[0])
+        self.usage = Usage()
+        self.begun = False
+        self._gone = False
+
+    async def run(self) -> int:
+        """Serve it; the status that the client got."""
+        if self.scope["method"] != "POST" or endpoint_of(self.path) is None:
+            return await self._passed_by()
+        raw = await body_of(self.receive, self.proxy.settings.most_bytes)
+        if raw is None:
+            line = f"the body is longer than {self.proxy.settings.most_bytes:,} bytes"
+            await refuse(self.send, 413, line, self.vendor)
+            return 413
+        return await self._watched(self._conversation(raw))
+
+    async def _passed_by(self) -> int:
+        """A request that is not looked into, as it comes; without a body, watched as the others."""
+        length = self.headers.get("content-length")
+        if length in ("", "0") and not self.headers.get("transfer-encoding"):
+            await body_of(self.receive, 0)
+            return await self._watched(self._passed(None))
+        return await self._passed(self._parts())
+
+    async def _parts(self) -> AsyncIterator[bytes]:
+        more = True
+        while more:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise Gone
+            yield message.get("body", b"")
+            more = message.get("more_body", False)
+
+    async def _passed(self, body: AsyncIterator[bytes] | None) -> int:
+        length = self.headers.get("content-length")
+        more = [("content-length", length)] if body is not None and length else []
+        async with self._asked(body, changed=False, more=more) as response:
+            return await self._answered(response)
+
+    async def _conversation(self, raw: bytes) -> int:
+        recalls = self.proxy.recalls
+        try:
+            if recalls is not None:
+                offered = await asyncio.to_thread(recalls.offered, self.path, raw, self.encoding)
+                if offered is not None:
+                    return await self._recalling(recalls, offered)
+            fitted = await self.fitted(raw)
+        except RequestRefusedError as refused:
+            self.proxy.figures.fault("fit")
+            self.row.note = str(refused)[:300]
+            await refuse(self.send, 422, str(refused), self.vendor)
+            return 422
+        async with self._asked(fitted.body, changed=fitted.changed) as response:
+            if response.status not in _REFUSED:
+                return await self._answered(response, fitted)
+            refusal = await _beginning(response)
+            smaller = await self._harder(fitted, raw, response, refusal)
+            if smaller is None:
+                return await self._answered(response, fitted, refusal)
+        async with self._asked(smaller.body, changed=True) as response:
+            return await self._answered(response, smaller)
+
+    async def fitted(
+        self, raw: bytes, encoding: str | None = None, *, aside: bool = False
+    ) -> Fitted:
+        """The body as it is to be sent."""
+        started = perf_counter()
+        given = self.encoding if encoding is None else encoding
+        fitter = self.proxy.fitter
+        fitted = fitter.at_once(self.path, raw, given)
+        if fitted is None:
+            fitted = await asyncio.to_thread(
+                fitter.fit,
+                self.path,
+                raw,
+                given,
+                thread=self.thread,
+                owner=self.owner,
+                aside=aside,
+            )
+        if not aside:
+            self.proxy.figures.fitted(self.row, fitted, perf_counter() - started)
+        return fitted
+
+    async def _harder(
+        self, fitted: Fitted, raw: bytes, response: aiohttp.ClientResponse, refusal: bytes
+    ) -> Fitted | None:
+        with suppress(HoldfastError):
+            text = plain(refusal, response.headers.get("content-encoding", ""))
+            started = perf_counter()
+            smaller = await asyncio.to_thread(
+                self.proxy.fitter.fit_harder,
+                fitted,
+                raw,
+                self.encoding,
+                response.status,
+                text.decode("utf-8", "replace"),
+                thread=self.thread,
+                owner=self.owner,
+            )
+            if smaller is not None:
+                self.proxy.figures.fitted(self.row, smaller, perf_counter() - started)
+            return smaller
+        return None
+
+    async def _recalling(self, recalls: Recalls, offered: bytes) -> int:
+        """As a conversation, in which calls of the recall tool are answered here.
+
+        The answer is held back until it is known whether it holds one.
+        """
+        fitted = await self.fitted(offered, "")
+        for _ in range(recalls.rounds):
+            async with self._asked(fitted.body, changed=True, readable=True) as response:
+                if response.status != 200:
+                    return await self._answered(response, fitted)
+                held = await response.content.read()
+                kind = response.headers.get("content-type", "")
+                more = await asyncio.to_thread(
+                    recalls.answered, self.path, offered, held, kind, fitted.thread
+                )
+                if more is None:
+                    return await self._answered(response, fitted, held)
+            offered = more
+            fitted = await self.fitted(offered, "", aside=True)
+        async with self._asked(fitted.body, changed=True) as response:
+            return await self._answered(response, fitted)
+
+    def _asked(
+        self,
+        body: bytes | AsyncIterator[bytes] | None,
+        *,
+        changed: bool,
+        readable: bool = False,
+        more: list[tuple[str, str]] | None = None,
+    ) -> aiohttp.client._RequestContextManager:  # pyright: ignore[reportPrivateUsage] - it has no other name
+        """The request upstream; ``readable``: its answer must come without a content coding."""
+        left = _HOP | _RECODED if changed else _HOP
+        left = left | {b"accept-encoding"} if readable else left
+        headers = [
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name, value in self.scope["headers"]
+            if name not in left and not name.startswith(_OWN)
+        ]
+        if readable:
+            headers.append(("accept-encoding", "identity"))
+        target = self.scope.get("raw_path") or self.path.encode()
+        query: bytes = self.scope.get("query_string", b"")
+        whole = (target + b"?" + query if query else target).decode("latin-1")
+        return self.proxy.session().request(
+            self.scope["method"],
+            URL(self.proxy.settings.upstreams[self.vendor] + whole, encoded=True),
+            data=body,
+            headers=[*headers, *(more or [])],
+            allow_redirects=False,
+        )
+
+    async def _answered(
+        self, response: aiohttp.ClientResponse, fitted: Fitted | None = None, read: bytes = b""
+    ) -> int:
+        """Pass the answer on, what was read of it first."""
+        headers = [
+            (low, value)
+            for name, value in response.raw_headers
+            if (low := name.lower()) not in _HOP or low == b"content-length"
+        ]
+        if fitted is not None and fitted.fault:
+            line = fitted.note.encode("ascii", "replace")[:300]
+            headers.append((b"x-holdfast-note", b"sent as it was: " + line))
+        self.begun = True
+        await self.send(
+            {"type": "http.response.start", "status": response.status, "headers": headers}
+        )
+        looks = fitted is not None and "content-encoding" not in response.headers
+        if read:
+            self.usage.see(read)
+            await self.send({"type": "http.response.body", "body": read, "more_body": True})
+        async for chunk in response.content.iter_any():
+            if looks:
+                self.usage.see(chunk)
+            await self.send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await self.send({"type": "http.response.body", "body": b""})
+        return response.status
+
+    async def _watched(self, work: Coroutine[Any, Any, int]) -> int:
+        """Do the work until it is done, or the client has gone."""
+        task = asyncio.ensure_future(work)
+        watch = asyncio.ensure_future(self._left(task))
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._gone:
+                raise Gone from None
+            task.cancel()
+            raise
+        finally:
+            watch.cancel()
+
+    async def _left(self, task: asyncio.Task[int]) -> None:
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
+        task.cancel()
+
+
+async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+    """So much of an answer as is looked at."""
+    read = b""
+    async for chunk in response.content.iter_any():
+        read += chunk
+        if len(read) > _REFUSAL:
+            break
+    return read
+
+
+async def _no_socket(scope: Scope, receive: Receive, send: Send) -> None:
+    """Tell a client that wants a WebSocket to use HTTP: Codex does so at once."""
+    kind = "http"
+    if scope["type"] == "websocket":
+        kind = "websocket.http"
+        await receive()
+    headers = [(b"content-length", b"0"), (b"connection", b"close")]
+    await send({"type": f"{kind}.response.start", "status": 426, "headers": headers})
+    await send({"type": f"{kind}.response.body", "body": b""})

@@ -1,0 +1,171 @@
+"""What the proxy did: counters for Prometheus, and the last requests for its page.
+
+Text of messages is in nothing of this but the reports of the last few requests, in memory alone.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from holdfast.http.fitter import Fitted
+from holdfast.proxy.usage import Usage
+from holdfast.result import CompressionResult
+
+CACHED = 0.1
+"""What a token that the provider's cache has costs beside one that it reads: as Anthropic and
+OpenAI publish it for their present models."""
+
+_RECENT = 50
+_REPORTS = 10
+_THREADS = 500
+_POINTS = 120
+_LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+
+
+@dataclass(slots=True)
+class Row:
+    """One request, as the page shows it; times in milliseconds, sizes in tokens."""
+
+    number: int
+    at: str
+    path: str
+    model: str
+    thread: str
+    before: int = 0
+    after: int = 0
+    grown: bool = False
+    changed: bool = False
+    fitted_in: float = 0.0
+    status: int = 0
+    read: int = 0
+    cached: int = 0
+    note: str = ""
+    report: bool = False
+
+
+class Figures:
+    """Counts requests; one serves a whole proxy."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "holdfast_requests", "Requests passed on", ["outcome"], registry=self.registry
+        )
+        self._tokens = Counter(
+            "holdfast_tokens", "Tokens of conversations", ["side"], registry=self.registry
+        )
+        self._provider = Counter(
+            "holdfast_provider_tokens",
+            "Tokens by the provider's own count",
+            ["kind"],
+            registry=self.registry,
+        )
+        self._faults = Counter("holdfast_faults", "Faults", ["where"], registry=self.registry)
+        self._seconds = Histogram(
+            "holdfast_fit_seconds", "Time of a fit", registry=self.registry, buckets=_LATENCIES
+        )
+        self.live = Gauge("holdfast_live", "Requests under way", registry=self.registry)
+        self.recent: deque[Row] = deque(maxlen=_RECENT)
+        self.points: deque[tuple[float, int, int]] = deque(maxlen=_POINTS)
+        self.totals = {"requests": 0, "before": 0, "after": 0, "read": 0, "cached": 0, "faults": 0}
+        self.net = 0.0
+        """Tokens saved, in tokens that are read at full price: what the cache would have spared
+        without Holdfast, and what it cost to make views anew, are counted against it."""
+        self._threads: OrderedDict[str, tuple[int, int]] = OrderedDict()
+        self._reports: OrderedDict[int, CompressionResult] = OrderedDict()
+        self._lock = Lock()
+
+    def begin(self, path: str) -> Row:
+        """A request that has come."""
+        with self._lock:
+            self.totals["requests"] += 1
+            number = self.totals["requests"]
+        return Row(number, datetime.now(UTC).strftime("%H:%M:%S"), path[:120], "", "")
+
+    def fitted(self, row: Row, fitted: Fitted, seconds: float) -> None:
+        """What became of its body."""
+        row.model, row.thread = fitted.model[:80], fitted.thread
+        row.before, row.after = fitted.before, fitted.after
+        row.grown, row.changed, row.note = fitted.grown, fitted.changed, fitted.note[:300]
+        row.fitted_in = round(seconds * 1_000, 2)
+        self._seconds.observe(seconds)
+        if fitted.fault:
+            self.fault("fit")
+        if not fitted.before:
+            return
+        self._tokens.labels("before").inc(fitted.before)
+        self._tokens.labels("after").inc(fitted.after)
+        with self._lock:
+            self.totals["before"] += fitted.before
+            self.totals["after"] += fitted.after
+            self.net += self._saved(fitted)
+            self.points.append((row.number, fitted.before, fitted.after))
+            if fitted.result is not None and fitted.changed and not fitted.grown:
+                self._reports[row.number] = fitted.result
+                row.report = True
+                while len(self._reports) > _REPORTS:
+                    self._reports.popitem(last=False)
+
+    def _saved(self, fitted: Fitted) -> float:
+        """Of this request: what it would have cost whole, less what it costs."""
+        before, after = self._threads.pop(fitted.thread, (0, 0))
+        self._threads[fitted.thread] = (fitted.before, fitted.after)
+        while len(self._threads) > _THREADS:
+            self._threads.popitem(last=False)
+        whole = fitted.before - min(before, fitted.before) * (1 - CACHED)
+        held = min(after, fitted.after) if fitted.grown or not fitted.changed else 0
+        return whole - (fitted.after - held * (1 - CACHED))
+
+    def fault(self, where: str) -> None:
+        """Something went wrong: ``fit``, ``upstream``, ``store``, ``client`` or ``proxy``."""
+        self._faults.labels(where).inc()
+        with self._lock:
+            self.totals["faults"] += 1
+
+    def end(self, row: Row, status: int, usage: Usage | None = None) -> None:
+        """The request is done, with the status that the client got (499: it went away)."""
+        row.status = status
+        self._requests.labels("fitted" if row.changed else "passed").inc()
+        if usage is not None:
+            row.read, row.cached = usage.read, usage.cached
+            for kind, tokens in (
+                ("read", usage.read),
+                ("cached", usage.cached),
+                ("written", usage.written),
+            ):
+                self._provider.labels(kind).inc(tokens)
+            with self._lock:
+                self.totals["read"] += usage.read
+                self.totals["cached"] += usage.cached
+        self.recent.append(row)
+
+    def report_of(self, number: int) -> CompressionResult | None:
+        """The result of one of the last requests that were made anew."""
+        return self._reports.get(number)
+
+    def metrics(self) -> bytes:
+        """In the text format of Prometheus."""
+        return generate_latest(self.registry)
+
+    def told(self) -> dict[str, Any]:
+        """What the page shows."""
+        with self._lock:
+            threads = [
+                {"thread": name, "before": before, "after": after}
+                for name, (before, after) in list(self._threads.items())[-20:]
+            ]
+            points, totals, net = list(self.points), dict(self.totals), round(self.net)
+        rows = [asdict(row) for row in reversed(self.recent)]
+        return {
+            "totals": totals,
+            "net": net,
+            "points": points,
+            "rows": rows,
+            "threads": threads[::-1],
+        }

@@ -1,0 +1,205 @@
+"""What the proxy answers by itself: its page, its figures, health, and shortening for gateways."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qs
+
+import msgspec
+
+from holdfast.api import compress
+from holdfast.formats.values import is_list
+from holdfast.http.bodies import plain, read_object
+from holdfast.http.fitter import Fitter
+from holdfast.http.threads import named_in_headers, owner_of, thread_of
+from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
+from holdfast.options import Options
+from holdfast.proxy.asgi import Fields, Receive, Scope, Send, answer, answer_json, body_of
+from holdfast.proxy.figures import Figures
+from holdfast.proxy.settings import LOOPBACK, Settings
+from holdfast.recovery import recall
+from holdfast.reports import report
+
+_PAGE = "/holdfast"
+_COMPRESS = "/v1/compress"
+_RETRIEVE = "/v1/retrieve"
+_TEXT = b"text/plain; version=0.0.4; charset=utf-8"
+_HTML = b"text/html; charset=utf-8"
+_TICK = 1.0  # seconds between two looks at the figures
+_GUARDED = (
+    (b"content-security-policy", b"default-src 'self' 'unsafe-inline'; frame-ancestors 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+)
+_COOKIE = "holdfast_token="
+
+
+class Pages:
+    """Answers under the proxy's own paths."""
+
+    def __init__(self, settings: Settings, fitter: Fitter, figures: Figures) -> None:
+        self._settings, self._fitter, self._figures = settings, fitter, figures
+
+    def has(self, path: str) -> bool:
+        """Whether the path is one of the proxy's own."""
+        own = path in ("/healthz", "/metrics", _COMPRESS, _PAGE, _RETRIEVE)
+        return own or path.startswith((f"{_PAGE}/", f"{_RETRIEVE}/"))
+
+    async def serve(self, scope: Scope, headers: Fields, receive: Receive, send: Send) -> None:
+        """Answer a request to one of them."""
+        path: str = scope["path"]
+        if path == "/healthz":
+            await answer(send, 200, b"ok\n", b"text/plain")
+            return
+        if not self._open(headers, scope):
+            line = b"holdfast: this needs the proxy's token, as ?token=... or in a header; see --token\n"
+            await answer(send, 403, line, b"text/plain")
+            return
+        if path == _COMPRESS:
+            await self._compressed(headers, receive, send)
+        elif path.startswith(_RETRIEVE):
+            await self._retrieved(path, headers, receive, send)
+        elif path == "/metrics":
+            await answer(send, 200, self._figures.metrics(), _TEXT)
+        elif path == f"{_PAGE}/events":
+            await self._events(receive, send)
+        elif path.startswith(f"{_PAGE}/requests/"):
+            await self._report(path.rpartition("/")[2], send)
+        elif path in (_PAGE, f"{_PAGE}/"):
+            await self._page(scope, send)
+        else:
+            await answer(send, 404, b"holdfast: there is no such page\n", b"text/plain")
+
+    def _open(self, headers: Fields, scope: Scope) -> bool:
+        """Whether whoever asks may: by the token, or where there is none, from this machine alone.
+
+        The name in the header Host is looked at, so that no page of elsewhere can ask through a
+        browser here.
+        """
+        token = self._settings.token
+        if not token:
+            host = headers.get("host").lower()
+            return (host.rpartition(":")[0] or host).strip("[]") in LOOPBACK
+        query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
+        cookies = (each.strip() for each in headers.get("cookie").split(";"))
+        given = [
+            *query.get("token", ()),
+            headers.get("authorization").removeprefix("Bearer "),
+            *(each.removeprefix(_COOKIE) for each in cookies if each.startswith(_COOKIE)),
+        ]
+        return any(hmac.compare_digest(each.encode(), token.encode()) for each in given)
+
+    async def _page(self, scope: Scope, send: Send) -> None:
+        more = list(_GUARDED)
+        if self._settings.token and scope.get("query_string"):
+            cookie = f"{_COOKIE}{self._settings.token}; HttpOnly; SameSite=Strict; Path=/"
+            more.append((b"set-cookie", cookie.encode()))
+        await answer(send, 200, _page_text(), _HTML, more)
+
+    async def _events(self, receive: Receive, send: Send) -> None:
+        """The figures, again whenever they have changed, until the reader goes."""
+        headers = [(b"content-type", b"text/event-stream"), *_GUARDED]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        gone = asyncio.ensure_future(_until_gone(receive))
+        last = b""
+        try:
+            while not gone.done():
+                told = msgspec.json.encode(self._figures.told())
+                chunk = b"data: " + told + b"\n\n" if told != last else b": \n\n"
+                last = told
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                await asyncio.wait({gone}, timeout=_TICK)
+        finally:
+            gone.cancel()
+
+    async def _report(self, number: str, send: Send) -> None:
+        """The page of one result."""
+        result = self._figures.report_of(int(number)) if number.isdecimal() else None
+        if result is None:
+            line = b"holdfast: what was done to this request is not remembered any more\n"
+            await answer(send, 404, line, b"text/plain")
+            return
+        page = await asyncio.to_thread(report, result, "html")
+        await answer(send, 200, page.encode("utf-8", "replace"), _HTML, _GUARDED[1:])
+
+    async def _compressed(self, headers: Fields, receive: Receive, send: Send) -> None:
+        raw = await body_of(receive, self._settings.most_bytes)
+        told: dict[str, Any]
+        try:
+            body = read_object(plain(raw or b"", headers.get("content-encoding")))
+            status, told = 200, await asyncio.to_thread(self._shortened, body, headers)
+        except HoldfastError as fault:
+            status, told = 400, {"error": {"message": f"holdfast: {fault}"}}
+        await answer_json(send, status, told)
+
+    def _shortened(self, body: Mapping[str, Any], headers: Fields) -> dict[str, Any]:
+        """The same number of messages, their outputs shortened: as gateways ask for it."""
+        messages: object = body.get("messages")
+        if not is_list(messages):
+            raise ConfigError("there are none", place="messages", advice="give a list")
+        model = body.get("model")
+        budget = self._fitter.budgets.of(model if isinstance(model, str) else "", body)
+        told: dict[str, Any] = {
+            "messages": messages,
+            "tokens_before": 0,
+            "tokens_after": 0,
+            "ccr_hashes": [],
+        }
+        if budget is None or not messages:
+            return told | {"compression_ratio": 1.0}
+        options: Options = {
+            **self._fitter.options,
+            "strategy": ["shrink"],
+            "model": model if isinstance(model, str) else None,
+            "thread": _thread(headers),
+        }
+        result = compress(list(messages), budget, **options)
+        metrics = result.metrics
+        return told | {
+            "messages": result.messages,
+            "tokens_before": metrics.tokens_before,
+            "tokens_after": metrics.tokens_after,
+            "compression_ratio": metrics.tokens_after / max(1, metrics.tokens_before),
+        }
+
+    async def _retrieved(self, path: str, headers: Fields, receive: Receive, send: Send) -> None:
+        """An original that a shortened text names."""
+        raw = await body_of(receive, self._settings.most_bytes)
+        told: dict[str, Any]
+        try:
+            key = path.removeprefix(_RETRIEVE).strip("/")
+            key = key or str(read_object(raw or b"{}").get("hash") or "")
+            text = await asyncio.to_thread(self._original, key, headers)
+            status, told = 200, {"hash": key, "original_content": text}
+        except HoldfastError as fault:
+            status = 404 if isinstance(fault, NotFoundError) else 400
+            told = {"error": {"message": f"holdfast: {fault}"}}
+        await answer_json(send, status, told)
+
+    def _original(self, key: str, headers: Fields) -> str:
+        store = self._fitter.options.get("store")
+        if store is None:
+            raise NotFoundError(key, where="a proxy without a store")
+        secret = self._fitter.options.get("secret") or ""
+        return recall(key, store=store, thread=_thread(headers), secret=secret)
+
+
+def _thread(headers: Fields) -> str:
+    """The conversation that the caller names; of all that a caller does not name, one."""
+    return thread_of(owner_of(headers), named_in_headers(headers))
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+@cache
+def _page_text() -> bytes:
+    return files("holdfast.proxy").joinpath("page.html").read_bytes()

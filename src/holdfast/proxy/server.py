@@ -1,0 +1,88 @@
+"""The proxy as a program: uvicorn runs it, until it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from threading import Thread
+from time import sleep
+
+import uvicorn
+
+from holdfast.kernel.errors import ConfigError
+from holdfast.proxy.app import Proxy
+from holdfast.proxy.settings import LOOPBACK, Settings
+
+_STEP = 0.01  # seconds
+_BACKLOG = 1_024  # connections
+
+
+def _listening(settings: Settings) -> socket.socket:
+    """The socket. Raises ConfigError where the address cannot be had."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((settings.host, settings.port))
+        found.listen(_BACKLOG)  # what comes while it warms up waits
+    except OSError as fault:
+        found.close()
+        place = f"{settings.host}:{settings.port}"
+        advice = "give another --port, or end what listens there"
+        raise ConfigError(
+            f"it cannot be listened on ({fault.strerror})", place=place, advice=advice
+        ) from fault
+    return found
+
+
+def _server(settings: Settings) -> uvicorn.Server:
+    config = uvicorn.Config(
+        Proxy(settings),
+        ws="none",
+        access_log=False,
+        log_level="critical",
+        limit_concurrency=settings.connections,
+        timeout_graceful_shutdown=settings.grace,
+        server_header=False,
+        date_header=False,
+    )
+    return uvicorn.Server(config)
+
+
+def address(settings: Settings, listening: socket.socket) -> str:
+    """Where clients find it."""
+    host = settings.host if settings.host in LOOPBACK else "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+
+
+def serve(settings: Settings, told: Callable[[str], object]) -> None:
+    """Run until a signal ends it; ``told`` is given the address as soon as it is known.
+
+    Raises ConfigError where it cannot listen.
+    """
+    listening = _listening(settings)
+    server = _server(settings)
+    told(address(settings, listening))
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
+
+
+@contextmanager
+def serving(settings: Settings) -> Generator[str, None, None]:
+    """Run beside what is done meanwhile; its address, once it answers.
+
+    Raises ConfigError where it cannot listen.
+    """
+    listening = _listening(settings)
+    server = _server(settings)
+    thread = Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    try:
+        while not server.started and thread.is_alive():
+            sleep(_STEP)
+        yield address(settings, listening)
+    finally:
+        server.should_exit = True
+        thread.join(settings.grace + 1)
+        listening.close()

@@ -1,0 +1,103 @@
+"""``holdfast serve`` and ``holdfast run``, as processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from holdfast.cli import main
+from holdfast.cli.run import _told
+from tests.doors import talks
+from tests.doors.provider import Provider
+from tests.doors.proxies import post
+
+CHAT = "/v1/chat/completions"
+HOLDFAST = [sys.executable, "-m", "holdfast"]
+
+
+@pytest.fixture
+def provider():
+    with Provider() as found:
+        yield found
+
+
+@contextmanager
+def serve(*options):
+    command = [*HOLDFAST, "serve", "--port", "0", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        line = running.stderr.readline()
+        try:
+            yield line.split("listens on ")[1].split(";")[0], running
+        finally:
+            running.kill()
+
+
+def test_serve_says_where_it_listens_fits_and_ends_in_order(provider):
+    with serve("--upstream", provider.url, "--budget", "8k") as (address, running):
+        body = {"model": "gpt-4o", "messages": talks.chat(30)}
+        assert post(address + CHAT, body).status_code == 200
+        assert httpx2.get(f"{address}/healthz").text == "ok\n"
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(20) in (0, -signal.SIGTERM)
+    assert len(provider.asked[0].raw) < len(json.dumps(body)) / 2
+
+
+ASKS = """
+import openai, os, sys
+sys.path.insert(0, os.getcwd())
+from tests.doors import talks
+messages = talks.chat(30)
+with openai.OpenAI(api_key="k") as client:
+    print(client.chat.completions.create(model="gpt-4o", messages=messages).choices[0].message.content)
+sys.exit(7)
+"""
+
+
+def test_run_stands_beside_a_program_and_ends_with_its_code(provider):
+    command = [*HOLDFAST, "run", "--budget", "8k", "--", sys.executable, "-c", ASKS]
+    environment = {**os.environ, "OPENAI_BASE_URL": f"{provider.url}/v1"}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.returncode) == ("fine\n", 7), done.stderr
+    assert len(provider.asked[0].body["messages"]) < len(talks.chat(30))
+
+
+def test_codex_is_told_in_its_own_way():
+    told = _told(["codex", "exec", "do it"], "http://127.0.0.1:1")
+    assert told[-2:] == ["exec", "do it"]
+    assert 'model_providers.holdfast.base_url="http://127.0.0.1:1/v1"' in told
+    assert _told(["python", "app.py"], "http://127.0.0.1:1") == ["app.py"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ["serve", "--budget", "many"],
+            "holdfast: --budget: 'many' is no budget; give one such as 32k",
+        ),
+        (["serve", "--budget-for", "gpt-4o"], "holdfast: --budget-for: 'gpt-4o' names no model"),
+        (["serve", "--recall"], "holdfast: --store: recall needs a place for originals"),
+        (["serve", "--host", "0.0.0.0"], "holdfast: --token: 0.0.0.0 can be reached by others"),
+        (["serve", "--upstream", "nowhere"], "holdfast: --upstream: 'nowhere' is no address"),
+        (["serve", "--store", "memory://"], "holdfast: --store memory://: what is kept in memory"),
+        (["run", "--", "no-such-program"], "holdfast: no-such-program: there is no such program"),
+    ],
+)
+def test_what_a_person_gets_wrong_is_one_line(arguments, line, capsys):
+    assert main(arguments) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(line)
+    assert told.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_one_line(provider, capsys):
+    port = provider.url.rpartition(":")[2]
+    assert main(["serve", "--port", port]) == 2
+    assert "it cannot be listened on" in capsys.readouterr().err
