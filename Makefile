@@ -9,7 +9,7 @@ BUDGET ?= 8000
 
 SECONDS ?= 600
 
-.PHONY: demo test lint types contracts bare tests conformance test-deep fuzz bench quality docs docs-serve coverage help size clean
+.PHONY: demo test test-stores servers lint types contracts bare tests conformance test-deep fuzz bench quality docs docs-serve coverage help size clean
 
 demo: $(VENV)/.installed ## fit a recorded conversation to a budget and show what became of each message
 	@$(BIN)/python examples/demo.py --budget $(BUDGET)
@@ -47,6 +47,14 @@ bare: $(VENV)/.dev ## in an environment with nothing but Python
 
 tests: $(VENV)/.dev
 	HOLDFAST_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS)
+
+test-stores: $(VENV)/.dev servers ## stores on real servers, started for it; KILLS=500 for the long form
+	$(BIN)/python -m pytest tests/servers
+
+servers: ## PostgreSQL and Redis of the system's packages, which the tests start by themselves
+	@ls /usr/lib/postgresql/*/bin/postgres $$(command -v redis-server || echo /none) >/dev/null 2>&1 || \
+		{ SUDO=$$(command -v sudo || true); $$SUDO apt-get update -qq && \
+		RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive $$SUDO apt-get install -y -qq --no-install-recommends postgresql redis-server >/dev/null; }
 
 conformance: $(VENV)/.dev ## HOLDFAST_CASES=FILE make conformance
 	$(BIN)/python -m tests.conformance $(HOLDFAST_CASES)

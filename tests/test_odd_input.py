@@ -183,8 +183,8 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
             "store: 'sqlite:a.db' is not a URL; a file is written 'sqlite:///a.db'",
         ),
         (
-            {"store": "redis://x"},
-            "store: there is no store named 'redis'; known are memory, sqlite",
+            {"store": "mongodb://x"},
+            "store: there is no store named 'mongodb'; known are az, file, gs, memory, ",
         ),
     ],
     ids=range(53),

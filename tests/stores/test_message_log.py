@@ -11,6 +11,7 @@ from holdfast.stores.protocols import KeepsLogs, Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import PrefixStore
 from tests.contracts.log_contract import LogContract
+from tests.stores.doubles import TextStore
 
 
 class TestInProcessLog(LogContract):
@@ -70,5 +71,14 @@ class TestSqliteLog(LogContract):
         assert set(log.search(words, 99)) == set(range(20))
 
 
-def test_a_wrapper_that_changes_keys_does_not_pretend_to_keep_logs():
-    assert not isinstance(PrefixStore(InProcessStore(), "a"), KeepsLogs)
+class TestLogOfANamespace(LogContract):
+    @pytest.fixture
+    def store(self):
+        inner = InProcessStore()
+        PrefixStore(inner, "other").log("talk").append([Line("not yours", words="needle cat dog")])
+        return PrefixStore(inner, "tenant: 1%")
+
+
+def test_a_wrapper_keeps_logs_where_the_store_beneath_does():
+    assert isinstance(PrefixStore(InProcessStore(), "a"), KeepsLogs)
+    assert not isinstance(PrefixStore(TextStore(), "a"), KeepsLogs)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.stores import STORES, open_store
+from holdfast.stores.artifacts import ArtifactStore
 from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
 from tests.stores.doubles import AwaitedTextStore, TextStore
 
@@ -56,17 +59,23 @@ def test_opening_by_url_touches_no_file(tmp_path):
         ),
         (
             "sqlit:///a.db",
-            "there is no store named 'sqlit'; did you mean 'sqlite'? known are memory, sqlite",
+            "there is no store named 'sqlit'; did you mean 'sqlite'? known are az, file, gs, memory, ",
         ),
         (
-            "redis://:secret@host:6379/0",
-            "there is no store named 'redis'; known are memory, sqlite",
+            "mongodb://u:secret@host/db",
+            "there is no store named 'mongodb'; known are az, file, gs, memory, ",
         ),
         (
-            "postgresql://u:secret@host/db",
-            "there is no store named 'postgresql'; known are memory, sqlite",
+            "redis://:secret@/0",
+            "store: 'redis:///0' names no host; write 'redis://host:6379/0'",
         ),
-        ("s3://bucket/prefix", "there is no store named 's3'; known are memory, sqlite"),
+        (
+            "postgresql://u:secret@host",
+            "store: 'postgresql://host' names no database; write 'postgresql://user@host/database'",
+        ),
+        ("s3://", "store: 's3://' names no bucket; write 's3://bucket/prefix'"),
+        ("file://host/folder", "store: 'file://host/folder' names no folder; write 'file:///var"),
+        ("memory://a?artifacts=nothing", "store: 'nothing' is not a URL; a file is written"),
         (None, "store: a NoneType is not a store; give a URL such as 'sqlite:///agent.db'"),
         (Path("agent.db"), "is not a store; give a URL such as 'sqlite:///agent.db'"),
         ({}, "store: a dict is not a store; give a URL such as 'sqlite:///agent.db'"),
@@ -83,3 +92,35 @@ def test_what_is_no_store_is_refused_in_one_line_that_says_what_to_do(spec, line
 
 def test_every_name_of_the_table_stands_for_a_class_with_from_url():
     assert all(callable(STORES.load(name).from_url) for name in STORES.table)
+
+
+def test_a_folder_keeps_artifacts_as_files_and_the_rest_in_one(tmp_path):
+    place = tmp_path / "a folder"
+    with closing(open_store(f"file://{place}".replace(" ", "%20"))) as store:
+        assert not place.exists()
+        store.set("k", "v")
+        kept = ArtifactStore(store).put("line\n" * 1_000)
+        store.log("talk").append([Line("said")])
+    with closing(open_store(f"file://{place}".replace(" ", "%20"))) as again:
+        assert (again.get("k"), again.log("talk").length()) == ("v", 1)
+        assert ArtifactStore(again).get(kept.reference) == "line\n" * 1_000
+    files = [path.name for path in (place / "artifacts").iterdir()]
+    assert files == [f"content_{kept.reference}"]
+    assert place.stat().st_mode & 0o077 == 0
+
+
+def test_a_tenant_of_a_url_sees_what_is_its_own():
+    everyone = open_store("memory://of-tenants")
+    acme, other = (open_store(f"memory://of-tenants?tenant={name}") for name in ("acme+1", "b"))
+    acme.set("k", "v")
+    acme.log("talk").append([Line("said")])
+    assert (other.get("k"), other.keys(), other.logs()) == (None, [], [])
+    assert (everyone.keys(), everyone.logs()) == (["acme 1:k"], ["acme 1:talk"])
+
+
+def test_artifacts_of_a_url_go_where_it_says():
+    store = open_store("memory://keys?artifacts=memory%3A%2F%2Fartifacts&tenant=acme")
+    store.set("k", "v")
+    kept = ArtifactStore(store).put("text")
+    assert open_store("memory://keys").keys() == ["acme:k"]
+    assert open_store("memory://artifacts").keys() == [f"acme:content_{kept.reference}"]

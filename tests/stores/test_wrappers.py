@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import sys
 
 import pytest
@@ -8,8 +9,14 @@ from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.stores import protocols
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
-from holdfast.stores.wrappers import PrefixStore
-from tests.contracts.store_contract import CompleteStoreContract, StoreContract
+from holdfast.stores.wrappers import (
+    ExpiringStore,
+    LayeredStore,
+    MeasuredStore,
+    PrefixStore,
+    RoutedStore,
+)
+from tests.contracts.store_contract import Clock, CompleteStoreContract, StoreContract
 from tests.stores.doubles import AwaitedTextStore, Settled, TextStore
 
 KEY = bytes(range(32))
@@ -250,3 +257,88 @@ class TestEncryption:
         monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
         with pytest.raises(MissingExtraError, match=r"pip install 'holdfast\[encrypt\]'"):
             __import__("holdfast.stores.encrypt")
+
+
+class TestLayeredStore(CompleteStoreContract):
+    @pytest.fixture
+    def store(self, clock):
+        return LayeredStore(InProcessStore(clock=clock))
+
+
+class TestMeasuredStore(CompleteStoreContract):
+    @pytest.fixture
+    def store(self, clock):
+        return MeasuredStore(InProcessStore(clock=clock))
+
+
+class TestRoutedStore(CompleteStoreContract):
+    @pytest.fixture
+    def store(self, clock):
+        return RoutedStore(InProcessStore(clock=clock), InProcessStore())
+
+
+class TestExpiringStore(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return ExpiringStore(InProcessStore(), 60)
+
+
+def test_whatever_is_set_expires():
+    clock = Clock()
+    store = ExpiringStore(InProcessStore(clock=clock), 60)
+    store.set("k", "v")
+    store.set_for("longer", "v", 1_000)
+    store.set_for("shorter", "v", 10)
+    clock.now += 59
+    assert store.keys() == ["k", "longer"]
+    clock.now += 1
+    assert store.keys() == []
+    assert not isinstance(store, protocols.PutsIfAbsent)
+
+
+def test_what_forgets_nothing_cannot_expire():
+    with pytest.raises(ConfigError, match="a TextStore forgets nothing by itself; give one whose"):
+        ExpiringStore(TextStore(), 60)
+
+
+def test_an_artifact_that_was_read_is_near_and_what_may_change_is_not():
+    inner = TextStore()
+    store = LayeredStore(inner, most=10)
+    inner.entries = {"content_1": "12345678", "content_2": "12345", "k": "v"}
+    assert [store.get(key) for key in ("content_1", "k")] == ["12345678", "v"]
+    inner.entries = {"content_2": "12345", "k": "w"}
+    assert [store.get(key) for key in ("content_1", "k")] == ["12345678", "w"]
+    assert store.get("content_2") == "12345"
+    assert store.get("content_1") is None, "there is room for 10 characters"
+    store.delete("content_2")
+    assert store.get("content_2") is None
+
+
+def test_calls_are_measured_with_their_faults_and_those_of_logs():
+    store = MeasuredStore(InProcessStore())
+    store.set("k", "v")
+    store.get("k")
+    store.get("none")
+    store.log("talk").append([protocols.Line("a")])
+    store.set_bytes("bytes", b"\xff")
+    with pytest.raises(StoreError):
+        store.get("bytes")
+    measures = store.measures
+    assert {name: (each.calls, each.faults) for name, each in measures.items()} == {
+        "set": (1, 0),
+        "get": (3, 1),
+        "log.append": (1, 0),
+        "set_bytes": (1, 0),
+    }
+    assert all(0 < each.longest <= each.seconds for each in measures.values())
+
+
+def test_an_awaited_store_is_measured_until_it_answers():
+    store = MeasuredStore(AwaitedTextStore())
+    asyncio.run(_twice(store))
+    assert {name: each.calls for name, each in store.measures.items()} == {"set": 1, "get": 1}
+
+
+async def _twice(store):
+    await store.set("k", "v")
+    assert await store.get("k") == "v"

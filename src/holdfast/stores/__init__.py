@@ -1,11 +1,13 @@
-"""Where are the bytes? Text by key, in memory or in a file.
+"""Where are the bytes? Text by key, and logs: in memory, in a file, or on a server.
 
 Artifacts and wrappers over any such store.
 """
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Protocol, cast, runtime_checkable
+from urllib.parse import unquote_plus
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
@@ -17,9 +19,29 @@ STORES = Registry(
     table={
         "memory": "holdfast.stores.in_process:InProcessStore",
         "sqlite": "holdfast.stores.sqlite:SqliteStore",
+        "file": "holdfast.stores.folder:FolderStore",
+        "postgresql": "holdfast.stores.postgres:PostgresStore",
+        "postgres": "holdfast.stores.postgres:PostgresStore",
+        "redis": "holdfast.stores.redis:RedisStore",
+        "rediss": "holdfast.stores.redis:RedisStore",
+        "valkey": "holdfast.stores.redis:RedisStore",
+        "valkeys": "holdfast.stores.redis:RedisStore",
+        "s3": "holdfast.stores.objects:ObjectStore",
+        "gs": "holdfast.stores.objects:ObjectStore",
+        "az": "holdfast.stores.objects:ObjectStore",
     },
 )
 """By URL scheme. A class from outside has ``from_url`` too."""
+
+
+_WRAPPERS = Registry(
+    noun="wrapper",
+    group="wrappers",
+    table={
+        "routed": "holdfast.stores.wrappers:RoutedStore",
+        "tenant": "holdfast.stores.wrappers:PrefixStore",
+    },
+)
 
 
 @runtime_checkable
@@ -38,9 +60,13 @@ def open_store(spec: str | KeyValueStore) -> KeyValueStore:
     """The store of a URL, or the very object that already is one.
 
     ``memory://`` and ``memory://name`` name stores that all of this process shares;
-    ``sqlite:///file.db`` is relative, ``sqlite:////var/file.db`` absolute. A file is opened when it
-    is first used. Raises ConfigError if the URL or the object is no store. No message repeats a
-    URL's password.
+    ``sqlite:///file.db`` is relative, ``sqlite:////var/file.db`` absolute; ``file:///folder`` keeps
+    everything in a folder, ``postgresql://user@host/database`` and ``redis://host:6379/0`` on a
+    server, ``s3://bucket/prefix`` (``gs://``, ``az://``) in a bucket, which holds keys and
+    artifacts but no logs. Of any, ``?artifacts=URL`` puts the artifacts into another store, and
+    ``?tenant=NAME`` opens what is one tenant's alone. A file or a server is opened when it is first
+    used. Raises ConfigError if the URL or the object is no store, MissingExtraError if its package
+    is not installed. No message repeats a URL's password.
     """
     return _by_url(spec) if isinstance(spec, str) else _checked(spec)
 
@@ -57,6 +83,31 @@ def _checked(given: object) -> KeyValueStore:
 
 
 def _by_url(url: str) -> KeyValueStore:
+    plain, options = _split(url)
+    store = _opened(plain)
+    if "artifacts" in options:
+        store = _wrapper("routed")(store, open_store(options["artifacts"]))
+    return _wrapper("tenant")(store, options["tenant"]) if "tenant" in options else store
+
+
+def _split(url: str) -> tuple[str, dict[str, str]]:
+    """The URL without the options that hold for any, and these."""
+    head, mark, query = url.partition("?")
+    own, rest = dict[str, str](), list[str]()
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        if name in ("artifacts", "tenant"):
+            own[name] = unquote_plus(value)
+        else:
+            rest.append(part)
+    return (head + mark + "&".join(rest) if any(rest) else head), own
+
+
+def _wrapper(name: str) -> Callable[..., KeyValueStore]:
+    return cast("Callable[..., KeyValueStore]", _WRAPPERS.load(name))
+
+
+def _opened(url: str) -> KeyValueStore:
     scheme, mark, _ = url.partition("://")
     if not mark:
         file = url.removeprefix("sqlite:") or "agent.db"

@@ -21,10 +21,15 @@ class InProcessLog:
 
     def __init__(self) -> None:
         self._lock = brief_lock()
-        self._lines: list[Line] = []
-        self._places: dict[str, int] = {}
-        self._words = Lexical()
-        self._moments: list[tuple[float, int]] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Let go of all lines."""
+        with self._lock:
+            self._lines: list[Line] = []
+            self._places: dict[str, int] = {}
+            self._words = Lexical()
+            self._moments: list[tuple[float, int]] = []
 
     def length(self) -> int:
         """How many lines there are."""
@@ -163,6 +168,13 @@ class InProcessStore:
             return sorted(
                 name for name, log in self._logs.items() if name.startswith(prefix) and log.length()
             )
+
+    def erase_log(self, name: str) -> None:
+        """Remove the log with all its lines and their index."""
+        with self._lock:
+            held = self._logs.get(name)
+        if held is not None:
+            held.clear()
 
     def _read(self, keys: Sequence[str]) -> list[str | bytes | None]:
         with self._lock:

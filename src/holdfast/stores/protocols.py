@@ -166,6 +166,52 @@ class KeepsLogs(Protocol):
         ...
 
 
+@runtime_checkable
+class ErasesLogs(Protocol):
+    """A store that can let go of a log, as no thread does by itself."""
+
+    def erase_log(self, name: str) -> object | Awaitable[object]:
+        """Remove the log with all its lines and their index; one that is not there is no error."""
+        ...
+
+
+@runtime_checkable
+class Migrates(Protocol):
+    """A store whose schema changes from version to version."""
+
+    def migrate(self) -> int | Awaitable[int]:
+        """Take the steps that the schema lacks, all or none; how many there were."""
+        ...
+
+
+@runtime_checkable
+class Compacts(Protocol):
+    """A store that can be made smaller."""
+
+    def compact(self) -> object | Awaitable[object]:
+        """Give back what deleted and replaced entries took, and shorten the index."""
+        ...
+
+
+@runtime_checkable
+class Checks(Protocol):
+    """A store that can look at itself."""
+
+    def check(self) -> Sequence[str] | Awaitable[Sequence[str]]:
+        """What is damaged, or takes from what the store promises, a line each."""
+        ...
+
+
+@runtime_checkable
+class Leaves(Protocol):
+    """A store of which something stays where it was after an erasure."""
+
+    @property
+    def leftovers(self) -> str:
+        """What stays, and where."""
+        ...
+
+
 def to_bytes(text: str) -> bytes:
     """The text in UTF-8, a lone surrogate in the three bytes that it would take."""
     return text.encode("utf-8", "surrogatepass")
@@ -182,3 +228,10 @@ def to_text(key: str, value: bytes) -> str:
         raise StoreError(
             f"what is kept under {key!r} is bytes and not text: read it with get_bytes"
         ) from fault
+
+
+def shown(url: str) -> str:
+    """The URL without its user, its password and its options."""
+    scheme, _, rest = url.partition("?")[0].partition("://")
+    host, mark, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{mark}{path}"

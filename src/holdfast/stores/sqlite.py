@@ -319,6 +319,11 @@ WRITE = (
 )
 CLAIM = f"{WRITE} WHERE entries.ends <= ?"
 DELETE = "DELETE FROM entries WHERE key = ?"
+_NAMELESS = "UPDATE logs SET name = x'ff' || randomblob(16), length = 0 WHERE id = ?"
+_ERASED = (
+    "DELETE FROM waiting_words WHERE number >= ? AND number < ?",
+    "DELETE FROM lines WHERE number >= ? AND number < ?",
+)
 LOGS = "SELECT name FROM logs WHERE name >= ? AND name < ? AND length > 0 ORDER BY name"
 FORGET = "DELETE FROM entries WHERE ends <= ?"
 
@@ -329,7 +334,8 @@ class SqliteStore:
     A write is on the disk before the call returns, and all of it or nothing is there after a kill
     at any moment. With ``synchronous="normal"`` that holds for a killed process but not for a power
     cut, which may then take the newest writes; it is about eight times faster. ``timeout``: seconds
-    to wait for another process that writes. ``clock``: Unix seconds, for expiry. The file is opened
+    to wait for another process that writes. ``clock``: Unix seconds, for expiry. ``makes_folder``:
+    whether its folder is made too. The file is opened
     when first used, made with mode 0600, and opened again if the store is used after ``close``.
     Errors are StoreError. A file on a network share is not safe.
     """
@@ -341,8 +347,11 @@ class SqliteStore:
         timeout: float = 30.0,
         synchronous: Synchronous = "full",
         clock: Callable[[], float] = time,
+        makes_folder: bool = False,
     ) -> None:
-        self._file = DatabaseFile(Path(path), timeout=timeout, synchronous=synchronous)
+        self._file = DatabaseFile(
+            Path(path), timeout=timeout, synchronous=synchronous, makes_folder=makes_folder
+        )
         self._clock = clock
 
     @classmethod
@@ -440,6 +449,44 @@ class SqliteStore:
         with self._file.use() as connection:
             rows: list[tuple[bytes]] = connection.execute(LOGS, (start, start + b"\xff")).fetchall()
         return [to_text("", name) for (name,) in rows]
+
+    def erase_log(self, name: str) -> None:
+        """Remove the log with all its lines, whose place in the file is overwritten with zeros.
+
+        Its number is never given again: the index still has stems of its words under it.
+        """
+        with self._file.use() as connection:
+            row = connection.execute(_LOG.format(""), (to_bytes(name),)).fetchone()
+        if row is None:
+            return
+        span = row[0] * SPAN, (row[0] + 1) * SPAN
+        with self._file.writing() as connection:
+            connection.execute("PRAGMA secure_delete = ON")
+            for statement in _ERASED:
+                connection.execute(statement, span)
+            connection.execute(_NAMELESS, (row[0],))
+
+    def migrate(self) -> int:
+        """Take the steps that the schema lacks, which opening the file does; how many are left."""
+        with self._file.use():
+            return 0
+
+    def compact(self) -> None:
+        """Merge the index, and give the room of what was deleted back to the disk."""
+        with self._file.writing() as connection:
+            index_words(connection)
+            connection.execute("INSERT INTO line_words (line_words) VALUES ('optimize')")
+        with self._file.use() as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def check(self) -> list[str]:
+        """What SQLite finds damaged, a line each."""
+        with self._file.use() as connection:
+            rows: list[tuple[str]] = connection.execute("PRAGMA integrity_check").fetchall()
+        return [line for (line,) in rows if line != "ok"]
+
+    leftovers = "stems of the erased words in the index of the file, and copies of the file"
 
     def close(self) -> None:
         """Let go of the file; a later use opens it again."""

@@ -165,15 +165,24 @@ class DatabaseFile:
 
     A file that is made can be read by its owner alone.
 
-    ``timeout`` is how many seconds to wait for another process that is writing.
+    ``timeout`` is how many seconds to wait for another process that is writing. ``makes_folder``:
+    whether its folder is made too when there is none.
     """
 
-    def __init__(self, path: Path, *, timeout: float, synchronous: Synchronous) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        timeout: float,
+        synchronous: Synchronous,
+        makes_folder: bool = False,
+    ) -> None:
         self._path = path
         self._place = path.absolute()
         self._home: tuple[int, int] | None = None
         """Which file it was when it was opened, whatever stands at its place now."""
         self._timeout = timeout
+        self._makes_folder = makes_folder
         self._synchronous: Synchronous = synchronous
         self._lock = RLock()
         self._connection: sqlite3.Connection | None = None
@@ -239,6 +248,8 @@ class DatabaseFile:
         self._lock.release()
 
     def _open(self) -> sqlite3.Connection:
+        if self._makes_folder:
+            self._place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # SQLite would make it readable for all; -wal and -shm take its mode
         with suppress(FileExistsError):
             os.close(os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))

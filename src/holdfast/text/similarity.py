@@ -6,7 +6,7 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import hypot, isfinite
 from operator import mul
 
@@ -22,28 +22,82 @@ _K1 = 1.2
 _B = 0.75
 
 
+Posting = tuple[int, int, int]
+"""The place of a text, how often it holds a term, and how many terms it has."""
+
+
+def tally(text: str) -> tuple[Counter[str], int]:
+    """How often each term stands in the text, joined names among them, and how many terms it has."""
+    found = terms(text)
+    joined = (" ".join(words(name)) for name in _JOINED.findall(text))
+    return Counter([*found, *joined]), len(found)
+
+
+def bm25(
+    wanted: Iterable[tuple[str, ...]],
+    postings: Mapping[str, Sequence[Posting]],
+    texts: int,
+    total: int,
+) -> dict[int, float]:
+    """The score of every text that holds all terms of one of the groups that are wanted, by place.
+
+    ``texts`` is how many there are, ``total`` how many terms they have together.
+    """
+    mean = max(1.0, total / max(1, texts))
+    scores: dict[int, float] = {}
+    for together in wanted:
+        holders = _holders(together, postings)
+        rarity = math.log1p((texts - len(holders) + 0.5) / (len(holders) + 0.5))
+        for place, times, length in holders:
+            share = times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * length / mean))
+            scores[place] = scores.get(place, 0.0) + rarity * share
+    return scores
+
+
+def together(phrase: str, known: Container[str]) -> tuple[str, ...]:
+    """The terms that a text must hold for the phrase: the joined name that it is, or its words."""
+    if " " in phrase and phrase in known:
+        return (phrase,)
+    return tuple(dict.fromkeys(terms(phrase)))
+
+
+def _holders(
+    together: tuple[str, ...], postings: Mapping[str, Sequence[Posting]]
+) -> Sequence[Posting]:
+    """The texts that hold all of these terms."""
+    if len(together) == 1:
+        return postings.get(together[0], ())
+    held = [
+        {place: (times, length) for place, times, length in postings.get(term, ())}
+        for term in together
+    ]
+    common = set(held[0]).intersection(*held[1:]) if held else set[int]()
+    return [
+        (place, min(times[place][0] for times in held), held[0][place][1])
+        for place in sorted(common)
+    ]
+
+
 class Lexical:
     """An index over a growing list of texts, each known by its place in it."""
 
-    __slots__ = ("_lengths", "_places", "_total")
+    __slots__ = ("_places", "_texts", "_total")
 
     def __init__(self) -> None:
-        self._places: dict[str, list[tuple[int, int]]] = {}
-        self._lengths: list[int] = []
-        self._total = 0
+        self._places: dict[str, list[Posting]] = {}
+        self._texts = self._total = 0
 
     def __len__(self) -> int:
-        return len(self._lengths)
+        return self._texts
 
     def add(self, text: str) -> int:
         """Take one more text; its place is what the scores call it."""
-        place = len(self._lengths)
-        found = terms(text)
-        joined = (" ".join(words(name)) for name in _JOINED.findall(text))
-        for term, times in Counter([*found, *joined]).items():
-            self._places.setdefault(term, []).append((place, times))
-        self._lengths.append(len(found))
-        self._total += len(found)
+        place = self._texts
+        found, length = tally(text)
+        for term, times in found.items():
+            self._places.setdefault(term, []).append((place, times, length))
+        self._texts += 1
+        self._total += length
         return place
 
     def scores(self, query: str) -> dict[int, float]:
@@ -56,44 +110,22 @@ class Lexical:
         Of ``pool size`` those that hold ``pool_size``; where none does, those that hold all words
         of it somewhere.
         """
-        return self._scored(
-            (phrase,)
-            if " " in phrase and phrase in self._places
-            else tuple(dict.fromkeys(terms(phrase)))
-            for phrase in dict.fromkeys(phrases)
-        )
+        return self._scored(together(phrase, self._places) for phrase in dict.fromkeys(phrases))
 
     def _scored(self, wanted: Iterable[tuple[str, ...]]) -> dict[int, float]:
-        mean = max(1.0, self._total / max(1, len(self._lengths)))
-        scores: dict[int, float] = {}
-        for together in wanted:
-            holders = self._holders(together)
-            rarity = math.log1p((len(self) - len(holders) + 0.5) / (len(holders) + 0.5))
-            for place, times in holders:
-                share = (
-                    times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * self._lengths[place] / mean))
-                )
-                scores[place] = scores.get(place, 0.0) + rarity * share
-        return scores
-
-    def _holders(self, together: tuple[str, ...]) -> Sequence[tuple[int, int]]:
-        """The places of the texts that hold all of these terms, each with how often they do."""
-        if len(together) == 1:
-            return self._places.get(together[0], ())
-        held = [dict(self._places.get(term, ())) for term in together]
-        common = set(held[0]).intersection(*held[1:]) if held else set[int]()
-        return [(place, min(times[place] for times in held)) for place in sorted(common)]
+        return bm25(wanted, self._places, self._texts, self._total)
 
     def best(self, query: str, most: int) -> list[tuple[int, float]]:
         """The places with the highest scores, best first; of equals the earlier one."""
-        return _best(self.scores(query), most)
+        return best_of(self.scores(query), most)
 
     def best_of(self, phrases: Iterable[str], most: int) -> list[tuple[int, float]]:
         """The same for any of the phrases."""
-        return _best(self.any_of(phrases), most)
+        return best_of(self.any_of(phrases), most)
 
 
-def _best(scores: Mapping[int, float], most: int) -> list[tuple[int, float]]:
+def best_of(scores: Mapping[int, float], most: int) -> list[tuple[int, float]]:
+    """So many places with the highest scores, best first; of equals the earlier one."""
     return heapq.nsmallest(most, scores.items(), key=lambda entry: (-entry[1], entry[0]))
 
 

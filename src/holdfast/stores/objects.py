@@ -1,0 +1,199 @@
+"""A store of objects: S3, Google Cloud Storage, Azure Blob Storage, or files in a directory.
+
+Made for artifacts: it keeps no logs, forgets nothing by itself, and takes one round trip an entry.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, cast
+from urllib.parse import parse_qsl, urlsplit
+
+from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
+from holdfast.kernel.forks import cached_property
+from holdfast.stores.protocols import shown, to_bytes, to_text
+
+try:
+    import obstore
+    from obstore.exceptions import AlreadyExistsError, BaseError
+    from obstore.store import LocalStore, from_url
+except ImportError as missing:
+    raise MissingExtraError("a store of objects", "objects") from missing
+
+_PLAIN = re.compile(rb"[^a-z0-9_.-]|^\.")
+_WRITTEN = re.compile(r"=([0-9a-f]{2})")
+_LONGEST = 200  # bytes of one part of a path: file systems take 255
+_MOST = 800  # bytes of a path: S3 takes 1,024, and the prefix of the store is among them
+_LONG = "=long"
+_KEY_LENGTH = 4
+
+
+_LISTED = cast("Callable[[Any, str | None], Iterable[Sequence[Any]]]", obstore.list)  # pyright: ignore[reportUnknownMemberType] - it may give tables of Arrow
+
+
+class ObjectStore:
+    """The objects of a bucket or a directory, under a prefix.
+
+    A key is the path of its object: ``:`` ends a folder, so that a namespace is one, and what may
+    not stand in a name everywhere is written ``=xx``. A key that is too long for a path stands in
+    its object, in front of the value. A write is as durable as the service makes it; in a directory
+    it is on the disk before the call returns.
+    """
+
+    leftovers = "versions that the bucket keeps of replaced and deleted objects"
+
+    def __init__(self, opens: Callable[[], Any], place: str, folder: Path | None = None) -> None:
+        self._opens, self._place, self._folder = opens, place, folder
+
+    @cached_property
+    def _objects(self) -> Any:
+        """The client of the service, made when it is first used."""
+        return self._opens()
+
+    @classmethod
+    def from_url(cls, url: str) -> ObjectStore:
+        """The store of ``s3://bucket/prefix``, ``gs://bucket/prefix`` or ``az://container/prefix``.
+
+        Who asks, and where, is told by the vendors' usual variables of the environment, or by the
+        URL's options: ``?region=...&endpoint=http://host``.
+        """
+        parts = urlsplit(url)
+        if not parts.netloc:
+            raise ConfigError(
+                f"{shown(url)!r} names no bucket",
+                place="store",
+                advice=f"write '{parts.scheme}://bucket/prefix'",
+            )
+        config = dict(parse_qsl(parts.query))
+        plain = parts._replace(query="").geturl()
+        options = {"allow_http": config.get("endpoint", "").startswith("http://")}
+        try:
+            made = from_url(plain, config=cast("Any", config), client_options=cast("Any", options))
+        except (BaseError, ValueError) as fault:
+            raise ConfigError(_line(fault), place="store", advice=f"look at {plain}") from fault
+        return cls(lambda: made, plain)
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> ObjectStore:
+        """Files in a directory, which is made when there is none."""
+        place = folder.absolute()
+        return cls(lambda: LocalStore(place, mkdir=True), str(folder), place)
+
+    def get(self, key: str) -> str | None:
+        """The value, or None. Raises StoreError if it was put as bytes that are not UTF-8."""
+        value = self.get_bytes(key)
+        return None if value is None else to_text(key, value)
+
+    def get_bytes(self, key: str) -> bytes | None:
+        """The bytes, or None; of text, its UTF-8."""
+        path, head = _path(key)
+        with self._asking(), suppress(FileNotFoundError):
+            return bytes(obstore.get(self._objects, path).bytes())[len(head) :]
+        return None
+
+    def set(self, key: str, value: str) -> None:
+        """Keep the value."""
+        self.set_bytes(key, to_bytes(value))
+
+    def set_bytes(self, key: str, value: bytes) -> None:
+        """Keep the bytes; replaces earlier ones."""
+        self._put(key, value, "overwrite")
+
+    def put_if_absent(self, key: str, value: str) -> bool:
+        """Keep the value if the key is free; whether it was. Of many machines, one is told so."""
+        return self.put_bytes_if_absent(key, to_bytes(value))
+
+    def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
+        """Keep the bytes if the key is free; whether it was. Of many machines, one is told so."""
+        with suppress(AlreadyExistsError):
+            self._put(key, value, "create")
+            return True
+        return False
+
+    def delete(self, key: str) -> None:
+        """Forget the key."""
+        with self._asking(), suppress(FileNotFoundError):
+            obstore.delete(self._objects, _path(key)[0])
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The keys that start with the prefix, in order. The whole folder of it is looked at."""
+        folder = prefix.rpartition(":")[0]
+        with self._asking():
+            inside = _path(folder)[0] if folder else None
+            short = [key for path in self._paths(inside) if (key := _key(path)) is not None]
+            long = [self._long_key(path) for path in self._paths(_LONG)]
+        return sorted(key for key in (*short, *long) if key.startswith(prefix))
+
+    def _paths(self, inside: str | None) -> list[str]:
+        return [
+            found["path"] for some in obstore.list(self._objects, prefix=inside) for found in some
+        ]
+
+    def _long_key(self, path: str) -> str:
+        value = bytes(obstore.get(self._objects, path).bytes())
+        length = int.from_bytes(value[:_KEY_LENGTH], "big")
+        return to_text(path, value[_KEY_LENGTH : _KEY_LENGTH + length])
+
+    def _put(self, key: str, value: bytes, mode: Literal["create", "overwrite"]) -> None:
+        path, head = _path(key)
+        with self._asking():
+            obstore.put(self._objects, path, head + value, mode=mode, use_multipart=False)
+        if self._folder is not None:
+            _flushed(self._folder / path)
+
+    @contextmanager
+    def _asking(self) -> Generator[None]:
+        try:
+            yield
+        except AlreadyExistsError:
+            raise
+        except (BaseError, OSError) as fault:
+            raise StoreError(f"object store {self._place}: {_line(fault)}") from fault
+
+
+def _line(fault: Exception) -> str:
+    return " ".join(str(fault).partition("Debug source")[0].split())[:300]
+
+
+def _path(key: str) -> tuple[str, bytes]:
+    """The path of a key's object, and what stands there in front of the value."""
+    parts = [_PLAIN.sub(_written, to_bytes(part)).decode() or "=" for part in key.split(":")]
+    path = "/".join(parts)
+    if len(path) <= _MOST and all(len(part) <= _LONGEST for part in parts):
+        return path, b""
+    name = to_bytes(key)
+    return f"{_LONG}/{sha256(name).hexdigest()}", len(name).to_bytes(_KEY_LENGTH, "big") + name
+
+
+def _written(found: re.Match[bytes]) -> bytes:
+    return b"".join(b"=%02x" % byte for byte in found[0])
+
+
+def _key(path: str) -> str | None:
+    """The key that is written so, or None where it stands in the object."""
+    if path.startswith(f"{_LONG}/"):
+        return None
+    parts = path.split("/")
+    return ":".join(
+        "" if part == "=" else to_text(path, _WRITTEN.sub(_read, part).encode("latin-1"))
+        for part in parts
+    )
+
+
+def _read(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16))
+
+
+def _flushed(file: Path) -> None:
+    """Have the file and its name on the disk: a move alone is not."""
+    for place in (file, file.parent):
+        handle = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,596 @@
+"""A store in a PostgreSQL database: many machines and many threads of conversation.
+
+What takes several statements is a function of the database, so that an append is one round trip and
+one transaction. Appends to one log take turns by an advisory lock; those to different logs do not
+meet. What a lost connection leaves in doubt is asked again: an append carries a number of its own,
+by which the database knows that it was kept.
+"""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Callable, Mapping, Sequence
+from os import getpid
+from time import monotonic, sleep, time
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
+from uuid import uuid4
+from weakref import finalize
+
+from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
+from holdfast.kernel.forks import brief_lock
+from holdfast.stores.postings import Question, blocks, packed, unpacked
+from holdfast.stores.protocols import Line, shown, to_bytes, to_text
+from holdfast.text.similarity import Posting, tally
+
+try:
+    from psycopg import Connection, Cursor, Error, InterfaceError, OperationalError, connect
+    from psycopg.errors import InsufficientPrivilege
+    from psycopg_pool import ConnectionPool, PoolTimeout
+except ImportError as missing:
+    raise MissingExtraError("a PostgreSQL store", "postgres") from missing
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+MOST_WAITING = 256
+"""Lines whose words may wait to be indexed: so many are looked through in some 10 ms."""
+
+_CONNECTIONS = 8  # at once; more callers wait in turn
+_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds before a lost connection is tried again
+_MIGRATION = 0x486F6C64  # the advisory lock of whoever changes the schema: "Hold"
+
+STEPS: tuple[str, ...] = (
+    # Keys, names and ids are UTF-8 as bytes: any text, in the order of its code points. They are
+    # found by their hash, for an index takes no more than 2,700 bytes. ``ends`` is in Unix seconds.
+    """
+    CREATE TABLE holdfast_entries (
+        hash bytea PRIMARY KEY, key bytea NOT NULL, value bytea NOT NULL, ends float8
+    );
+    CREATE INDEX holdfast_entries_by_key ON holdfast_entries (substring(key FOR 256));
+    CREATE INDEX holdfast_entries_by_end ON holdfast_entries (ends) WHERE ends IS NOT NULL;
+    CREATE TABLE holdfast_logs (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        hash bytea NOT NULL UNIQUE, name bytea NOT NULL,
+        indexed bigint NOT NULL DEFAULT 0, terms bigint NOT NULL DEFAULT 0
+    );
+    CREATE INDEX holdfast_logs_by_name ON holdfast_logs (substring(name FOR 256));
+    CREATE TABLE holdfast_lines (
+        log bigint NOT NULL REFERENCES holdfast_logs ON DELETE CASCADE,
+        position bigint NOT NULL, id bytea, time float8 NOT NULL, body bytea NOT NULL, append uuid,
+        PRIMARY KEY (log, position)
+    );
+    CREATE UNIQUE INDEX holdfast_lines_by_id ON holdfast_lines (log, sha256(id))
+        WHERE id IS NOT NULL;
+    CREATE UNIQUE INDEX holdfast_lines_by_append ON holdfast_lines (log, append)
+        WHERE append IS NOT NULL;
+    CREATE INDEX holdfast_lines_by_time ON holdfast_lines (log, time, position);
+    CREATE TABLE holdfast_waiting (
+        log bigint NOT NULL REFERENCES holdfast_logs ON DELETE CASCADE,
+        position bigint NOT NULL, words bytea NOT NULL, PRIMARY KEY (log, position)
+    );
+    CREATE TABLE holdfast_postings (
+        log bigint NOT NULL REFERENCES holdfast_logs ON DELETE CASCADE,
+        term bytea NOT NULL, first bigint NOT NULL, holders integer NOT NULL, block bytea NOT NULL,
+        PRIMARY KEY (log, term, first)
+    );
+    CREATE FUNCTION holdfast_lock(hash bytea) RETURNS void LANGUAGE sql AS $$
+        SELECT pg_advisory_xact_lock(('x' || encode(substring(hash FOR 8), 'hex'))::bit(64)::bigint)
+    $$;
+    CREATE FUNCTION holdfast_log(name_ bytea) RETURNS bigint LANGUAGE sql STABLE AS $$
+        SELECT id FROM holdfast_logs WHERE hash = sha256(name_)
+    $$;
+    CREATE FUNCTION holdfast_append(
+        name_ bytea, at_ bigint, append_ uuid, flush_ boolean,
+        ids bytea[], times float8[], bodies bytea[], words bytea[]
+    ) RETURNS bigint[] LANGUAGE plpgsql AS $$
+    DECLARE
+        log_ bigint; next_ bigint; place bigint; places bigint[] := '{}';
+        kept boolean; mark uuid := append_;
+    BEGIN
+        IF NOT flush_ THEN
+            PERFORM set_config('synchronous_commit', 'off', true);
+        END IF;
+        PERFORM holdfast_lock(sha256(name_));
+        SELECT id INTO log_ FROM holdfast_logs WHERE hash = sha256(name_);
+        IF log_ IS NULL THEN
+            INSERT INTO holdfast_logs (hash, name) VALUES (sha256(name_), name_)
+                RETURNING id INTO log_;
+        END IF;
+        SELECT position INTO next_ FROM holdfast_lines WHERE log = log_ AND append = append_;
+        kept := FOUND;
+        IF NOT kept THEN
+            SELECT coalesce(max(position) + 1, 0) INTO next_ FROM holdfast_lines WHERE log = log_;
+            IF at_ <> next_ THEN
+                RETURN places;
+            END IF;
+        END IF;
+        FOR i IN 1 .. cardinality(bodies) LOOP
+            place := NULL;
+            IF ids[i] IS NOT NULL THEN
+                SELECT position INTO place FROM holdfast_lines
+                    WHERE log = log_ AND sha256(id) = sha256(ids[i]) AND id IS NOT NULL;
+            END IF;
+            IF place IS NULL AND NOT kept THEN
+                INSERT INTO holdfast_lines (log, position, id, time, body, append)
+                    VALUES (log_, next_, ids[i], times[i], bodies[i], mark);
+                mark := NULL;
+                IF words[i] IS NOT NULL THEN
+                    INSERT INTO holdfast_waiting VALUES (log_, next_, words[i]);
+                END IF;
+            END IF;
+            place := coalesce(place, next_);
+            IF place = next_ THEN
+                next_ := next_ + 1;
+            END IF;
+            places := places || place;
+        END LOOP;
+        RETURN places;
+    END $$;
+    """,
+)
+"""What the schema has been through. A step, once released, never changes."""
+
+_LENGTH = """SELECT coalesce(max(position) + 1, 0) FROM holdfast_lines
+    WHERE log = holdfast_log(%(name)s)"""
+_APPEND = """SELECT holdfast_append(
+    %s, %s, %s, %s, %s::bytea[], %s::float8[], %s::bytea[], %s::bytea[])"""
+_RANGE = """SELECT position, id, time, body FROM holdfast_lines
+    WHERE log = holdfast_log(%(name)s) AND position BETWEEN %(first)s AND %(last)s
+    ORDER BY position"""
+_SOME = """SELECT position, id, time, body FROM holdfast_lines
+    WHERE log = holdfast_log(%(name)s) AND position = ANY(%(places)s) ORDER BY position"""
+_FIND = """SELECT id, position FROM holdfast_lines
+    WHERE log = holdfast_log(%(name)s) AND id IS NOT NULL
+    AND sha256(id) = ANY(SELECT sha256(wanted) FROM unnest(%(ids)s::bytea[]) AS wanted)"""
+_BETWEEN = """SELECT position FROM holdfast_lines WHERE log = holdfast_log(%(name)s)
+    AND time >= %(first)s AND time <= %(last)s ORDER BY time, position LIMIT %(most)s"""
+_INDEX = "SELECT id, indexed, terms FROM holdfast_logs WHERE hash = sha256(%s)"
+_WAITING = "SELECT position, words FROM holdfast_waiting WHERE log = %s ORDER BY position"
+_TAKEN = "DELETE FROM holdfast_waiting WHERE log = %s RETURNING position, words"
+_HOLDERS = """SELECT term, sum(holders)::bigint FROM holdfast_postings
+    WHERE log = %s AND term = ANY(%s::bytea[]) GROUP BY term"""
+_BLOCKS = """SELECT term, block FROM holdfast_postings
+    WHERE log = %s AND term = ANY(%s::bytea[]) ORDER BY term, first"""
+_POST = "INSERT INTO holdfast_postings VALUES (%s, %s, %s, %s, %s)"
+_COUNT = "UPDATE holdfast_logs SET indexed = indexed + %s, terms = terms + %s WHERE id = %s"
+_MERGE = """SELECT term FROM holdfast_postings WHERE log = %s
+    GROUP BY term HAVING count(*) > 1"""
+_MERGED = "DELETE FROM holdfast_postings WHERE log = %s AND term = %s RETURNING first, block"
+
+
+class PostgresLog:
+    """A log of a store's database."""
+
+    def __init__(self, server: Server, name: str) -> None:
+        self._server = server
+        self._name = to_bytes(name)
+
+    def length(self) -> int:
+        """How many lines there are."""
+        return cast("int", self._server.one(_LENGTH, {"name": self._name})[0])
+
+    def append(
+        self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
+    ) -> list[int]:
+        """Keep all of them in one transaction, or none; the position of each."""
+        if not lines:
+            return []
+        facts = (
+            self._name,
+            at,
+            uuid4(),
+            flush,
+            [to_bytes(line.id) if line.id else None for line in lines],
+            [float(line.time) for line in lines],
+            [to_bytes(line.body) for line in lines],
+            [to_bytes(line.words) if line.words else None for line in lines],
+        )
+        places: list[int] = self._server.one(_APPEND, facts)[0]
+        if places and places[-1] // MOST_WAITING != (places[0] - 1) // MOST_WAITING:
+            self._server.ask(self._index)
+        return places
+
+    def read(self, positions: Sequence[int]) -> dict[int, Line]:
+        """Those of the positions that there are, in order."""
+        if not positions:
+            return {}
+        first, last = min(positions), max(positions)
+        facts = {"name": self._name, "first": first, "last": last, "places": list(positions)}
+        whole = isinstance(positions, range) or last - first < len(positions)
+        rows = self._server.all(_RANGE if whole else _SOME, facts)
+        wanted = positions if isinstance(positions, range) else set(positions)
+        return {
+            place: Line(to_text("", body), to_text("", name or b""), moment)
+            for place, name, moment, body in rows
+            if place in wanted
+        }
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        """The positions of those of the ids that there are."""
+        facts = {"name": self._name, "ids": [to_bytes(name) for name in ids if name]}
+        return {to_text("", name): place for name, place in self._server.all(_FIND, facts)}
+
+    def between(self, first: float, last: float, most: int) -> list[int]:
+        """The positions of lines of this span of time, the earliest first."""
+        facts = {"name": self._name, "first": first, "last": last, "most": most}
+        return [place for (place,) in self._server.all(_BETWEEN, facts)]
+
+    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
+        """BM25 scores by position, best first.
+
+        A word that stands nearly everywhere is left out of a long log.
+        """
+        question = Question(terms)
+        return self._server.ask(lambda connection: self._best(connection, question, most))
+
+    def compact(self) -> int:
+        """Make one block of the many that a term has; how many are gone."""
+        return self._server.ask(self._merged)
+
+    def _best(self, connection: Connection[Row], question: Question, most: int) -> dict[int, float]:
+        with connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            found = connection.execute(_INDEX, (self._name,)).fetchone()
+            if found is None:
+                return {}
+            log, lines, total = found
+            keys = question.keys
+            holders: dict[bytes, int] = dict(connection.execute(_HOLDERS, (log, keys)).fetchall())
+            waiting = connection.execute(_WAITING, (log,)).fetchall()
+            late = [(place, *tally(to_text("", words))) for place, words in waiting]
+            for key, times in question.times(counts for _, counts, _ in late).items():
+                holders[key] = holders.get(key, 0) + times
+            weighed = question.weighed(holders)
+            rows = connection.execute(_BLOCKS, (log, list(weighed.values()))).fetchall()
+        postings: dict[str, list[Posting]] = {term: [] for term in weighed}
+        names = {key: term for term, key in weighed.items()}
+        for key, block in rows:
+            postings[names[key]] += unpacked(block)
+        for place, counts, length in late:
+            for term in weighed.keys() & counts.keys():
+                postings[term].append((place, counts[term], length))
+        total += sum(length for _, _, length in late)
+        return question.best(postings, lines + len(late), total, most)
+
+    def _index(self, connection: Connection[Row]) -> None:
+        """Index the words that wait."""
+        with connection.transaction():
+            connection.execute("SELECT holdfast_lock(sha256(%s))", (self._name,))
+            found = connection.execute(_INDEX, (self._name,)).fetchone()
+            if found is None:
+                return
+            rows = connection.execute(_TAKEN, (found[0],)).fetchall()
+            made, total = blocks({place: to_text("", words) for place, words in rows})
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    _POST,
+                    [
+                        (found[0], key, postings[0][0], len(postings), packed(postings))
+                        for key, postings in made.items()
+                    ],
+                )
+            connection.execute(_COUNT, (len(rows), total, found[0]))
+
+    def _merged(self, connection: Connection[Row]) -> int:
+        self._index(connection)
+        gone = 0
+        with connection.transaction():
+            connection.execute("SELECT holdfast_lock(sha256(%s))", (self._name,))
+            found = connection.execute(_INDEX, (self._name,)).fetchone()
+            many = connection.execute(_MERGE, (found[0],)).fetchall() if found else []
+            for (term,) in many:
+                rows = connection.execute(_MERGED, (found and found[0], term)).fetchall()
+                postings = [each for _, block in sorted(rows) for each in unpacked(block)]
+                row = (found and found[0], term, postings[0][0], len(postings), packed(postings))
+                connection.execute(_POST, row)
+                gone += len(rows) - 1
+        return gone
+
+
+_GET = "SELECT value FROM holdfast_entries WHERE hash = sha256(%s) AND (ends IS NULL OR ends > %s)"
+_GET_MANY = """SELECT key, value FROM holdfast_entries
+    WHERE hash = ANY(SELECT sha256(wanted) FROM unnest(%s::bytea[]) AS wanted)
+    AND (ends IS NULL OR ends > %s)"""
+_SET = """INSERT INTO holdfast_entries (hash, key, value, ends)
+    SELECT DISTINCT ON (key) sha256(key), key, value, %s::float8
+    FROM unnest(%s::bytea[], %s::bytea[]) AS given (key, value) ORDER BY key
+    ON CONFLICT (hash) DO UPDATE SET value = excluded.value, ends = excluded.ends"""
+_CLAIM = """INSERT INTO holdfast_entries (hash, key, value) VALUES (sha256(%(key)s), %(key)s, %(value)s)
+    ON CONFLICT (hash) DO UPDATE SET value = excluded.value, ends = NULL
+    WHERE holdfast_entries.ends <= %(now)s RETURNING 1"""
+_DELETE = "DELETE FROM holdfast_entries WHERE hash = sha256(%s)"
+_FORGET = "DELETE FROM holdfast_entries WHERE ends <= %s"
+_LIST = """SELECT key FROM holdfast_entries
+    WHERE substring(key FOR 256) >= substring(%(start)s FOR 256)
+    AND substring(key FOR 256) <= %(end)s AND key >= %(start)s AND key < %(end)s
+    AND (ends IS NULL OR ends > %(now)s) ORDER BY key"""
+_LOGS = """SELECT name FROM holdfast_logs
+    WHERE substring(name FOR 256) >= substring(%(start)s FOR 256)
+    AND substring(name FOR 256) <= %(end)s AND name >= %(start)s AND name < %(end)s
+    AND EXISTS (SELECT 1 FROM holdfast_lines WHERE log = holdfast_logs.id) ORDER BY name"""
+_ERASE = "DELETE FROM holdfast_logs WHERE hash = sha256(%s)"
+
+
+class PostgresStore:
+    """A PostgreSQL database, 13 or newer, safe with many threads, processes and machines.
+
+    A write is on the server's disk before the call returns (unless the server was set not to wait
+    for it), and all of it or nothing is there whoever is killed. ``patience``: seconds for which a
+    server that is gone or restarting is waited for. ``connections``: how many are open at once, at
+    most. ``clock``: Unix seconds, for expiry. Tables are made when the store is first used; where
+    the user may not, ``holdfast store migrate`` makes them. Errors are StoreError.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        patience: float = 30.0,
+        connections: int = _CONNECTIONS,
+        clock: Callable[[], float] = time,
+    ) -> None:
+        self._server = Server(url, patience, connections)
+        self._clock = clock
+
+    @classmethod
+    def from_url(cls, url: str) -> PostgresStore:
+        """The store of ``postgresql://user:password@host:port/database``; libpq's options hold."""
+        if not urlsplit(url).path.strip("/"):
+            raise ConfigError(
+                f"{shown(url)!r} names no database",
+                place="store",
+                advice="write 'postgresql://user@host/database'",
+            )
+        return cls(url)
+
+    def get(self, key: str) -> str | None:
+        """The value, or None. Raises StoreError if it was put as bytes that are not UTF-8."""
+        value = self.get_bytes(key)
+        return None if value is None else to_text(key, value)
+
+    def get_bytes(self, key: str) -> bytes | None:
+        """The bytes, or None; of text, its UTF-8."""
+        rows = self._server.all(_GET, (to_bytes(key), self._clock()))
+        return rows[0][0] if rows else None
+
+    def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        """The values in the order of the keys, all of the same moment."""
+        names = [to_bytes(key) for key in keys]
+        rows = self._server.all(_GET_MANY, (names, self._clock()))
+        found: dict[bytes, bytes] = dict(cast("list[tuple[bytes, bytes]]", rows))
+        values = zip(keys, (found.get(name) for name in names), strict=True)
+        return [None if value is None else to_text(key, value) for key, value in values]
+
+    def set(self, key: str, value: str) -> None:
+        """Keep the value, without an end."""
+        self._set({key: to_bytes(value)})
+
+    def set_bytes(self, key: str, value: bytes) -> None:
+        """Keep the bytes, without an end."""
+        self._set({key: value})
+
+    def set_many(self, values: Mapping[str, str]) -> None:
+        """Keep all of them, in one transaction."""
+        self._set({key: to_bytes(value) for key, value in values.items()})
+
+    def set_for(self, key: str, value: str, seconds: float) -> None:
+        """Keep the value for so many seconds; what has ended since is removed."""
+        now = self._clock()
+        self._server.do(_FORGET, (now,))
+        self._set({key: to_bytes(value)}, float(now + seconds))
+
+    def put_if_absent(self, key: str, value: str) -> bool:
+        """Keep the value if the key is free; whether it was. Of many machines, one is told so."""
+        return self.put_bytes_if_absent(key, to_bytes(value))
+
+    def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
+        """Keep the bytes if the key is free; whether it was. Of many machines, one is told so.
+
+        If the connection was lost meanwhile and the key has this very value, it is taken for ours.
+        """
+        facts = {"key": to_bytes(key), "value": value, "now": self._clock()}
+        tries = 0
+
+        def claim(connection: Connection[Row]) -> bool:
+            nonlocal tries
+            tries += 1
+            if connection.execute(_CLAIM, facts).fetchone() is not None:
+                return True
+            row = connection.execute(_GET, (facts["key"], facts["now"])) if tries > 1 else None
+            return row is not None and row.fetchone() == (value,)
+
+        return self._server.ask(claim)
+
+    def delete(self, key: str) -> None:
+        """Forget the key."""
+        self._server.do(_DELETE, (to_bytes(key),))
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The keys that start with the prefix, in order."""
+        return self._names(_LIST, prefix)
+
+    def log(self, name: str) -> PostgresLog:
+        """The log of this name; empty until something is appended."""
+        return PostgresLog(self._server, name)
+
+    def logs(self, prefix: str = "") -> list[str]:
+        """The names of the logs that hold a line and start with the prefix, in order."""
+        return self._names(_LOGS, prefix)
+
+    def erase_log(self, name: str) -> None:
+        """Remove the log with all its lines and their index."""
+        self._server.do(_ERASE, (to_bytes(name),))
+
+    def migrate(self) -> int:
+        """Take the steps that the schema lacks; how many there were."""
+        return self._server.migrate()
+
+    def compact(self) -> None:
+        """Merge the index of every log."""
+        for name in self.logs():
+            self.log(name).compact()
+
+    def check(self) -> list[str]:
+        """What of the server's settings takes from what the store promises, a line each."""
+        names = ("fsync", "full_page_writes", "synchronous_commit")
+        rows = [(name, self._server.one(f"SHOW {name}", ())[0]) for name in names]
+        return [
+            f"the server runs with {name} = off: a crash of it may lose what was acknowledged"
+            for name, value in rows
+            if value == "off"
+        ]
+
+    leftovers = "rows until the next vacuum, and back-ups and archives of the write-ahead log"
+
+    def close(self) -> None:
+        """Let go of the connections; a later use opens them again."""
+        self._server.close()
+
+    def _set(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
+        if values:
+            names = [to_bytes(key) for key in values]
+            self._server.do(_SET, (ends, names, list(values.values())))
+
+    def _names(self, question: str, prefix: str) -> list[str]:
+        start = to_bytes(prefix)
+        facts = {"start": start, "end": start + b"\xff", "now": self._clock()}
+        return [to_text("", name) for (name,) in self._server.all(question, facts)]
+
+
+class Server:
+    """Connections to one database, opened when first used, anew in a process that was forked."""
+
+    def __init__(self, url: str, patience: float, connections: int) -> None:
+        self._url, self._patience, self._most = url, patience, connections
+        self._lock = brief_lock()
+        self._pools: dict[int, ConnectionPool[Connection[Row]]] = {}
+        self._ready = False
+
+    def one(self, statement: str, facts: Any) -> Row:
+        """The one row of the answer."""
+        return self.all(statement, facts)[0]
+
+    def all(self, statement: str, facts: Any) -> list[Row]:
+        """The rows of the answer."""
+        return self.ask(lambda connection: _run(connection, statement, facts).fetchall())
+
+    def do(self, statement: str, facts: Any) -> None:
+        """Have the statement done, which may be done twice."""
+        self.ask(lambda connection: _run(connection, statement, facts))
+
+    def ask(self, work: Callable[[Connection[Row]], T]) -> T:
+        """What the work makes of a connection; begun again while the server is gone.
+
+        Raises StoreError for what the server refuses, or when it stays away.
+        """
+        until, pause = monotonic() + self._patience, _PAUSE
+        while True:
+            try:
+                if not self._ready:
+                    self.migrate()
+                with self._pool().connection() as connection:
+                    return work(connection)
+            except Error as fault:
+                if not _is_passing(fault) or not self._ready or monotonic() > until:
+                    raise self._told(fault) from fault
+            sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def migrate(self) -> int:
+        """Take the steps that the schema lacks, all or none; how many they were."""
+        try:
+            with connect(self._url, autocommit=True, connect_timeout=10) as connection:
+                taken = _migrated(connection)
+        except Error as fault:
+            raise self._told(fault) from fault
+        self._ready = True
+        return taken
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with self._lock:
+            pool = self._pools.pop(getpid(), None)
+        if pool is not None:
+            pool.close()
+
+    def _pool(self) -> ConnectionPool[Connection[Row]]:
+        with self._lock:
+            # those of the process that this one was forked from stay theirs: they are not closed
+            found = self._pools.get(getpid())
+            if found is None:
+                found = ConnectionPool[Connection[Row]](
+                    self._url,
+                    min_size=0,
+                    max_size=self._most,
+                    kwargs={"autocommit": True},
+                    timeout=self._patience,
+                    check=_alive,
+                    open=True,
+                )
+                finalize(self, found.close)
+                self._pools[getpid()] = found
+            return found
+
+    def _told(self, fault: Error) -> StoreError:
+        problem = " ".join(str(fault).split("\n")[0].split()) or type(fault).__name__
+        if isinstance(fault, PoolTimeout):
+            problem = f"no connection within {self._patience:g} s"
+        if isinstance(fault, InsufficientPrivilege):
+            problem += "; let a user who may run: holdfast store migrate"
+        return StoreError(f"postgresql store {shown(self._url)}: {problem}")
+
+
+def _run(connection: Connection[Row], statement: str, facts: Any) -> Cursor[Row]:
+    return connection.execute(statement.encode(), facts, binary=True)
+
+
+def _alive(connection: Connection[Row]) -> None:
+    """Raise OperationalError for a connection that the server has closed, without asking it."""
+    if select.select([connection.fileno()], [], [], 0)[0]:
+        raise OperationalError("the server has closed the connection")
+
+
+def _is_passing(fault: Error) -> bool:
+    """Whether it may go well when it is tried again: the connection is lost, or others were there."""
+    state = fault.sqlstate or ""
+    if state:
+        return state.startswith(("08", "40")) or state in {"57P01", "57P02", "57P03", "53300"}
+    return isinstance(fault, OperationalError | InterfaceError)
+
+
+def _migrated(connection: Connection[Row]) -> int:
+    reached = _reached(connection)
+    if reached == len(STEPS):
+        return 0
+    # until the connection closes; a transaction that begins before sees the tables of then
+    connection.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
+    with connection.transaction():
+        reached = _reached(connection)
+        if not reached:
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS holdfast_schema (step integer PRIMARY KEY)"
+            )
+        for number, step in enumerate(STEPS[reached:], reached + 1):
+            connection.execute(step.encode())
+            connection.execute("INSERT INTO holdfast_schema VALUES (%s)", (number,))
+    return len(STEPS) - reached
+
+
+def _reached(connection: Connection[Row]) -> int:
+    """How many steps the schema has been through.
+
+    Raises StoreError if it belongs to a Holdfast that knows more steps than this one.
+    """
+    (known,) = connection.execute("SELECT to_regclass('holdfast_schema')").fetchone() or (None,)
+    if known is None:
+        return 0
+    (reached,) = connection.execute(
+        "SELECT coalesce(max(step), 0) FROM holdfast_schema"
+    ).fetchone() or (0,)
+    if reached > len(STEPS):
+        raise StoreError(
+            f"the database was written by a newer Holdfast (schema {reached}, this one knows "
+            f"{len(STEPS)}); upgrade with pip install -U holdfast"
+        )
+    return int(reached)

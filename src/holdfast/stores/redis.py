@@ -1,0 +1,414 @@
+"""A store in Redis or Valkey: many machines, and answers from memory.
+
+An append is one script, which the server runs whole or not at all, and which carries a number of its
+own: asked again after a lost connection, it answers what it answered before.
+
+How durable a write is, the server decides: with ``appendfsync always`` what was acknowledged is on
+its disk; with ``everysec``, the default of many, a crash of the machine may take the last second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from struct import Struct
+from time import time
+from typing import Any, cast
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import uuid4
+
+from msgspec import msgpack
+
+from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
+from holdfast.kernel.forks import cached_property
+from holdfast.stores.postings import Question, counted, unpacked
+from holdfast.stores.protocols import Line, shown, to_bytes, to_text
+from holdfast.text.similarity import Posting
+
+try:
+    import redis
+    from redis.backoff import ExponentialBackoff, NoBackoff
+    from redis.retry import Retry
+except ImportError as missing:
+    raise MissingExtraError("a Redis store", "redis") from missing
+
+_PREFIX = "holdfast:"
+_TRIES, _LONGEST_PAUSE = 30, 1.0  # how often a lost connection is tried again, and seconds between
+_REMEMBERED = 600  # seconds for which the server knows that an append was kept
+_BLOCK = 1_024  # lines whose postings of one term stand together
+_SCANNED = 1_000  # keys that one step of a listing looks at
+
+_ENTRY, _LINES, _IDS, _TIMES, _WORDS, _DONE = (b"e:", b"l:", b"i:", b"t:", b"w:", b"n:")
+"""What the keys of an entry, of the four parts of a log, and of an append begin with."""
+
+_TEXT_COUNT, _TERM_COUNT = b"=lines", b"=terms"  # no term's field begins so
+
+# KEYS: lines, ids, times, words, done. ARGV: the expected end or "", how many lines, and of each
+# its id, what is kept, its time, how many terms it has or "", how many of them differ, and these,
+# each with how often it stands there.
+_APPEND = f"""
+local done = redis.call('GET', KEYS[5])
+if done then return cjson.decode(done) end
+local next = redis.call('HLEN', KEYS[1])
+if ARGV[1] ~= '' and tonumber(ARGV[1]) ~= next then return {{}} end
+local places, at = {{}}, 3
+for line = 1, tonumber(ARGV[2]) do
+  local id, kept, time, length = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local terms = at + 5
+  at = terms + 2 * tonumber(ARGV[at + 4])
+  local place = id ~= '' and redis.call('HGET', KEYS[2], id)
+  if place then
+    places[line] = tonumber(place)
+  else
+    places[line] = next
+    redis.call('HSET', KEYS[1], next, kept)
+    redis.call('ZADD', KEYS[3], time, string.format('%012d', next))
+    if id ~= '' then redis.call('HSET', KEYS[2], id, next) end
+    if length ~= '' then
+      redis.call('HINCRBY', KEYS[4], '{_TEXT_COUNT.decode()}', 1)
+      redis.call('HINCRBY', KEYS[4], '{_TERM_COUNT.decode()}', length)
+    end
+    local block = string.format('%08x', math.floor(next / {_BLOCK}))
+    for term = terms, at - 1, 2 do
+      redis.call('HINCRBY', KEYS[4], '#' .. ARGV[term], 1)
+      local field = block .. ARGV[term]
+      local held = redis.call('HGET', KEYS[4], field) or ''
+      local posting = struct.pack('>I4I2I4', next, ARGV[term + 1], length)
+      redis.call('HSET', KEYS[4], field, held .. posting)
+    end
+    next = next + 1
+  end
+end
+redis.call('SET', KEYS[5], cjson.encode(places), 'EX', {_REMEMBERED})
+return places
+"""
+
+# KEYS: the entry, done. ARGV: the value, the time
+_CLAIM = f"""
+if redis.call('EXISTS', KEYS[2]) == 1 then return 1 end
+local held = redis.call('GET', KEYS[1])
+if held and (string.byte(held) == 0 or struct.unpack('>d', string.sub(held, 2)) > tonumber(ARGV[2]))
+then return 0 end
+redis.call('SET', KEYS[1], ARGV[1])
+redis.call('SET', KEYS[2], '', 'EX', {_REMEMBERED})
+return 1
+"""
+
+_END = Struct(">d")
+_KEPT = tuple[float, bytes, bytes]
+
+
+class RedisLog:
+    """A log of a store's server."""
+
+    def __init__(self, server: Server, name: str) -> None:
+        self._server = server
+        keys = [server.key(part, name) for part in (_LINES, _IDS, _TIMES, _WORDS)]
+        self._lines, self._ids, self._times, self._words = self._keys = keys
+
+    def length(self) -> int:
+        """How many lines there are."""
+        with self._server.asking() as client:
+            return cast("int", client.hlen(self._lines))
+
+    def append(
+        self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
+    ) -> list[int]:
+        """Keep all of them, or none; the position of each."""
+        del flush  # the server's own setting says when it writes
+        if not lines:
+            return []
+        facts: list[bytes | str | int] = ["" if at is None else at, len(lines)]
+        for line in lines:
+            kept = msgpack.encode((line.time, to_bytes(line.id), to_bytes(line.body)))
+            terms, length = counted(line.words)
+            words = length if line.words else ""
+            facts += [to_bytes(line.id), kept, repr(float(line.time)), words, len(terms)]
+            for term, times in terms.items():
+                facts += [term, times]
+        done = self._server.key(_DONE, uuid4().hex)
+        with self._server.asking():
+            return cast("list[int]", self._server.append([*self._keys, done], facts))
+
+    def read(self, positions: Sequence[int]) -> dict[int, Line]:
+        """Those of the positions that there are, in order."""
+        wanted = sorted(place for place in set(positions) if place >= 0)
+        if not wanted:
+            return {}
+        with self._server.asking() as client:
+            rows = cast("list[bytes | None]", client.hmget(self._lines, wanted))  # pyright: ignore[reportArgumentType] - numbers are taken too
+        return {
+            place: _line(row) for place, row in zip(wanted, rows, strict=True) if row is not None
+        }
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        """The positions of those of the ids that there are."""
+        names = [name for name in ids if name]
+        if not names:
+            return {}
+        with self._server.asking() as client:
+            rows = cast("list[bytes | None]", client.hmget(self._ids, list(map(to_bytes, names))))  # pyright: ignore[reportArgumentType] - bytes are taken too
+        return {name: int(row) for name, row in zip(names, rows, strict=True) if row is not None}
+
+    def between(self, first: float, last: float, most: int) -> list[int]:
+        """The positions of lines of this span of time, the earliest first."""
+        with self._server.asking() as client:
+            rows = cast(
+                "list[bytes]", client.zrangebyscore(self._times, first, last, start=0, num=most)
+            )
+        return [int(row) for row in rows]
+
+    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
+        """BM25 scores by position, best first.
+
+        A word that stands nearly everywhere is left out of a long log.
+        """
+        question = Question(terms)
+        keys = question.keys
+        fields = [_TEXT_COUNT, _TERM_COUNT, *(b"#" + key for key in keys)]
+        with self._server.asking() as client:
+            lines, total, *holders = (int(row or 0) for row in self._some(client, fields))
+            weighed = question.weighed(dict(zip(keys, holders, strict=True)))
+            if not weighed:
+                return {}
+            last = cast("int", client.hlen(self._lines)) // _BLOCK
+            spans = [b"%08x" % block for block in range(last + 1)]
+            rows = self._some(client, [span + key for key in weighed.values() for span in spans])
+        postings: dict[str, list[Posting]] = {}
+        for number, term in enumerate(weighed):
+            held = rows[number * len(spans) : (number + 1) * len(spans)]
+            postings[term] = [each for row in held if row for each in unpacked(row)]
+        return question.best(postings, lines, total, most)
+
+    def _some(self, client: Client, fields: Sequence[bytes]) -> list[bytes | None]:
+        return cast("list[bytes | None]", client.hmget(self._words, fields))  # pyright: ignore[reportArgumentType] - bytes are taken too
+
+
+def _line(row: bytes) -> Line:
+    time, name, body = msgpack.decode(row, type=_KEPT)
+    return Line(to_text("", body), to_text("", name), time)
+
+
+class RedisStore:
+    """One database of a Redis server, 6.2 or newer, or of Valkey.
+
+    Keys begin with ``prefix``. ``clock``: Unix seconds, for expiry, which the server does by its
+    own. A connection that is lost is made anew and asked again for some 30 s. Errors are
+    StoreError.
+    """
+
+    def __init__(
+        self, url: str, *, prefix: str = _PREFIX, clock: Callable[[], float] = time
+    ) -> None:
+        self._server = Server(url, prefix)
+        self._clock = clock
+
+    @classmethod
+    def from_url(cls, url: str) -> RedisStore:
+        """The store of ``redis://user:password@host:port/0?prefix=holdfast:``.
+
+        ``rediss://`` for TLS; ``valkey://`` and ``valkeys://`` are the same.
+        """
+        parts = urlsplit(url)
+        if not parts.hostname:
+            raise ConfigError(
+                f"{shown(url)!r} names no host", place="store", advice="write 'redis://host:6379/0'"
+            )
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        prefix = options.pop("prefix", _PREFIX)
+        scheme = parts.scheme.lower().replace("valkey", "redis")
+        plain = urlunsplit(parts._replace(scheme=scheme, query=urlencode(options)))
+        return cls(plain, prefix=prefix)
+
+    def get(self, key: str) -> str | None:
+        """The value, or None. Raises StoreError if it was put as bytes that are not UTF-8."""
+        return self.get_many([key])[0]
+
+    def get_bytes(self, key: str) -> bytes | None:
+        """The bytes, or None; of text, its UTF-8."""
+        return self._read([key])[0]
+
+    def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        """The values in the order of the keys, all of the same moment."""
+        values = zip(keys, self._read(keys), strict=True)
+        return [None if value is None else to_text(key, value) for key, value in values]
+
+    def set(self, key: str, value: str) -> None:
+        """Keep the value, without an end."""
+        self.set_bytes(key, to_bytes(value))
+
+    def set_bytes(self, key: str, value: bytes) -> None:
+        """Keep the bytes, without an end."""
+        with self._server.asking() as client:
+            client.set(self._name(key), b"\0" + value)
+
+    def set_many(self, values: Mapping[str, str]) -> None:
+        """Keep all of them at once."""
+        if values:
+            with self._server.asking() as client:
+                client.mset(
+                    {self._name(key): b"\0" + to_bytes(value) for key, value in values.items()}
+                )
+
+    def set_for(self, key: str, value: str, seconds: float) -> None:
+        """Keep the value for so many seconds."""
+        ends = b"\1" + _END.pack(self._clock() + seconds)
+        with self._server.asking() as client:
+            client.set(self._name(key), ends + to_bytes(value), px=max(1, round(seconds * 1_000)))
+
+    def put_if_absent(self, key: str, value: str) -> bool:
+        """Keep the value if the key is free; whether it was. Of many machines, one is told so."""
+        return self.put_bytes_if_absent(key, to_bytes(value))
+
+    def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
+        """Keep the bytes if the key is free; whether it was. Of many machines, one is told so."""
+        keys = [self._name(key), self._server.key(_DONE, uuid4().hex)]
+        with self._server.asking():
+            return self._server.claim(keys, [b"\0" + value, repr(self._clock())]) == 1
+
+    def delete(self, key: str) -> None:
+        """Forget the key."""
+        with self._server.asking() as client:
+            client.delete(self._name(key))
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """The keys that start with the prefix, in order. All keys of the server are looked at."""
+        found = self._server.names(_ENTRY, prefix)
+        values = zip(found, self._read(found), strict=True)
+        return [key for key, value in values if value is not None]
+
+    def log(self, name: str) -> RedisLog:
+        """The log of this name; empty until something is appended."""
+        return RedisLog(self._server, name)
+
+    def logs(self, prefix: str = "") -> list[str]:
+        """The names of the logs that hold a line and start with the prefix, in order."""
+        return self._server.names(_LINES, prefix)
+
+    def erase_log(self, name: str) -> None:
+        """Remove the log with all its lines and their index."""
+        with self._server.asking() as client:
+            client.unlink(
+                *(self._server.key(part, name) for part in (_LINES, _IDS, _TIMES, _WORDS))
+            )
+
+    def check(self) -> list[str]:
+        """What of the server's settings takes from what the store promises, a line each."""
+        wanted = {
+            "appendonly": ("yes", "what is acknowledged is in memory alone"),
+            "appendfsync": (
+                "always",
+                "a crash of the machine may lose what was acknowledged last",
+            ),
+            "maxmemory-policy": ("noeviction", "the server may throw entries away"),
+        }
+        found: list[str] = []
+        with self._server.asking() as client:
+            for name, (value, problem) in wanted.items():
+                try:
+                    is_now = cast("dict[str, str]", client.config_get(name)).get(name)
+                except redis.ResponseError:
+                    found.append(f"the server does not tell {name}; it should be {value}")
+                else:
+                    if is_now != value:
+                        found.append(f"the server runs with {name} {is_now}: {problem}")
+        return found
+
+    leftovers = "what the append-only file holds until it is rewritten, and copies of it"
+
+    def close(self) -> None:
+        """Let go of the connections; a later use opens them again."""
+        self._server.close()
+
+    def _name(self, key: str) -> bytes:
+        return self._server.key(_ENTRY, key)
+
+    def _read(self, keys: Sequence[str]) -> list[bytes | None]:
+        if not keys:
+            return []
+        with self._server.asking() as client:
+            rows = cast("list[bytes | None]", client.mget([self._name(key) for key in keys]))
+        now = self._clock()
+        return [None if row is None else _value(row, now) for row in rows]
+
+
+def _value(row: bytes, now: float) -> bytes | None:
+    """What is kept behind its mark: 0, or 1 and the moment from which it is forgotten."""
+    if row[0] == 0:
+        return row[1:]
+    ends: float = _END.unpack_from(row, 1)[0]
+    return row[1 + _END.size :] if ends > now else None
+
+
+Script = Callable[[Sequence[bytes], Sequence[bytes | str | int]], object]
+Client = Any
+"""A ``redis.Redis``, whose methods are typed as if each answer might be awaited."""
+
+
+_from_url = cast("Callable[..., Client]", redis.Redis.from_url)  # pyright: ignore[reportUnknownMemberType] - the package types its options loosely
+
+
+class Server:
+    """Connections to one database, opened when first used."""
+
+    def __init__(self, url: str, prefix: str) -> None:
+        self._url, self._prefix = url, to_bytes(prefix)
+
+    @cached_property
+    def client(self) -> Client:
+        """The client, whose pool serves many threads, and begins anew after a fork."""
+        try:
+            with _from_url(self._url, retry=Retry(NoBackoff(), 0)) as first:
+                first.ping()  # what is wrong from the beginning is told at once
+        except ValueError as fault:
+            raise ConfigError(
+                str(fault), place="store", advice=f"look at {shown(self._url)}"
+            ) from fault
+        lost = [redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError]
+        return _from_url(
+            self._url,
+            retry=Retry(ExponentialBackoff(cap=_LONGEST_PAUSE, base=0.05), _TRIES),
+            retry_on_error=lost,
+            socket_timeout=10,
+            socket_connect_timeout=10,
+            health_check_interval=0,
+        )
+
+    @cached_property
+    def append(self) -> Script:
+        """The script of an append."""
+        return cast("Script", self.client.register_script(_APPEND))
+
+    @cached_property
+    def claim(self) -> Script:
+        """The script that puts what is absent."""
+        return cast("Script", self.client.register_script(_CLAIM))
+
+    @contextmanager
+    def asking(self) -> Generator[Client]:
+        """The client. Raises StoreError for what the server refuses, or when it stays away."""
+        try:
+            yield self.client
+        except redis.RedisError as fault:
+            problem = str(fault).split("\n")[0] or type(fault).__name__
+            raise StoreError(f"redis store {shown(self._url)}: {problem}") from fault
+
+    def key(self, part: bytes, name: str) -> bytes:
+        """The key of this part of what has this name."""
+        return self._prefix + part + to_bytes(name)
+
+    def names(self, part: bytes, prefix: str) -> list[str]:
+        """The names that start with the prefix, of everything that has this part, in order."""
+        start = self.key(part, prefix)
+        plain = b"".join(
+            b"\\" + bytes([sign]) if sign in b"*?[]\\^" else bytes([sign]) for sign in start
+        )
+        with self.asking() as client:
+            found = set(client.scan_iter(match=plain + b"*", count=_SCANNED))
+        stem = len(self._prefix + part)
+        return [to_text("", name[stem:]) for name in sorted(found)]
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        if "client" in self.__dict__:
+            self.client.close()

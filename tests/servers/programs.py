@@ -1,0 +1,144 @@
+"""Servers of Debian's packages, each in a temporary folder and on a port of loopback of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+_WAIT = 60  # seconds for a server to be ready
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Program:
+    """A server that can be killed, and started again on what it left on the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    def ready(self) -> bool:
+        raise NotImplementedError
+
+    def start(self):
+        self._process = subprocess.Popen(
+            self.command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        until = time.monotonic() + _WAIT
+        while not self.ready():
+            assert self._process.poll() is None, f"{self.command[0]} has ended"
+            assert time.monotonic() < until, f"{self.command[0]} is not ready"
+            time.sleep(0.02)
+        return self
+
+    def kill(self) -> None:
+        """As a power cut of the process: nothing is said to it."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+
+
+class Redis(Program):
+    url_scheme = "redis"
+
+    @property
+    def command(self):
+        return [
+            "redis-server", "--port", str(self.port), "--bind", "127.0.0.1",
+            "--dir", str(self.folder), "--appendonly", "yes", "--appendfsync", "always",
+            "--save", "",
+        ]  # fmt: skip
+
+    @property
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def ready(self):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as talk:
+            talk.sendall(b"PING\r\n")
+            return talk.recv(64).startswith(b"+PONG")
+        return False
+
+
+class Postgres(Program):
+    """As the user ``postgres`` if we are root, which it refuses to run as."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.data = folder / "data"
+        self._programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
+        as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        self._as_user = as_user if os.geteuid() == 0 else []
+        if self._as_user:
+            for place in (folder, *folder.parents):
+                if place.owner() == "root" and place != Path("/tmp") and place != Path("/"):
+                    place.chmod(place.stat().st_mode | 0o011)
+            shutil.chown(folder, "postgres", "postgres")
+        subprocess.run(
+            [*self._as_user, self._programs / "initdb", "-D", self.data, "-A", "trust",
+             "-U", "holdfast", "--no-sync", "-E", "UTF8", "--locale=C"],
+            check=True, stdout=subprocess.DEVNULL, cwd="/",
+        )  # fmt: skip
+
+    @property
+    def command(self):
+        return [
+            *self._as_user, str(self._programs / "postgres"), "-D", str(self.data),
+            "-p", str(self.port), "-k", str(self.folder), "-c", "listen_addresses=127.0.0.1",
+            "-c", "max_connections=200",
+        ]  # fmt: skip
+
+    @property
+    def url(self):
+        return f"postgresql://holdfast:secret@127.0.0.1:{self.port}/postgres"
+
+    def ready(self):
+        asked = [self._programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        return subprocess.run(asked, check=False, cwd="/").returncode == 0
+
+    def kill(self):
+        super().kill()
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+
+class S3(Program):
+    """The server of moto, with one bucket."""
+
+    @property
+    def command(self):
+        return [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)]
+
+    @property
+    def endpoint(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def url(self, place: str) -> str:
+        who = "access_key_id=test&secret_access_key=test&region=us-east-1"
+        return f"s3://{place}?endpoint={self.endpoint}&{who}"
+
+    def ready(self):
+        with suppress(OSError):
+            made = urllib.request.Request(f"{self.endpoint}/bucket", method="PUT")
+            return urllib.request.urlopen(made, timeout=5).status == 200
+        return False
