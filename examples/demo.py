@@ -22,7 +22,7 @@ def main() -> None:
         print(f"{Path(asked.file).name}, fitted to {asked.budget:,} tokens\n")
         print(holdfast.report(result))
     page = Path(tempfile.gettempdir()) / "holdfast-demo.html"
-    page.write_text(holdfast.report(result, format="html"), "utf-8")
+    page.write_text(holdfast.report(result, form="html"), "utf-8")
     exact = holdfast.restore(holdfast.CompressionResult.from_json(result.to_json())) == messages
     print(f"\nThe same as a page: {page}")
     print(

@@ -28,7 +28,7 @@ def test_what_fits_comes_back_as_the_very_same_messages_in_a_new_list():
         ("trim", False, "within_budget")
     ]
     assert (done.metrics.compression_ratio, done.metrics.reduction_percent) == (1.0, 0.0)
-    assert (done.usage.tokens, done.usage.within, done.usage.utilization) == (619, True, 100)
+    assert (done.tokens, done.spent.within, done.utilization) == (619, True, 100)
 
 
 def test_one_token_more_is_too_much():
@@ -74,7 +74,7 @@ def test_what_stands_beside_the_messages_of_a_body_is_counted_and_stays():
     tools = [{"name": "read", "description": words(100), "input_schema": {"type": "object"}}]
     body = {"system": words(100), "tools": tools, "messages": [user(words(50)), *chat(4)]}
     done = fitted(body, 250)
-    assert done.usage.tokens == holdfast.count(done.messages, counter="words").total <= 250
+    assert done.tokens == holdfast.count(done.messages, counter="words").total <= 250
     assert done.messages["tools"] is tools
     assert len(done.messages["messages"]) < 9
 
@@ -118,7 +118,7 @@ def test_a_text_is_counted_once_over_all_calls():
 def test_any_counter_will_do(counter):
     whole = holdfast.count(agent_run(6), counter=counter).total
     done = holdfast.compress(agent_run(6), whole // 2, counter=counter, strategy="trim")
-    assert done.usage.tokens == holdfast.count(done.messages, counter=counter).total <= whole // 2
+    assert done.tokens == holdfast.count(done.messages, counter=counter).total <= whole // 2
 
 
 def test_a_breakdown_says_where_the_tokens_are():
@@ -180,8 +180,8 @@ def test_compression_starts_at_the_trigger_and_goes_down_to_the_target():
     budget = Budget(limit=700, trigger=0.9, target=0.5)
     assert fitted(agent_run(6), budget).status == "skipped"
     done = fitted(agent_run(7), budget)
-    assert done.usage.tokens <= 350
-    assert done.usage.limit == 700
+    assert done.tokens <= 350
+    assert done.limit == 700
 
 
 def test_between_target_and_trigger_nothing_happens():

@@ -1,7 +1,7 @@
 import pytest
 
 import holdfast
-from holdfast.recovery import forget
+from holdfast.recovery import delete_summaries
 from holdfast.stores.in_process import InProcessStore
 from tests.compressors.summarize.threads import fitted, grown, thread, writer
 
@@ -27,14 +27,14 @@ def test_a_thread_is_forgotten_whole_and_others_stay():
     for name in ("a", "a:b"):
         grown(writer(), 60, feeds_back=True, thread=name, store=store)
     kept = [key for key in store.kept if key.startswith("thread_a%3Ab:")]
-    assert forget("a", store=store) == len(kept)
+    assert delete_summaries("a", store=store) == len(kept)
     assert sorted(store.kept) == sorted([*kept, "secret"])
 
 
 def test_a_store_that_lists_its_keys_is_asked_for_them(tmp_path):
     for store in (InProcessStore(), f"sqlite:///{tmp_path}/kept.db"):
         fitted(thread(40), writer(), thread="a", store=store)
-        assert forget("a", store=store) == 2
+        assert delete_summaries("a", store=store) == 2
         fitted(thread(40), model := writer(), thread="a", store=store)
         assert len(model.calls) == 1
 
@@ -42,4 +42,4 @@ def test_a_store_that_lists_its_keys_is_asked_for_them(tmp_path):
 @pytest.mark.parametrize("name", ["", None])
 def test_an_id_is_text(name):
     with pytest.raises(holdfast.ConfigError, match="thread"):
-        forget(name, store=InProcessStore())
+        delete_summaries(name, store=InProcessStore())

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,13 +56,39 @@ def test_the_package_tells_checkers_that_it_is_typed():
     assert (SOURCE.parent / "py.typed").exists()
 
 
-def test_what_a_user_writes_has_the_types_that_are_promised():
-    command = [sys.executable, "-m", "mypy", "--strict", user_types.__file__]
-    checked = subprocess.run(
+CHECKERS = {
+    "mypy": ["mypy", "--strict", "--no-error-summary"],
+    "pyright": ["pyright", "--project", "tests/pyright.json", "--pythonpath", sys.executable],
+}
+
+
+def checked(checker: str, file: str) -> subprocess.CompletedProcess[str]:
+    """What the checker says of the file; pyright takes no options of strictness on its command line."""
+    command = [sys.executable, "-m", *CHECKERS[checker]]
+    if checker == "mypy":
+        command.append(file)
+    return subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=SOURCE.parents[2]
     )
-    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_programs_for_the_commonest_tasks_have_the_types_that_are_promised(checker):
+    told = checked(checker, user_types.__file__).stdout
+    assert "user_types.py" not in told, told
+
+
+def test_programs_for_the_commonest_tasks_run():
     user_types.main()
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_a_checker_finds_a_slip_in_a_name_that_is_fixed(checker):
+    file = SOURCE.parents[2] / "tests" / "user_mistakes.py"
+    slips = {n for n, line in enumerate(file.read_text().splitlines(), 1) if "# slip" in line}
+    told = checked(checker, str(file)).stdout
+    found = re.findall(rf"{file.name}:(\d+):.*error", told)
+    assert {int(line) for line in found} == slips, told
 
 
 @pytest.mark.parametrize("door", ["acompress", "compress_many", "acompress_many"])

@@ -115,7 +115,7 @@ def test_anything_else_is_no_range(written):
     ("form", "path"), [("openai", ("function", "parameters")), ("anthropic", ("input_schema",))]
 )
 def test_the_schema_is_of_the_form_that_the_provider_takes(form, path):
-    schema = recall_tool(InProcessStore(), format=form).schema
+    schema = recall_tool(InProcessStore(), provider=form).schema
     for step in path:
         schema = schema[step]
     assert schema["required"] == ["key"]
@@ -124,8 +124,8 @@ def test_the_schema_is_of_the_form_that_the_provider_takes(form, path):
 
 
 def test_a_format_without_tools_names_the_known_ones():
-    with pytest.raises(holdfast.ConfigError, match="known are openai, openai_chat, anthropic"):
-        recall_tool(InProcessStore(), format="telegram")
+    with pytest.raises(holdfast.ConfigError, match="known are anthropic, bedrock, openai"):
+        recall_tool(InProcessStore(), provider="telegram")
 
 
 def tool(text: str, **options: int) -> tuple[RecallTool, str]:

@@ -70,7 +70,7 @@ def test_each_rule_that_was_mended_is_a_step_with_its_tokens():
     assert [step.name for step in result.steps] == ["content_given", "tool_exchange_whole"]
     assert [step.applied for step in result.steps] == [True, True]
     assert result.steps[0].after == result.steps[1].before
-    assert result.metrics.tokens_after == result.steps[-1].after == result.usage.tokens
+    assert result.metrics.tokens_after == result.steps[-1].after == result.tokens
     assert (result.metrics.messages_before, result.metrics.messages_after) == (5, 6)
     assert result.budget_met
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING
+from warnings import warn
 
-from holdfast.moved import keep_old_names
+from holdfast.moved import RENAMED, keep_old_names
 
 if TYPE_CHECKING:
-    from holdfast.agent import AgentLoop, remember_tool, search_tool
+    from holdfast.agent import AgentLoop, remember_tool, search_tool, tool
     from holdfast.api import (
         ContextCompressor,
         TokenBreakdown,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         StrategyError,
     )
     from holdfast.kernel.integrity import Violation
-    from holdfast.recovery import RecallTool, forget, recall, recall_tool
+    from holdfast.recovery import RecallTool, delete_summaries, recall, recall_tool
     from holdfast.reports import report
     from holdfast.result import (
         CompressionMetrics,
@@ -97,7 +98,7 @@ __all__ = [
     "compress",
     "compress_many",
     "count",
-    "forget",
+    "delete_summaries",
     "prune_old_tool_outputs",
     "recall",
     "recall_tool",
@@ -107,11 +108,12 @@ __all__ = [
     "restore",
     "search_tool",
     "shrink",
+    "tool",
     "validate",
 ]
 
 _HOMES = {
-    "agent": ("AgentLoop", "remember_tool", "search_tool"),
+    "agent": ("AgentLoop", "remember_tool", "search_tool", "tool"),
     "api": (
         "ContextCompressor",
         "TokenBreakdown",
@@ -135,7 +137,7 @@ _HOMES = {
         "Step",
         "restore",
     ),
-    "recovery": ("RecallTool", "forget", "recall", "recall_tool"),
+    "recovery": ("RecallTool", "delete_summaries", "recall", "recall_tool"),
     "reports": ("report",),
     "session": ("Session", "View"),
     "single_text": ("ShrunkText", "shrink"),
@@ -149,6 +151,10 @@ def __getattr__(name: str) -> object:
     """The public name, from the module that it lives in, or a door that has one of its own."""
     if name in _DOORS:
         return import_module(f"holdfast.{name}")
+    if name in RENAMED:
+        problem = f"holdfast.{name} is deprecated: use holdfast.{RENAMED[name]}"
+        warn(problem, DeprecationWarning, stacklevel=2)
+        return __getattr__(RENAMED[name])
     if name not in __all__:
         raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
     home = next((module for module, names in _HOMES.items() if name in names), "kernel.errors")

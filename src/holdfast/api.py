@@ -8,20 +8,23 @@ from typing import Any, Unpack
 
 from holdfast.engine import Progress, all_fitted, fitted
 from holdfast.formats import read
-from holdfast.kernel.budget import Budget
+from holdfast.formats.payloads import model_of
+from holdfast.kernel.budget import BudgetLike
 from holdfast.kernel.flow import arun, run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Accuracy
 from holdfast.meter import Counter, meter_for
-from holdfast.options import Options, check, lists_options
-from holdfast.result import CompressionResult, bare
+from holdfast.options import Options, Provider, check, lists_options
+from holdfast.result import CompressionResult, M, bare
 from holdfast.runtime import answers, awaited
 
 _PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
 
 
 @lists_options
-def compress(messages: Any, budget: int | Budget, **options: Unpack[Options]) -> CompressionResult:
+def compress(
+    messages: M, budget: BudgetLike = None, **options: Unpack[Options]
+) -> CompressionResult[M]:
     """Fit a conversation to a budget of tokens.
 
     The same kind of messages comes back, untouched ones as they are.
@@ -57,20 +60,20 @@ def compress(messages: Any, budget: int | Budget, **options: Unpack[Options]) ->
 
 @lists_options
 async def acompress(
-    messages: Any, budget: int | Budget, **options: Unpack[Options]
-) -> CompressionResult:
+    messages: M, budget: BudgetLike = None, **options: Unpack[Options]
+) -> CompressionResult[M]:
     """As ``compress``, with every wait for a store or a model left to the event loop."""
     return await arun(fitted(messages, budget, options), awaited)
 
 
 @lists_options
 def compress_many(
-    conversations: Iterable[Any],
-    budget: int | Budget,
+    conversations: Iterable[M],
+    budget: BudgetLike = None,
     *,
     progress: Progress | None = None,
     **options: Unpack[Options],
-) -> list[CompressionResult]:
+) -> list[CompressionResult[M]]:
     """Fit each conversation to the budget; the results in their order.
 
     The options are those of ``compress``.
@@ -85,12 +88,12 @@ def compress_many(
 
 @lists_options
 async def acompress_many(
-    conversations: Iterable[Any],
-    budget: int | Budget,
+    conversations: Iterable[M],
+    budget: BudgetLike = None,
     *,
     progress: Progress | None = None,
     **options: Unpack[Options],
-) -> list[CompressionResult]:
+) -> list[CompressionResult[M]]:
     """As ``compress_many``, with every wait for a store or a model left to the event loop."""
     return await arun(all_fitted(conversations, budget, options, progress), awaited)
 
@@ -103,11 +106,13 @@ class ContextCompressor:
         self.options = options
         check(options)
 
-    def compress(self, messages: Any, max_tokens: int | Budget) -> Any:
+    def compress(self, messages: M, max_tokens: BudgetLike = None) -> M:
         """The messages alone."""
         return self.compress_with_metrics(messages, max_tokens).messages
 
-    def compress_with_metrics(self, messages: Any, max_tokens: int | Budget) -> CompressionResult:
+    def compress_with_metrics(
+        self, messages: M, max_tokens: BudgetLike = None
+    ) -> CompressionResult[M]:
         """The whole result."""
         return compress(messages, max_tokens, **self.options)
 
@@ -139,7 +144,7 @@ def count(
     messages: Any,
     *,
     model: str | None = None,
-    format: str | None = None,  # noqa: A002 - the name that users know for it
+    format: Provider = None,  # noqa: A002 - the name that users know for it
     tools: object = None,
     counter: Counter = None,
 ) -> TokenBreakdown:
@@ -147,7 +152,7 @@ def count(
 
     Raises InputError for what cannot be read.
     """
-    meter = meter_for(model, counter)
+    meter = meter_for(model or model_of(bare(messages)), counter)
     _, _, transcript = read(bare(messages), format, tools)
     sizes = meter.sizes(transcript)
     overhead = meter.overhead(transcript.envelope)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from math import inf
 from typing import Any, cast
 
@@ -13,9 +14,9 @@ from holdfast.compressors.knobs import described
 from holdfast.compressors.pipeline import Pipeline, Stepwise, played
 from holdfast.compressors.summaries import Marks
 from holdfast.formats import read
-from holdfast.formats.payloads import named
+from holdfast.formats.payloads import ROLES, model_of, named
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.budget import Allowance, Budget, tokens_of
+from holdfast.kernel.budget import Allowance, Budget, BudgetLike, tokens_of
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
 from holdfast.kernel.flow import run_batch
@@ -30,6 +31,7 @@ from holdfast.result import (
     CompressionMetrics,
     CompressionResult,
     Conversation,
+    M,
     Step,
     TokenUsage,
     as_given,
@@ -50,8 +52,8 @@ Progress = Callable[[int, int], object]
 
 
 def fitted(
-    messages: Any, budget: int | Budget, options: Options, *, logged: bool = False
-) -> Rounds[CompressionResult]:
+    messages: M, budget: BudgetLike, options: Options, *, logged: bool = False
+) -> Rounds[CompressionResult[M]]:
     """One conversation, made to fit: yields what is to be answered, returns the result.
 
     ``logged``: the caller keeps every message, and no history needs to be kept a second time.
@@ -66,8 +68,11 @@ def fitted(
 
 
 def all_fitted(
-    conversations: Iterable[Any], budget: int | Budget, options: Options, progress: Progress | None
-) -> Rounds[list[CompressionResult]]:
+    conversations: Iterable[M],
+    budget: BudgetLike,
+    options: Options,
+    progress: Progress | None,
+) -> Rounds[list[CompressionResult[M]]]:
     """Many conversations in lockstep; what goes wrong with one is told in its own result."""
     _check_several(conversations)
     check(options)
@@ -147,7 +152,7 @@ def _prepared(messages: Any, budget: Budget, options: Options) -> Job | Compress
         return CompressionResult(
             messages=messages,
             metrics=CompressionMetrics(0, 0, 0, 0),
-            usage=TokenUsage(0, 0),
+            spent=TokenUsage(0, 0),
             strategy_name="",
             format="",
             status="failed",
@@ -206,14 +211,14 @@ class Job:
         return replace(self, transcript=transcript, redaction=redaction)
 
 
-def prepare(messages: Any, budget: Budget | int, options: Options, *, logged: bool = False) -> Job:
+def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool = False) -> Job:
     """Read, count and choose. Raises InputError where a person's input is wrong."""
     check(options)
     stated = Budget.of(budget)
     step = options.get("step")
     if step is not None:
         stated = replace(stated, step=step)
-    model = options.get("model")
+    model = options.get("model") or model_of(bare(messages))
     meter = meter_for(model, options.get("counter"))
     choice = chosen(options)
     allowed, trigger, target = _spend(choice.shared(stated), model)
@@ -460,7 +465,7 @@ def delivered(job: Job, plan: Plan | None, result: CompressionResult) -> Compres
                 raise StrategyError(name, inner.detail) from inner.fault
     if job.hard and not result.budget_met:
         raise BudgetError(
-            limit=result.usage.limit,
+            limit=result.spent.limit,
             tokens=result.metrics.tokens_before,
             smallest=result.metrics.tokens_after,
             reason=result.detail,
@@ -485,13 +490,13 @@ def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionRe
     return CompressionResult(
         messages=job.conversation.holding(messages) if job.conversation else messages,
         metrics=CompressionMetrics(job.tokens, tokens, len(job.transcript), len(now)),
-        usage=TokenUsage(tokens, job.allowance.limit),
+        spent=TokenUsage(tokens, job.allowance.limit),
         strategy_name=job.compressor.name,
         format=job.format.name,
         steps=steps,
         status=status,
         reason=reason,
-        detail=_detail(steps, tokens, left(now) if masking else "", met=met),
+        detail=_detail(job, steps, tokens, left(now) if masking else "", met=met),
         degraded=any(step.status == "failed" for step in steps),
         smallest=None if met else tokens,
         accuracy=job.allowance.meter.accuracy(job.transcript),
@@ -522,15 +527,28 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
     return "compacted", "compacted" if met else "budget_not_met"
 
 
-def _detail(steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
-    """What a person should know.
+def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
+    """What a person should know: steps that failed, a budget that is not met, secrets that are left.
 
-    Which steps failed, what remains of a budget not met, which secrets are left.
+    And roles that no provider has.
     """
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
     if not met:
         told.append(f"{tokens:,} tokens remain" + ("" if told else ", and nothing else may go"))
-    return "; ".join([*told, secrets] if secrets else told)
+    return "; ".join(filter(None, [*told, secrets, *_strange_roles(job.transcript)]))
+
+
+def _strange_roles(transcript: Transcript) -> Iterator[str]:
+    """A sentence for each role that no provider has, with the first message that bears it."""
+    seen: dict[str, int] = {}
+    for place, message in enumerate(transcript.messages):
+        role = message.original.get("role") if is_object(message.original) else None
+        if isinstance(role, str) and role not in ROLES:
+            seen.setdefault(role, place)
+    for role, place in seen.items():
+        near = get_close_matches(role, ROLES, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        yield f"message {place} has the role {role!r}, which no provider knows{hint}: it is read as a user's"
 
 
 def wrapped(payload: Any, key: str, now: Transcript) -> Any:

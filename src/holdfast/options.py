@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from inspect import Parameter, signature
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from holdfast.calls.lineup import CallLimits
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.transcript import Format
 from holdfast.meter import Counter
+from holdfast.names import ProfileName, ProviderName, StrategyName
 from holdfast.providers import EmbedderSpec, ModelSpec
 
 if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
 
 Pin = Collection[int] | Callable[[Any], bool] | None
-Strategy = str | Compressor | Sequence[str | Compressor] | None
+Strategy = StrategyName | Compressor | Sequence[StrategyName | Compressor] | None
+Provider = ProviderName | Format | None
+"""Whose messages these are: a name, or the object that reads and writes them."""
+
 OnFailure = Literal["degrade", "raise"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,12 +33,13 @@ class Options(TypedDict, total=False):
     """What callers may say beside the messages and the budget."""
 
     model: str | None
-    """Whose vocabulary tokens are counted with; its window is the budget where none is stated."""
+    """Whose vocabulary tokens are counted with; its window is the budget where none is stated.
+    By default the model that a request body names."""
 
-    format: str | None
+    format: Provider
     """The wire of the messages, where it cannot be seen."""
 
-    profile: str
+    profile: ProfileName | PathLike[str]
     """A named pipeline, or the path of a TOML file."""
 
     strategy: Strategy
@@ -85,6 +92,17 @@ _DEFAULTS: Options = {"profile": "balanced", "on_failure": "degrade"}
 """Of what is not None by default."""
 
 
+_TEXTS: Mapping[str, tuple[type, ...]] = {
+    "model": (str,),
+    "format": (str, Format),
+    "profile": (str, PathLike),
+    "query": (str,),
+    "thread": (str,),
+    "secret": (str,),
+}
+"""Options that are text, and what else each may be."""
+
+
 def lists_options(function: F) -> F:
     """Let the signature of a function with ``**options`` name each, for help and tools."""
     own = signature(function)
@@ -104,9 +122,9 @@ def check(options: Options) -> None:
             raise TypeError(
                 f"there is no option {name!r}; known are {', '.join(Options.__annotations__)}"
             )
-    for name in ("model", "format", "profile", "query", "thread", "secret"):
-        value = options.get(name, "")
-        if not isinstance(value, str) and (value is not None or name == "profile"):
+    for name, kinds in _TEXTS.items():
+        value: object = options.get(name, _DEFAULTS.get(name))
+        if not isinstance(value, kinds) and (value is not None or name in _DEFAULTS):
             raise ConfigError(f"{value!r} is not text", place=name, advice=f"give a {name} as text")
     choices = {"on_failure": ("degrade", "raise"), "redact": (True, False, None)}
     advices = {"on_failure": 'give "degrade" or "raise"', "redact": "give True or False"}

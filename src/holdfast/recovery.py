@@ -17,8 +17,11 @@ from holdfast.compressors.summaries import (
 )
 from holdfast.compressors.summary_memory import Envelope, ranges_of
 from holdfast.engine import RECALL_TOOL
+from holdfast.formats.tool_schemas import tool_schema
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.moved import renamed_argument
+from holdfast.names import ToolProvider
 from holdfast.stores.answers import Opened, answered, opened
 from holdfast.stores.artifacts import AsyncArtifactStore
 from holdfast.stores.excerpts import Excerpt
@@ -46,12 +49,6 @@ _PROPERTIES: Mapping[str, Mapping[str, str]] = {
         "type": "integer",
         "description": "how many characters of a long answer to pass over",
     },
-}
-_FORMS = {
-    "openai": "openai",
-    "openai_chat": "openai",
-    "anthropic": "anthropic",
-    "bedrock": "anthropic",
 }
 _KEY = re.compile(r"[0-9a-f]{12,64}")
 _RANGE = re.compile(r"\s*(\d{1,15})\s*(?:[:-]\s*(\d{1,15})\s*)?", re.ASCII)
@@ -123,32 +120,27 @@ class RecallTool:
         return self.run(arguments)
 
 
+@renamed_argument("format", "provider")
 def recall_tool(
     store: str | KeyValueStore,
-    format: str = "openai",  # noqa: A002 - the name that users know for it
+    provider: ToolProvider = "openai",
     *,
     most: int = MOST,
     thread: str = "",
     secret: str = "",
 ) -> RecallTool:
-    """The tool by which a model resolves references, in the form of ``openai`` or ``anthropic``.
+    """The tool by which a model resolves references, with a schema in the form of the provider.
 
     Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Call
     it with the arguments as the provider gives them, an object or its JSON. It never raises, and
     gives ``most`` characters at once, with a note how to get more, of the originals of this
-    ``thread`` alone. Raises ConfigError for a format that has no tools.
+    ``thread`` alone. Raises ConfigError for a provider whose form of
+    tools is not known.
     """
-    if format not in _FORMS:
-        advice = f"known are {', '.join(_FORMS)}"
-        raise ConfigError(f"{format!r} has no form of tools here", place="format", advice=advice)
+    parameters = {"type": "object", "properties": _PROPERTIES, "required": ["key"]}
+    schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, parameters)
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
         raise ConfigError(f"{most!r} is not a positive number of characters", place="most")
-    parameters = {"type": "object", "properties": _PROPERTIES, "required": ["key"]}
-    described = {"name": RECALL_TOOL, "description": _PURPOSE}
-    schemas: dict[str, dict[str, Any]] = {
-        "openai": {"type": "function", "function": {**described, "parameters": parameters}},
-        "anthropic": {**described, "input_schema": parameters},
-    }
     chosen = Place(opened(store), thread, secret)
 
     def run(arguments: object) -> str:
@@ -157,7 +149,7 @@ def recall_tool(
         except HoldfastError as fault:
             return f"error: {fault}"
 
-    return RecallTool(schemas[_FORMS[format]], run)
+    return RecallTool(schema, run)
 
 
 def line_range(lines: object) -> tuple[int, int] | None:
@@ -244,7 +236,7 @@ def _refused(name: str, value: object, advice: str) -> NoReturn:
     raise ConfigError(f"{shown[:80]} does not belong here", place=name, advice=advice)
 
 
-def forget(thread: str, *, store: str | KeyValueStore) -> int:
+def delete_summaries(thread: str, *, store: str | KeyValueStore) -> int:
     """Delete the summaries of the thread from the store; how many keys are gone.
 
     What was kept without a thread is found by its content alone, and stays. Raises StoreError for a

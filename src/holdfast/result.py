@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, cast
+from html import escape
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast
+from warnings import warn
 
+from holdfast.files import read_whole, write_all
 from holdfast.kernel.apply import restored
 from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.ports import Accuracy
+from holdfast.kernel.registry import Registry
+from holdfast.names import ReportForm
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    M = TypeVar("M", default=Any)
+    """What the messages came as: a list, a tuple, a request body, a Conversation."""
+else:
+    from typing import TypeVar
+
+    M = TypeVar("M")
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,9 +353,15 @@ def _tupled(value: object) -> object:
     return tuple(cast("list[object]", value)) if isinstance(value, list) else value
 
 
-@dataclass(frozen=True, slots=True)
-class CompressionResult:
+_SHOWN = Registry("view of a result", "views", {"report": "holdfast.reports:report"})
+"""What draws a result stands above it, and is loaded when it is asked for."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CompressionResult(Generic[M]):
     """The messages in the form in which they came, and everything that was done to them.
+
+    ``messages`` has the type of what was given; objects of a vendor's package are dictionaries in it.
 
     ``status``: ``skipped`` (they fit, or nothing could be done), ``compacted`` or ``failed``;
     ``reason`` is a short code, ``detail`` a sentence. ``degraded``: a step failed and cheaper ones
@@ -349,9 +371,9 @@ class CompressionResult:
     original messages that ``restore`` gives back masked, all others being exact.
     """
 
-    messages: Any
+    messages: M
     metrics: CompressionMetrics
-    usage: TokenUsage
+    spent: TokenUsage
     strategy_name: str
     format: str
     steps: tuple[Step, ...] = ()
@@ -372,6 +394,28 @@ class CompressionResult:
     """What models and embedders were asked for it, and what that took."""
 
     @property
+    def tokens(self) -> int:
+        """The size of ``messages`` in tokens, with everything that is sent beside them."""
+        return self.spent.tokens
+
+    @property
+    def limit(self) -> int:
+        """The budget in tokens, less reserve and headroom."""
+        return self.spent.limit
+
+    @property
+    def utilization(self) -> int:
+        """Share of the budget that is used, in percent."""
+        return self.spent.utilization
+
+    @property
+    def usage(self) -> TokenUsage:
+        """The old name of ``tokens``, ``limit`` and ``utilization``, beside ``model_usage``."""
+        advice = "use result.tokens, result.limit or result.utilization"
+        warn(f"result.usage is deprecated: {advice}", DeprecationWarning, stacklevel=2)
+        return self.spent
+
+    @property
     def edits(self) -> tuple[Edit, ...]:
         """The edits of all steps; positions are those before their own step."""
         return tuple(edit for step in self.steps for edit in step.edits)
@@ -379,7 +423,7 @@ class CompressionResult:
     @property
     def budget_met(self) -> bool:
         """Whether the result fits the budget; what could not be read has no result that could."""
-        return self.usage.within and self.reason != "invalid_input"
+        return self.spent.within and self.reason != "invalid_input"
 
     @property
     def removed_messages(self) -> int:
@@ -390,6 +434,58 @@ class CompressionResult:
     def trimmed(self) -> bool:
         """Whether any message left the view."""
         return self.removed_messages > 0
+
+    def __repr__(self) -> str:
+        """One line of sizes: the messages would fill the screen."""
+        sizes = self.metrics
+        return (
+            f"<{type(self).__name__}: {sizes.tokens_before:,} -> {self.tokens:,} of {self.limit:,} tokens,"
+            f" {sizes.messages_before} -> {sizes.messages_after} messages,"
+            f" {self.reason or self.status}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The report as a notebook shows it, in a frame of its own."""
+        page = escape(self.report(form="html"), quote=True)
+        return f'<iframe srcdoc="{page}" width="100%" height="600" style="border:0"></iframe>'
+
+    def restore(self) -> M:
+        """The original messages in the form in which they came."""
+        return restore(self)
+
+    def report(
+        self, path: str | PathLike[str] | None = None, *, form: ReportForm | None = None
+    ) -> str:
+        """What was done to each message and why; written to the file too, where a path is given.
+
+        ``form`` is ``text`` or ``html``, by default what the name of the file ends with. Raises
+        InputError for a file that cannot be written.
+        """
+        file = "" if path is None else fspath(path)
+        chosen = form or ("html" if file.lower().endswith((".html", ".htm")) else "text")
+        told = cast("Callable[..., str]", _SHOWN.load("report"))(self, form=chosen)
+        if file:
+            write_all({file: told.encode("utf-8", "backslashreplace")})
+        return told
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the whole result to a file, with all that was taken out, whole or not at all.
+
+        Raises InputError for messages that JSON cannot hold, and for a file that cannot be written.
+        """
+        write_all({fspath(path): self.to_json().encode()})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> CompressionResult[Any]:
+        """The result in a file of ``save``, or of the command line's ``--result``.
+
+        Raises InputError for a file that cannot be read, or holds something else.
+        """
+        try:
+            return cls.from_json(read_whole(path))
+        except InputError as fault:
+            place = fault.place or fspath(path)
+            raise InputError(fault.problem, place=place, advice=fault.advice) from fault
 
     def to_json(self, indent: int | None = None) -> str:
         """The whole result, with all that was taken out.
@@ -414,8 +510,8 @@ class CompressionResult:
             "redacted": dict(self.redacted),
             "accuracy": asdict(self.accuracy),
             "counter": self.counter,
-            "usage": asdict(self.usage)
-            | {"within": self.usage.within, "utilization": self.usage.utilization},
+            "usage": asdict(self.spent)
+            | {"within": self.spent.within, "utilization": self.spent.utilization},
             "model_usage": self.model_usage.to_dict(),
             "metrics": self.metrics.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
@@ -431,7 +527,7 @@ class CompressionResult:
             ) from fault
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> CompressionResult:
+    def from_json(cls, text: str | bytes) -> CompressionResult[Any]:
         """The result that ``to_json`` wrote. Raises InputError for anything else."""
         try:
             return cls._from_dict(json.loads(text))
@@ -441,14 +537,14 @@ class CompressionResult:
             raise InputError(f"this is not the JSON of a result ({said})", advice=advice) from fault
 
     @classmethod
-    def _from_dict(cls, data: dict[str, Any]) -> CompressionResult:
+    def _from_dict(cls, data: dict[str, Any]) -> CompressionResult[Any]:
         if data["holdfast"] != 1:
             raise ValueError(f"version {data['holdfast']!r} is not known")
-        talk = data["conversation"]
-        plain = cls(
-            messages=Conversation(messages=data["messages"], **talk) if talk else data["messages"],
+        talk, messages = data["conversation"], data["messages"]
+        plain: CompressionResult[Any] = cls(
+            messages=cast("M", Conversation(messages=messages, **talk) if talk else messages),
             metrics=CompressionMetrics.from_dict(data["metrics"]),
-            usage=TokenUsage(data["usage"]["tokens"], data["usage"]["limit"]),
+            spent=TokenUsage(data["usage"]["tokens"], data["usage"]["limit"]),
             strategy_name=data["strategy_name"],
             format=data["format"],
             status=data["status"],
@@ -485,7 +581,7 @@ def _identity(messages: object) -> dict[str, object] | None:
     return {"thread_id": messages.thread_id, "metadata": dict(messages.metadata)}
 
 
-def message_list(result: CompressionResult) -> list[object]:
+def message_list(result: CompressionResult[Any]) -> list[object]:
     """The messages of the result without the body or the conversation around them."""
     payload = bare(result.messages)
     return listed(payload[result.key] if result.key else payload)
@@ -502,7 +598,7 @@ def as_given(given: object, messages: list[object]) -> object:
     return only["content"] if isinstance(given, str) and only else messages
 
 
-def restore(result: CompressionResult) -> Any:
+def restore(result: CompressionResult[M]) -> M:
     """The original messages in the form in which they came: every step undone, last one first."""
     if not isinstance(cast("object", result), CompressionResult):
         raise InputError(
@@ -517,6 +613,6 @@ def restore(result: CompressionResult) -> Any:
         original: Any = {**payload, result.key: as_given(payload[result.key], messages)}
     else:
         original = tuple(messages) if isinstance(payload, tuple) else messages
-    return (
-        result.messages.holding(original) if isinstance(result.messages, Conversation) else original
-    )
+    if isinstance(result.messages, Conversation):
+        original = result.messages.holding(original)
+    return cast("M", original)

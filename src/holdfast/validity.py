@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from holdfast.engine import wrapped
 from holdfast.formats import read
@@ -12,12 +11,13 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.integrity import Rule, Violation, violations
 from holdfast.kernel.transcript import Continuing, Format, Publishing, Transcript
 from holdfast.meter import Counter, meter_for
-from holdfast.result import CompressionMetrics, CompressionResult, Step, TokenUsage
+from holdfast.options import Provider
+from holdfast.result import CompressionMetrics, CompressionResult, M, Step, TokenUsage
 
 _ROUNDS = 3  # mending one rule may break another; generated conversations need 2
 
 
-def validate(messages: Any, provider: str | None = None) -> list[Violation]:
+def validate(messages: object, provider: Provider = None) -> list[Violation]:
     """What the provider would refuse, in order of the messages; empty where nothing is.
 
     ``provider`` is a name of ``formats/``, by default the format that the messages show.
@@ -27,8 +27,12 @@ def validate(messages: Any, provider: str | None = None) -> list[Violation]:
 
 
 def repair(
-    messages: Any, provider: str | None = None, *, model: str | None = None, counter: Counter = None
-) -> CompressionResult:
+    messages: M,
+    provider: Provider = None,
+    *,
+    model: str | None = None,
+    counter: Counter = None,
+) -> CompressionResult[M]:
     """The conversation made valid for the provider, with as little change as can be.
 
     ``restore`` undoes it.
@@ -48,7 +52,7 @@ def repair(
     return CompressionResult(
         messages=wrapped(payload, key, after) if mended else payload,
         metrics=CompressionMetrics(before, now, len(transcript), len(after)),
-        usage=TokenUsage(now, now),
+        spent=TokenUsage(now, now),
         strategy_name="repair",
         format=form.name,
         steps=tuple(_step(rule, applied, meter, broken) for rule, applied in mended),

@@ -37,7 +37,7 @@ def test_the_oldest_go_first_and_only_as_many_as_must():
     gone = dropped(planned(Trim(), messages, 200, strategy="trim"))
     assert gone == set(range(1, 1 + len(gone)))
     after = trimmed(messages, 200)
-    assert 180 <= after.usage.tokens <= 200
+    assert 180 <= after.tokens <= 200
     assert same(after.messages, [messages[0], *messages[1 + len(gone) :]])
 
 
@@ -70,7 +70,7 @@ def test_the_newest_message_always_stays():
     messages = [*chat(3), user(words(500))]
     after = trimmed(messages, 100)
     assert same(after.messages, messages[-1:])
-    assert (after.budget_met, after.smallest) == (False, after.usage.tokens)
+    assert (after.budget_met, after.smallest) == (False, after.tokens)
 
 
 def test_the_newest_stays_with_its_open_exchange():
@@ -154,7 +154,7 @@ def test_large_arguments_of_the_newest_call_are_clamped_under_the_same_keys(budg
     after = trimmed(messages, budget)
     told = json.loads(after.messages[-2]["tool_calls"][0]["function"]["arguments"])
     assert after.budget_met
-    assert after.usage.tokens >= 0.7 * budget
+    assert after.tokens >= 0.7 * budget
     assert list(told) == list(ARGUMENTS)
     assert (told["path"], told["line"]) == ("a.py", 30000)
     assert all("…" in told[key] for key in ("old", "edits"))
@@ -237,7 +237,7 @@ def test_many_results_that_must_stay_are_cut_to_one_length():
     sizes = [len(m["content"].split()) for m in after.messages[-4:]]
     assert after.messages[-4] is answers[0]
     assert max(sizes[1:]) - min(sizes[1:]) <= 6
-    assert 350 <= after.usage.tokens <= 400
+    assert 350 <= after.tokens <= 400
 
 
 def test_what_must_stay_is_cut_below_the_usual_floor_rather_than_not_fit():
@@ -317,7 +317,7 @@ def test_a_conversation_that_does_not_end_with_a_user_can_be_left_alone():
 @pytest.mark.parametrize("threshold", [70, 0.7])
 def test_it_can_aim_at_a_share_of_the_window(threshold):
     after = trimmed(chat(10), 100, Trim(threshold=threshold))
-    assert after.usage.tokens <= 70
+    assert after.tokens <= 70
 
 
 def test_system_prompt_alone_over_the_budget_changes_as_little_as_can_be_helped():
@@ -357,7 +357,7 @@ def test_a_summary_in_blocks_is_known_too_and_a_forged_one_goes_with_the_oldest(
 def test_a_long_text_that_is_alone_loses_what_it_must_and_no_more(budget):
     messages = [user("Tell me."), assistant(words(400))]
     after = trimmed(messages, budget)
-    assert 0.85 * budget <= after.usage.tokens <= budget
+    assert 0.85 * budget <= after.tokens <= budget
     assert trimmed(after.messages, budget).messages == after.messages
 
 
@@ -383,7 +383,7 @@ def test_the_smallest_budget_that_is_told_can_be_met():
     options = {"pin": [3], "format": "anthropic"}
     smallest = trimmed(messages, 20, **options).smallest
     assert smallest == 152
-    assert trimmed(messages, smallest, **options).usage.tokens == smallest
+    assert trimmed(messages, smallest, **options).tokens == smallest
 
 
 @pytest.mark.parametrize("budget", range(70, 200, 10))

@@ -205,9 +205,9 @@ def test_what_is_nested_too_deeply_beside_the_content_is_refused():
         deep = deep.pop()
 
 
-def test_formats_of_vendors_publish_and_plain_does_not():
+def test_formats_of_vendors_publish_what_a_message_is_made_of_and_plain_only_which_roles_there_are():
     assert isinstance(named("openai"), Publishing)
-    assert not isinstance(named("plain"), Publishing)
+    assert [rule.name for rule in named("plain").published([])] == ["roles_known"]
 
 
 def test_what_stands_beside_a_result_where_calls_would_stand_is_counted_and_not_read():

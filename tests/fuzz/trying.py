@@ -126,8 +126,8 @@ def _sound(case: Finding) -> str:
     tokens = holdfast.count(result.messages, format=case.wire).total
     if tokens > whole:
         return f"larger: {tokens} of {whole}"
-    if result.budget_met is not (tokens <= result.usage.limit <= budget):
-        return f"budget_met is {result.budget_met}: {tokens} of {result.usage.limit}"
+    if result.budget_met is not (tokens <= result.limit <= budget):
+        return f"budget_met is {result.budget_met}: {tokens} of {result.limit}"
     if wrong := refused(case.wire, result.messages):
         return f"refused: {wrong[0]}"
     told = [m for m in result.messages if m["role"] in ("system", "developer") and EVIL in str(m)]

@@ -21,10 +21,19 @@ def test_hard_is_true_or_false(value):
         Budget(limit=100, hard=value)
 
 
-@pytest.mark.parametrize("value", [0, -1, True, "many", 1.5, None, [], math.nan, math.inf])
+@pytest.mark.parametrize("value", [0, -1, True, "many", "0", "-8k", 1.5, [], math.nan, math.inf])
 def test_what_is_no_number_of_tokens_is_no_budget(value):
     with pytest.raises(ConfigError, match=r"^budget: "):
         Budget.of(value)
+
+
+@pytest.mark.parametrize("written", ["8000", "8_000", "8,000", "8k", " 8K ", "0.008m"])
+def test_a_budget_may_be_written_as_people_write_numbers(written):
+    assert Budget.of(written) == Budget(limit=8_000)
+
+
+def test_no_budget_is_the_window_of_the_model():
+    assert Budget.of(None).tokens(128_000) == 128_000
 
 
 @pytest.mark.parametrize("name", ["limit", "window"])
@@ -56,8 +65,8 @@ def test_trigger_and_target_are_tokens_or_shares(name, value):
 
 def test_an_error_of_a_budget_is_one_line_with_place_and_advice_as_facts():
     with pytest.raises(ConfigError) as caught:
-        Budget.of("8k")
-    assert (caught.value.place, caught.value.problem) == ("budget", "'8k' is no budget")
+        Budget.of(b"8k")
+    assert (caught.value.place, caught.value.problem) == ("budget", "b'8k' is no budget")
     assert caught.value.advice == "give a number of tokens or a holdfast.Budget"
     assert "\n" not in str(caught.value)
 

@@ -88,8 +88,8 @@ def broken(example: Example, before: Any, result: holdfast.CompressionResult) ->
     if example.payload != before:
         yield "the caller's messages were changed"
     counted = holdfast.count(result.messages, format=example.form).total
-    if counted != result.usage.tokens:
-        yield f"the result says {result.usage.tokens} tokens and has {counted}"
+    if counted != result.tokens:
+        yield f"the result says {result.tokens} tokens and has {counted}"
     if result.budget_met != (counted <= example.budget):
         yield "budget_met is not true"
     if result.metrics.tokens_before <= example.budget and not _same(kept, given):

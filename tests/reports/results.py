@@ -37,7 +37,7 @@ def result_of(
     return CompressionResult(
         messages=[message.original for message in now.messages],
         metrics=CompressionMetrics(before, tokens, len(messages), len(now)),
-        usage=TokenUsage(tokens, limit),
+        spent=TokenUsage(tokens, limit),
         strategy_name="by_hand",
         format=form,
         steps=tuple(records),

@@ -165,7 +165,7 @@ def test_totals_verdict_and_steps_are_there():
     text = " ".join(Page(page_of(sample())).texts)
     assert "Budget of 10,000 tokens met" in text
     assert re.search(r"\d+ offloaded", text)
-    missed = page_of(replace(sample(), usage=replace(sample().usage, limit=1), detail="too much"))
+    missed = page_of(replace(sample(), spent=replace(sample().spent, limit=1), detail="too much"))
     assert 'class="verdict missed"' in missed
 
 

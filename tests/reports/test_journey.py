@@ -114,7 +114,7 @@ def test_a_request_body_and_a_tuple_are_followed_as_a_list_is():
     body = CompressionResult(
         messages={"model": "m", "messages": bare.messages},
         metrics=bare.metrics,
-        usage=bare.usage,
+        spent=bare.spent,
         strategy_name="by_hand",
         format="openai_chat",
         steps=bare.steps,

@@ -35,7 +35,7 @@ def session():
         ),
         (
             {"budget": "many"},
-            "budget: 'many' is no budget; give a number of tokens or a holdfast.Budget",
+            "budget: 'many' is not a positive number of tokens; give one such as 8000 or 8k",
         ),
         (
             {"budget": Budget()},
@@ -96,7 +96,7 @@ def test_sizes_that_are_none(sizes, line):
     ("call", "line"),
     [
         (lambda s: s.fit(query=5), "query: 5 is not text; give text"),
-        (lambda s: s.fit(budget="x"), "budget: 'x' is no budget; "),
+        (lambda s: s.fit(budget="x"), "budget: 'x' is not a positive number of tokens; "),
         (lambda s: s.fit(tools=5), "tools: an int does not belong here; "),
         (lambda s: s.append(5), "messages[0]: an int is no message; "),
         (lambda s: s.append(None), "messages[0]: null is no message; "),
@@ -170,7 +170,7 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.undo(99), "event 99 cannot be undone; a compaction, "),
         (lambda s: s.fork(""), "thread: '' names no conversation; give a name as text"),
         (lambda s: s.fork(5), "thread: 5 names no conversation; give a name as text"),
-        (lambda s: s.report("pdf"), "format: 'pdf' is not a choice; known are 'text', 'html'"),
+        (lambda s: s.report("pdf"), "form: 'pdf' is not a choice; known are 'text', 'html'"),
         (lambda s: s.tend(force="x"), "force: 'x' is not a choice; known are True, False"),
         (lambda s: AgentLoop(5, s), "model: an int is no model; "),
         (lambda s: AgentLoop(len, s, 5), "tools: an int is no list of tools; "),
@@ -226,7 +226,7 @@ def test_sizes_that_are_none(sizes, line):
         ),
         (
             lambda s: remember_tool(s, "xml"),
-            "format: 'xml' has no form of tools here; known are openai, anthropic",
+            "provider: 'xml' has no form of tools here; known are anthropic, bedrock, openai",
         ),
     ],
 )

@@ -54,7 +54,7 @@ def test_a_thread_that_is_fitted_once_keeps_what_compress_keeps_and_uses_its_roo
     assert sum(each in told(view.messages) for each in ports) >= 0.9 * sum(
         each in kept for each in ports
     )
-    assert 0.9 * beside.usage.tokens <= view.tokens <= BUDGET
+    assert 0.9 * beside.tokens <= view.tokens <= BUDGET
     assert not view.recalled
 
 

@@ -7,7 +7,7 @@ awaited.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from inspect import isawaitable
 from typing import Any, Literal, Protocol, get_args
@@ -123,7 +123,7 @@ class ChatModel(Protocol):
     Now or awaited.
     """
 
-    def __call__(self, messages: list[Any], tools: Sequence[Mapping[str, Any]], /) -> Any:
+    def __call__(self, messages: list[Any], tools: list[Any], /) -> Any:
         """The model's next message."""
         ...
 
@@ -236,7 +236,7 @@ class AgentLoop:
         if self._view is not None and self._revision != self.session.revision:
             self.fit()
         messages = self.session.messages() if self._view is None else self._view
-        wire = self.session.wire(*messages).name
+        wire = self.session.wire(*messages)
         return list(repair(messages, wire).messages) if validate(messages, wire) else messages
 
     def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:

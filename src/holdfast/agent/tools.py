@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 from holdfast.content import shrink
 from holdfast.formats.payloads import named
+from holdfast.formats.tool_schemas import tool_schema
 from holdfast.formats.values import compact, is_list, is_object
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.ports import Room
 from holdfast.memory.times import day_name
+from holdfast.moved import renamed_argument
+from holdfast.names import ToolProvider
 from holdfast.session import Session
 from holdfast.session.recall import Recalled
 from holdfast.text.concealed import concealing
@@ -160,8 +163,6 @@ def results(wire: str, calls: Sequence[ToolCall], outputs: Sequence[str]) -> lis
     return [{"role": "tool", "tool_call_id": call.id, "content": output} for call, output in pairs]
 
 
-ToolFormat = Literal["openai", "anthropic"]
-
 _REMEMBERING = (
     "Keep something in mind for the rest of this conversation, however long it gets: a decision, a constraint or "
     "a fact that later steps depend on."
@@ -204,10 +205,11 @@ _SOUGHT = {
 }
 
 
-def remember_tool(session: Session, format: ToolFormat = "openai") -> FunctionTool:  # noqa: A002 - the name that users know for it
+@renamed_argument("format", "provider")
+def remember_tool(session: Session, provider: ToolProvider = "openai") -> FunctionTool:
     """The tool by which a model keeps something in mind: it stands in every view from then on.
 
-    Raises ConfigError for a format that has no tools.
+    Raises ConfigError for a provider whose form of tools is not known.
     """
     checked(session)
 
@@ -218,12 +220,13 @@ def remember_tool(session: Session, format: ToolFormat = "openai") -> FunctionTo
         session.remember(text, by="model")
         return "It is kept in mind."
 
-    return _tool(format, "remember", _REMEMBERING, _TEXT, ["text"], run)
+    return _tool(provider, "remember", _REMEMBERING, _TEXT, ["text"], run)
 
 
+@renamed_argument("format", "provider")
 def search_tool(
     session: Session,
-    format: ToolFormat = "openai",  # noqa: A002 - as above
+    provider: ToolProvider = "openai",
     *,
     most: int = _ANSWER,
 ) -> FunctionTool:
@@ -231,7 +234,7 @@ def search_tool(
 
     It answers with the originals that say most to the query, or with one message by its number, in
     at most ``most`` tokens; what is longer is made shorter by its kind. Raises ConfigError for a
-    format that has no tools.
+    provider whose form of tools is not known.
     """
     checked(session)
     if isinstance(most, bool) or not isinstance(most, int) or most < 2 * _LEAST:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
@@ -253,7 +256,7 @@ def search_tool(
         except HoldfastError as fault:
             return f"error: {fault}"
 
-    return _tool(format, "search_conversation", _SEARCHING, _SOUGHT, [], run)
+    return _tool(provider, "search_conversation", _SEARCHING, _SOUGHT, [], run)
 
 
 def _whole(session: Session, asked: Mapping[str, Any], most: int) -> str:
@@ -303,21 +306,13 @@ def _given(arguments: str) -> Mapping[str, Any]:
 
 
 def _tool(
-    form: ToolFormat,
+    provider: str,
     name: str,
     purpose: str,
     properties: Mapping[str, Any],
     required: list[str],
-    run: Callable[[str], str],
+    run: Callable[[str], Any],
 ) -> FunctionTool:
-    """The tool in the form of the vendor. Raises ConfigError for one that has no tools."""
-    if form not in ("openai", "anthropic"):
-        advice = "known are openai, anthropic"
-        raise ConfigError(f"{form!r} has no form of tools here", place="format", advice=advice)
+    """The tool in the form of the provider."""
     parameters = {"type": "object", "properties": dict(properties), "required": required}
-    described = {"name": name, "description": purpose}
-    if form == "anthropic":
-        return FunctionTool({**described, "input_schema": parameters}, run)
-    return FunctionTool(
-        {"type": "function", "function": {**described, "parameters": parameters}}, run
-    )
+    return FunctionTool(tool_schema(provider, name, purpose, parameters), run)

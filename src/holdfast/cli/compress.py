@@ -26,7 +26,6 @@ from holdfast.cli.files import (
     read_conversation,
     text_bytes,
     within,
-    write_all,
 )
 from holdfast.cli.options import (
     LIMITS,
@@ -48,6 +47,7 @@ from holdfast.cli.options import (
 )
 from holdfast.cli.terminal import mention, say, say_json, show, waiting, width
 from holdfast.compressors import COMPRESSORS
+from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.reports import Account, account, written
 from holdfast.reports.text import overview, text_report
@@ -99,9 +99,9 @@ class Request:
     def refuse_over(self, result: CompressionResult) -> None:
         """Raise BudgetError for a result that is not accepted."""
         if not self.accepts(result):
-            before, smallest = result.metrics.tokens_before, result.smallest or result.usage.tokens
+            before, smallest = result.metrics.tokens_before, result.smallest or result.spent.tokens
             raise BudgetError(
-                limit=result.usage.limit, tokens=before, smallest=smallest, reason=result.detail
+                limit=result.spent.limit, tokens=before, smallest=smallest, reason=result.detail
             )
 
     def account(self, result: CompressionResult) -> Account:

@@ -13,6 +13,7 @@ from holdfast.api import TokenBreakdown, count
 from holdfast.cli.files import read_conversation, within
 from holdfast.cli.options import counting_options, mention_unknown, read_tools
 from holdfast.cli.terminal import SCREENS, say, say_json, waiting
+from holdfast.names import ProviderName
 
 
 @click.command("count")
@@ -23,7 +24,7 @@ def command(
     file: str,
     model: str | None,
     counter: str | None,
-    form: str | None,
+    form: ProviderName | None,
     tools: str | None,
     *,
     as_json: bool,

@@ -13,7 +13,7 @@ from holdfast.text.visible import amount
 
 def summary(result: CompressionResult) -> dict[str, object]:
     """How it ended, how much is left, and what each step did; no message text."""
-    usage = result.usage
+    usage = result.spent
     return {
         "status": result.status,
         "reason": result.reason,

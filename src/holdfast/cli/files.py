@@ -13,9 +13,9 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_IMODE
 from typing import Any, Literal, cast
 
+from holdfast.files import followed
 from holdfast.kernel.errors import ConfigError, InputError
 
 STDIN = "-"
@@ -278,11 +278,11 @@ def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source
     for option, file in targets.items():
         if file is None or file == STDOUT:
             continue
-        path = _followed(file)
+        path = followed(file)
         problem, advice = obstacle(path)
         if path in taken:
             problem, advice = f"{taken[path]} names the same file", "name another"
-        elif path == _followed(source) and option != onto_source:
+        elif path == followed(source) and option != onto_source:
             problem, advice = "this is the file that is read", "name another"
         if problem:
             raise InputError(problem, place=f"{option} {file}", advice=advice)
@@ -308,54 +308,3 @@ def obstacle(path: Path) -> tuple[str, str]:
     if not os.access(needed, os.W_OK):
         return f"{needed} may not be written to", "name another file"
     return "", ""
-
-
-def write_all(contents: Mapping[str, bytes]) -> None:
-    """Write every file, or none.
-
-    Each is written beside its place first, then all are moved into place.
-    """
-    staged: list[tuple[str, Path]] = []
-    try:
-        for file, content in contents.items():
-            with _naming(file):
-                if Path(file).exists() and not Path(file).is_file():
-                    # a device or a pipe: there is nothing to keep whole
-                    Path(file).write_bytes(content)
-                else:
-                    part = _followed(file).with_name(f".holdfast-{os.getpid()}-{len(staged)}.part")
-                    staged.append((file, part))
-                    _stage(part, content, _followed(file))
-        for file, part in staged:
-            with _naming(file):
-                part.replace(_followed(file))
-    finally:
-        for _, part in staged:
-            part.unlink(missing_ok=True)
-
-
-def _stage(part: Path, content: bytes, path: Path) -> None:
-    """Write the part, with the mode of the file that it will replace.
-
-    Then its bytes are on the disk.
-    """
-    with part.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    if path.exists():
-        part.chmod(S_IMODE(path.stat().st_mode))
-
-
-def _followed(file: str) -> Path:
-    """Where the file really is: a link stays a link, and what it leads to is written."""
-    return Path(os.path.realpath(file))
-
-
-@contextmanager
-def _naming(file: str) -> Generator[None]:
-    try:
-        yield
-    except OSError as fault:
-        problem = f"it cannot be written ({fault.strerror or fault})"
-        raise InputError(problem, place=file, advice="name another file") from fault

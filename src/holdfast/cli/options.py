@@ -12,7 +12,7 @@ import click
 from holdfast.cli.files import object_in, obstacle, read_json, within
 from holdfast.cli.terminal import mention
 from holdfast.formats import FORMATS
-from holdfast.kernel.budget import Budget
+from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry
@@ -22,7 +22,6 @@ from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
 from holdfast.stores import open_store
 from holdfast.text.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for, family_of
-from holdfast.tokens.amounts import tokens_in
 
 F = TypeVar("F", bound=Callable[..., int])
 
@@ -38,8 +37,6 @@ def having(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorated
 
 
-_MOST = 10**15  # as Budget has it
-
 Named = str | tuple[str, ...] | None
 
 
@@ -51,17 +48,13 @@ def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     del ctx
     if value is None:
         return None
-    number = tokens_in(value) or 0
-    zero = number == 0 and (param.default != "0" or tokens_in(value) is None)
-    if zero or number > _MOST:
-        problem = (
-            "is more than any model takes"
-            if number > _MOST
-            else "is not a positive number of tokens"
-        )
-        raise ConfigError(
-            f"{value!r} {problem}", place=param.opts[-1], advice="give one such as 8000 or 8k"
-        )
+    try:
+        number = written_tokens(value)
+    except ConfigError as fault:
+        raise ConfigError(fault.problem, place=param.opts[-1], advice=fault.advice) from fault
+    if number == 0 and param.default != "0":
+        problem, advice = "is not a positive number of tokens", "give one such as 8000 or 8k"
+        raise ConfigError(f"{value!r} {problem}", place=param.opts[-1], advice=advice)
     return number
 
 

@@ -12,10 +12,10 @@ from holdfast.cli.files import (
     object_in,
     read_json,
     within,
-    write_all,
 )
 from holdfast.cli.options import excerpt_options, kept_in, store_options
 from holdfast.cli.terminal import mention, pour, say, say_json
+from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.recovery import Place, excerpt_of
 from holdfast.result import CompressionResult, restore

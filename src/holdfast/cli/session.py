@@ -29,7 +29,6 @@ from holdfast.cli.files import (
     read_json,
     text_bytes,
     within,
-    write_all,
 )
 from holdfast.cli.options import (
     LIMITS,
@@ -49,9 +48,11 @@ from holdfast.cli.options import (
     read_tools,
 )
 from holdfast.cli.terminal import mention, pour, say, say_json
+from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
 from holdfast.memory.excerpts import best_place
 from holdfast.memory.times import day_name
+from holdfast.names import ProviderName
 from holdfast.result import TokenUsage
 from holdfast.session import Session, View
 from holdfast.session.recall import Recalled
@@ -114,7 +115,7 @@ def append(
     redact: bool | None,
     model: str | None,
     counter: str | None,
-    form: str | None,
+    form: ProviderName | None,
 ) -> int:
     r"""Keep the messages in FILE (- is standard input): one, a list, or one a line.
 

@@ -19,13 +19,14 @@ from holdfast.cli.files import (
     read_conversation,
     text_bytes,
     within,
-    write_all,
 )
 from holdfast.cli.options import known
 from holdfast.cli.terminal import mention, say, say_json, show
+from holdfast.files import write_all
 from holdfast.formats import FORMATS, detect
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.integrity import Violation
+from holdfast.names import ProviderName
 from holdfast.reports.text import steps
 from holdfast.result import CompressionResult
 from holdfast.text.visible import amount
@@ -52,7 +53,7 @@ from holdfast.validity import repair, validate
 @click.option("--json", "as_json", is_flag=True, help="Print the violations as JSON.")
 def command(
     file: str,
-    provider: str | None,
+    provider: ProviderName | None,
     output: str | None,
     kept: str | None,
     *,

@@ -32,12 +32,14 @@ FORMATS = Registry(
 """Names of wire formats, and of the providers that speak them; asked in this order when none is named."""
 
 
-def named(name: str) -> Format:
-    """The format of this name. Raises ConfigError for an unknown one."""
+def named(name: str | Format) -> Format:
+    """The format of this name, or the object itself. Raises ConfigError for an unknown one."""
+    if isinstance(name, Format):
+        return name
     return cast("type[Format]", FORMATS.load(name))()
 
 
-def detect(payload: object, name: str | None = None) -> Format:
+def detect(payload: object, name: str | Format | None = None) -> Format:
     """The format that is named, or the first that recognises the payload. Raises FormatError for no list or body.
 
     Where none does it is plain, which says at the reading what is wrong, and where.
@@ -50,7 +52,7 @@ def detect(payload: object, name: str | None = None) -> Format:
 
 
 def read(
-    payload: Any, name: str | None = None, tools: object = None
+    payload: Any, name: str | Format | None = None, tools: object = None
 ) -> tuple[Any, Format, Transcript]:
     """The payload, its format, and its messages; where it holds objects of an SDK, as that would send them.
 

@@ -35,6 +35,12 @@ def body_of(payload: object) -> Mapping[str, Any]:
     return payload if is_object(payload) else {}
 
 
+def model_of(payload: object) -> str | None:
+    """The model that a request body names; None where it names none."""
+    model = body_of(payload).get("model")
+    return model if isinstance(model, str) and model else None
+
+
 def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     """The messages of a list or of a request body. Raises FormatError where there are none."""
     if is_object(payload) and payload.get(field) is None:

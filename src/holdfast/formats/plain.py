@@ -1,6 +1,7 @@
 """Plain messages: a role and a text, and no vendor's rules.
 
-What this format does differently: every role is taken, and nothing is refused.
+What this format does differently: every role is taken, and read as a user's where no provider has
+it; ``validate`` reports such a role, which is most often a slip.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Text
 from holdfast.kernel.transcript import Transcript
 
 from .paths import Located
-from .payloads import body_of, kinds_of, messages_of, objects_of, refuse, schemas
+from .payloads import ROLES, body_of, kinds_of, messages_of, objects_of, refuse, schemas
+from .rules.order import KnownRoles
 from .wire import ObjectWire
 
 
@@ -26,6 +29,11 @@ class Plain(ObjectWire):
         messages = objects_of(payload)
         kinds = kinds_of(messages, "role") | kinds_of(messages, "content")
         return len(messages) == len(messages_of(payload)) and kinds <= {str}
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """That each role is one that some provider has."""
+        del payload
+        return (KnownRoles(*ROLES),)
 
     def read(self, payload: object, tools: object = None) -> Transcript:
         """The transcript of the payload."""

@@ -8,10 +8,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from holdfast.formats.values import is_object
-from holdfast.kernel.budget import Budget
+from holdfast.kernel.budget import Budget, tokens_in
 from holdfast.kernel.errors import ConfigError
 from holdfast.tokens import counter_for, window_of
-from holdfast.tokens.amounts import tokens_in
 
 Size = int | str | Budget | None
 """``32_000``, ``"32k"``, ``"80%"`` of the model's window, a Budget, or None for all of it."""

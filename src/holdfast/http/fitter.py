@@ -202,7 +202,8 @@ class Fitter:
         else:
             name = sent.thread if sent else self.views.thread(chain, _begins(messages))
         options = cast("Options", {**request.options, "thread": name})
-        result, before = None, 0
+        result: CompressionResult | None = None
+        before = 0
         if sent is not None:
             view = {**request.body, field: grown(sent, messages)}
             found = compress(view, request.budget, **options)
@@ -244,7 +245,10 @@ class Fitter:
         endpoint = cast("Endpoint", fitted.endpoint)
         body = read_object(plain(raw, encoding))
         options = self._options(endpoint, fitted.model)
-        sent = fitted.after or count(body, model=options.get("model"), format=endpoint.format).total
+        sent = (
+            fitted.after
+            or count(body, model=options.get("model"), format=named(endpoint.format)).total
+        )
         budget = self._budget(fitted.model, body)
         smaller = cast("int", harder(fault, sent, budget.limit if budget else None).limit)
         with self._lock:
@@ -279,7 +283,7 @@ class Fitter:
         return known
 
     def _options(self, endpoint: Endpoint, model: str) -> Options:
-        return {**self.options, "model": model or None, "format": endpoint.format}
+        return {**self.options, "model": model or None, "format": named(endpoint.format)}
 
 
 def _begins(messages: Any) -> int:

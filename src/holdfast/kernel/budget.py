@@ -6,8 +6,10 @@ each text once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import cast
 
 from .errors import ConfigError
@@ -19,6 +21,30 @@ Share = int | float
 """An int is tokens; a float from 0 to 1 is a share of what it is set against."""
 
 _MOST = 10**15  # tokens; beyond it, shares would not be exact, and no window is near it
+
+
+_WRITTEN = re.compile(
+    r"(\d{1,3}(?:[,_]\d{3})*|\d{1,15}|\d{1,6}\.\d{1,6}(?=[km]))(k|m)?", re.ASCII | re.IGNORECASE
+)
+_SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+def tokens_in(text: str) -> int | None:
+    """``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k`` as a number; None for anything else."""
+    found = _WRITTEN.fullmatch(text.strip())
+    if not found:
+        return None
+    return int(Decimal(re.sub("[,_]", "", found[1])) * _SCALE[(found[2] or "").lower()])
+
+
+def written_tokens(text: str) -> int:
+    """A number of tokens as people write it. Raises ConfigError, without a place, for anything else."""
+    number, advice = tokens_in(text), "give one such as 8000 or 8k"
+    if number is None:
+        raise ConfigError(f"{text!r:.40} is not a positive number of tokens", advice=advice)
+    if number > _MOST:
+        raise ConfigError(f"{text!r:.40} is more than any model takes", advice=advice)
+    return number
 
 
 def tokens_of(share: Share, whole: int) -> int:
@@ -64,10 +90,20 @@ class Budget:
             raise ConfigError(f"{self.hard!r} is neither True nor False", place="hard")
 
     @classmethod
-    def of(cls, budget: Budget | int) -> Budget:
-        """``8_000`` is ``Budget(limit=8_000)``. Raises ConfigError for anything else."""
+    def of(cls, budget: BudgetLike) -> Budget:
+        """``8_000`` and ``"8k"`` are ``Budget(limit=8_000)``, None is the model's window.
+
+        Raises ConfigError for anything else.
+        """
         if isinstance(budget, Budget):
             return budget
+        if budget is None:
+            return cls()
+        if isinstance(budget, str):
+            try:
+                budget = written_tokens(budget)
+            except ConfigError as fault:
+                raise ConfigError(fault.problem, place="budget", advice=fault.advice) from fault
         if not _is_int(budget):
             advice = "give a number of tokens or a holdfast.Budget"
             raise ConfigError(f"{budget!r} is no budget", place="budget", advice=advice)
@@ -88,6 +124,10 @@ class Budget:
             problem = f"reserve and headroom leave nothing of {whole:,} tokens"
             raise ConfigError(problem, place="budget", advice="lower reserve= or headroom=")
         return left
+
+
+BudgetLike = int | str | Budget | None
+"""Tokens, such as ``8_000`` or ``"8k"``; a Budget; or None for the window of the model."""
 
 
 def _is_int(value: object) -> bool:

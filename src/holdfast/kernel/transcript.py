@@ -127,6 +127,7 @@ def speaks(message: Message) -> bool:
     )
 
 
+@runtime_checkable
 class Format(Wire, Protocol):
     """Whose messages these are: one file a vendor, and the rules that its API enforces."""
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -62,11 +63,12 @@ def profile_names() -> list[str]:
     return sorted(path.stem for path in _HERE.glob("*.toml"))
 
 
-def load_profile(name: str) -> Profile:
+def load_profile(profile: str | PathLike[str]) -> Profile:
     """A profile by its name, or from a file ending in ``.toml``, which is read each time.
 
     Raises ConfigError, naming the known profiles or keys, for what it does not know.
     """
+    name = fspath(profile)
     return read_profile(_file_text(name), place=name) if name.endswith(".toml") else _built_in(name)
 
 

@@ -9,6 +9,8 @@ from holdfast.formats import named
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import Registry
 from holdfast.meter import Counter, meter_for
+from holdfast.moved import renamed_argument
+from holdfast.names import ReportForm
 from holdfast.reports.account import Account, account_of
 from holdfast.result import CompressionResult
 
@@ -19,9 +21,10 @@ REPORTS = Registry(
 )
 
 
+@renamed_argument("format", "form")
 def report(
     result: CompressionResult,
-    format: str = "text",  # noqa: A002 - the name that users know for it
+    form: ReportForm = "text",
     *,
     model: str | None = None,
     counter: Counter = None,
@@ -31,7 +34,7 @@ def report(
     The messages are counted again, with the counter that the result names unless another is given.
     Raises ConfigError for a form that is not known, and InputError for what is no result.
     """
-    return written(account(result, model=model, counter=counter), format)
+    return written(account(result, model=model, counter=counter), form)
 
 
 def account(
@@ -48,9 +51,9 @@ def account(
     return account_of(result, named(result.format), meter_for(again or None, counter))
 
 
-def written(told: Account, format: str) -> str:  # noqa: A002 - as above
+def written(told: Account, form: str) -> str:
     """The report in this form."""
-    write = cast("Callable[[Account], str]", REPORTS.load(format))
+    write = cast("Callable[[Account], str]", REPORTS.load(form))
     return write(told)
 
 

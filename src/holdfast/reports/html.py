@@ -35,7 +35,7 @@ def anchor(entry: MessageAccount) -> str:
 
 def ribbon(account: Account) -> str:
     """Both ribbons on one scale, with a mark at the budget. Every message leads to its row."""
-    metrics, limit = account.result.metrics, account.result.usage.limit
+    metrics, limit = account.result.metrics, account.result.spent.limit
     whole = max(metrics.tokens_before, metrics.tokens_after, limit, 1)
     beside = account.beside or 0
     before = "".join(
@@ -104,7 +104,7 @@ def html_report(account: Account) -> str:
         before=f"{result.metrics.tokens_before:,}",
         after=f"{result.metrics.tokens_after:,}",
         met="met" if result.budget_met else "missed",
-        verdict=_shown(f"Budget of {result.usage.limit:,} tokens {verdict(result)}"),
+        verdict=_shown(f"Budget of {result.spent.limit:,} tokens {verdict(result)}"),
         ribbon=ribbon(account),
         facts=_facts(account),
         steps=_steps(result),

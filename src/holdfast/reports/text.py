@@ -174,7 +174,7 @@ def text_report(account: Account, width: int = WIDTH) -> str:
 
 def overview(result: CompressionResult) -> Iterator[str]:
     """What came of it as a whole, and a line a step."""
-    metrics, usage = result.metrics, result.usage
+    metrics, usage = result.metrics, result.spent
     tokens = _change(metrics.tokens_before, metrics.tokens_after)
     messages = _change(metrics.messages_before, metrics.messages_after)
     left = f"{metrics.compression_ratio:.0%} left"
@@ -202,7 +202,7 @@ def verdict(result: CompressionResult) -> str:
         return f"NOT met, {result.detail or result.reason}{least}"
     fits = "nothing had to go, " if result.reason == "within_budget" else ""
     degraded = "; a step failed and cheaper ones took over" if result.degraded else ""
-    return f"met, {fits}{result.usage.utilization}% of it used{degraded}"
+    return f"met, {fits}{result.spent.utilization}% of it used{degraded}"
 
 
 def trust(accuracy: Accuracy) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import nan
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from holdfast import options as compression
@@ -17,6 +18,7 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.meter import Counter, meter_for
+from holdfast.names import ProfileName
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount
 from holdfast.tokens import window_of
@@ -184,7 +186,7 @@ class SessionOptions:
 
     budget: Budget | None = None
     model: str | None = None
-    profile: str = "balanced"
+    profile: ProfileName | PathLike[str] = "balanced"
     counter: Counter = None
     redact: bool | None = None
     tiers: TierSizes = field(default_factory=TierSizes)

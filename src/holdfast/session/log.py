@@ -131,7 +131,7 @@ class Thread:
         store: KeyValueStore,
         clock: Callable[[], float],
         meter: Meter,
-        form: str | None = None,
+        form: str | Format | None = None,
     ) -> None:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
             raise ConfigError(

@@ -357,7 +357,7 @@ class RecentTurns:
             beside = at if made.told else None
             result = self._compressed(messages, beside, made)
             tokens, left = (
-                result.usage.tokens,
+                result.spent.tokens,
                 list(zip(sources(result), result.messages, strict=True)),
             )
         if made.told:
@@ -394,7 +394,7 @@ class RecentTurns:
         }
         asked = compression.Options(
             model=options.model,
-            format=self._thread.wire.name,
+            format=self._thread.wire,
             profile=options.profile,
             query=self._frame.query,
             tools=self._frame.tools,

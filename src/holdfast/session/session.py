@@ -7,12 +7,13 @@ from collections.abc import Callable, Coroutine, Sequence
 from copy import copy
 from datetime import datetime
 from functools import wraps
+from os import PathLike
 from time import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from holdfast.calls.lineup import CallLimits
-from holdfast.kernel.budget import Budget
+from holdfast.kernel.budget import Budget, BudgetLike
 from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.memory.facts import Fact
@@ -41,6 +42,9 @@ from holdfast.kernel.errors import BudgetError
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Ledger
 from holdfast.memory.tiers import Tiers
+from holdfast.moved import renamed_argument
+from holdfast.names import ProfileName, ReportForm
+from holdfast.options import Provider
 from holdfast.recovery import line_range, recall
 from holdfast.stores.excerpts import excerpt
 from holdfast.stores.protocols import Closes
@@ -116,10 +120,10 @@ class Session:
         thread: str,
         *,
         store: str | KeyValueStore | None = None,
-        budget: int | Budget | None = None,
+        budget: BudgetLike = None,
         model: str | None = None,
-        format: str | None = None,  # noqa: A002 - the name that users know for it
-        profile: str = "balanced",
+        format: Provider = None,  # noqa: A002 - the name that users know for it
+        profile: ProfileName | PathLike[str] = "balanced",
         counter: Counter = None,
         redact: bool | None = None,
         tiers: TierSizes | None = None,
@@ -316,7 +320,7 @@ class Session:
         return self._thread.form(messages)
 
     def fit(
-        self, query: str | None = None, *, budget: int | Budget | None = None, tools: object = None
+        self, query: str | None = None, *, budget: BudgetLike = None, tools: object = None
     ) -> View:
         """The messages for the next model call, within the budget: the system's, the past's, the recent turns.
 
@@ -440,9 +444,10 @@ class Session:
             self._thread.refresh()
             return dict(self._thread.state.notes)
 
-    def report(self, format: Literal["text", "html"] = "text") -> str:  # noqa: A002 - the name that users know for it
+    @renamed_argument("format", "form")
+    def report(self, form: ReportForm = "text") -> str:
         """What happened to the thread: tiers, tokens saved, what was recalled and why, as text or as one page."""
-        arguments.one_of("format", format, ("text", "html"))
+        arguments.one_of("form", form, ("text", "html"))
         with self._turn:
             self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look
             stats, events = (
@@ -451,7 +456,7 @@ class Session:
             )
             told = self._past.texts(recalled_positions(events))
             story = masked(Story(stats, events, told))  # a report is passed on
-        return html_page(story) if format == "html" else text_page(story)
+        return html_page(story) if form == "html" else text_page(story)
 
     def close(self) -> None:
         """Keep the state for a quick opening, and let go of a store that was opened here.

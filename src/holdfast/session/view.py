@@ -275,7 +275,7 @@ def paired(view: View, form: Format, options: SessionOptions, waiting: Sequence[
     """The view, mended as ``repair`` does; the calls that are ``waiting`` at its end stay so."""
     under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
     rest = [message for i, message in enumerate(view.messages) if i not in under_way]
-    mended = repair(rest, form.name, model=options.model, counter=options.counter)
+    mended = repair(rest, form, model=options.model, counter=options.counter)
     added = mended.metrics.tokens_after - mended.metrics.tokens_before
     messages = [*mended.messages, *(view.messages[i] for i in under_way)]
     return replace(view, messages=messages, tokens=view.tokens + added)

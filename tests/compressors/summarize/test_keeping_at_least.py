@@ -112,7 +112,7 @@ def test_without_a_model_it_is_skipped_and_says_so():
 
 def test_the_profile_starts_at_the_threshold_of_the_design():
     result = holdfast.compress(thread(5), holdfast.Budget(window=200_000), profile="tunacode")
-    assert result.usage.limit == 200_000 - 16_384 - 20_000
+    assert result.limit == 200_000 - 16_384 - 20_000
 
 
 def test_the_profile_summarizes_with_a_model_and_folds_by_rule_without_one():

@@ -1,0 +1,72 @@
+"""Files that are written whole or not at all, so that a failure leaves what was there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from stat import S_IMODE
+
+from holdfast.kernel.errors import InputError
+
+
+def followed(file: str | os.PathLike[str]) -> Path:
+    """Where the file really is: a link stays a link, and what it leads to is written."""
+    return Path(os.path.realpath(file))
+
+
+def write_all(contents: Mapping[str, bytes]) -> None:
+    """Write every file, or none.
+
+    Each is written beside its place first, then all are moved into place. Raises InputError for a
+    file that cannot be written.
+    """
+    staged: list[tuple[str, Path]] = []
+    try:
+        for file, content in contents.items():
+            with _naming(file):
+                if Path(file).exists() and not Path(file).is_file():
+                    # a device or a pipe: there is nothing to keep whole
+                    Path(file).write_bytes(content)
+                else:
+                    part = followed(file).with_name(f".holdfast-{os.getpid()}-{len(staged)}.part")
+                    staged.append((file, part))
+                    _stage(part, content, followed(file))
+        for file, part in staged:
+            with _naming(file):
+                part.replace(followed(file))
+    finally:
+        for _, part in staged:
+            part.unlink(missing_ok=True)
+
+
+def read_whole(file: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file. Raises InputError, naming it, where it cannot be read."""
+    try:
+        return Path(file).read_bytes()
+    except OSError as fault:
+        problem = f"it cannot be read ({fault.strerror or fault})"
+        raise InputError(problem, place=os.fspath(file), advice="check the path") from fault
+
+
+def _stage(part: Path, content: bytes, path: Path) -> None:
+    """Write the part, with the mode of the file that it will replace.
+
+    Then its bytes are on the disk.
+    """
+    with part.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    if path.exists():
+        part.chmod(S_IMODE(path.stat().st_mode))
+
+
+@contextmanager
+def _naming(file: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as fault:
+        problem = f"it cannot be written ({fault.strerror or fault})"
+        raise InputError(problem, place=file, advice="name another file") from fault
