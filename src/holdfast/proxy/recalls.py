@@ -21,6 +21,7 @@ from holdfast.http.fitter import Fitter, RequestRefusedError
 from holdfast.kernel.errors import HoldfastError
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.names import ToolProvider
 from holdfast.options import Options
 from holdfast.recovery import recall_tool
 
@@ -54,7 +55,7 @@ class Recalls:
         known = is_list(tools) and any(_name(tool) == RECALL_TOOL for tool in tools)
         if known or not is_list(tools) or body.get("n", 1) != 1:
             return None
-        schema = recall_tool(self._store, endpoint.format).schema
+        schema = recall_tool(self._store, cast("ToolProvider", endpoint.format)).schema
         return written({**body, "tools": [*tools, schema]})
 
     def answered(
@@ -76,7 +77,9 @@ class Recalls:
         calls = [c for c in named(form).read([message]).messages[0].calls if c.name == RECALL_TOOL]
         if not calls:
             return None
-        tool = recall_tool(self._store, form, thread=thread, secret=self._secret)
+        tool = recall_tool(
+            self._store, cast("ToolProvider", form), thread=thread, secret=self._secret
+        )
         outputs = [tool(call.arguments) for call in calls]
         exchange = [_alone(message, calls), *results(form, calls, outputs)]
         return written({**body, "messages": [*body["messages"], *exchange]})
