@@ -98,7 +98,7 @@ ARGUMENTS = [
     (["--budget", "9", "--llm", "gpt-4o"], "--llm: 'gpt-4o' names no model vendor; write 'vendor:name'; known are"),
     (["--budget", "9", "--store", "memory://"], "--store memory://: what is kept in memory ends with the command; name a file"),
     (["--budget", "9", "--store", "sqlite:///no/a.db"], "--store sqlite:///no/a.db: there is no directory no; make it first"),
-    (["--budget", "9", "--store", "redis://a"], "--store: there is no store named 'redis'"),
+    (["--budget", "9", "--store", "cassandra://a"], "--store: there is no store named 'cassandra'"),
     (["--budget", "9", "--profile", "fst"], "--profile: there is no profile named 'fst'; did you mean 'fast'? known are"),
     (["--budget", "9", "--report", "why.pdf"], "--report why.pdf: the name says no form of report; let its name end in .html"),
     (["--budgt", "9"], "--budgt: there is no such option; did you mean --budget"),
