@@ -14,6 +14,7 @@ object has no fields beside those that its type names.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -22,6 +23,8 @@ from typing import Any, Union, get_args
 
 from anthropic.types.beta import BetaContentBlock, BetaMessageParam
 from anthropic.types.beta.beta_content_block_param import BetaContentBlockParam
+from botocore.loaders import Loader
+from google.genai.types import Content, Part
 from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageParam
 from openai.types.responses import ResponseInputItemParam
 from pydantic import BaseModel, TypeAdapter
@@ -105,6 +108,15 @@ RESPONSES_NAMED = (
 )
 RESPONSES_NAME: Schema = {"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,128}$"}
 RESPONSES_CALL_ID = 64  # characters; https://github.com/AnswerDotAI/fastllm/issues/45
+
+GEMINI_WRITTEN = frozenset(
+    {"Content", "Part", "FunctionCall", "FunctionResponse", "Blob", "FileData"}
+)
+"""Types whose insides are looked at."""
+CONVERSE_FREE = frozenset(
+    {"citationsContent", "guardContent", "searchResult", "toolAddition", "toolRemoval"}
+)
+"""Blocks whose insides are not looked at."""
 
 ANTHROPIC_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
     (
@@ -245,6 +257,59 @@ def anthropic() -> Schema:
     return _file("anthropic", "anthropic.types.beta.BetaMessageParam", roles, definitions, limits)
 
 
+def gemini() -> Schema:
+    """The contents of Google's Gemini API, whose fields may be written in camel case and in snake case."""
+    definitions = _definitions((Content, Part))
+    for name, definition in definitions.items():
+        fields = definition.get("properties", {})
+        if name not in GEMINI_WRITTEN:
+            definition.pop("properties", None)
+        for field in list(fields):
+            fields[_snake(field)] = fields[field]
+    part = definitions["Part"]["properties"]
+    for field, schema in part.items():
+        if schema.get("$ref") not in GEMINI_WRITTEN and field != "text":
+            part[field] = {}
+    roles: dict[str, Schema] = {"content": {"$ref": "Content"}}
+    return _file("google-genai", "google.genai.types.Content", roles, definitions, {})
+
+
+def converse() -> Schema:
+    """The messages of Amazon Bedrock's Converse API, from its service model."""
+    model = Loader().load_service_model("bedrock-runtime", "service-2")
+    definitions = {name: _shape(shape) for name, shape in model["shapes"].items()}
+    message: Schema = {"$ref": "Message"}
+    roles = dict.fromkeys(model["shapes"]["ConversationRole"]["enum"], message)
+    limits = {"call_id": model["shapes"]["ToolUseId"]["max"]}
+    return _file("botocore", "bedrock-runtime/service-2", roles, definitions, limits)
+
+
+def _shape(shape: Schema) -> Schema:
+    """A shape of an Amazon service model as JSON Schema; of bytes, numbers and documents nothing is said."""
+    kind = shape["type"]
+    if kind == "structure":
+        if shape.get("document"):
+            return {}
+        fields = {
+            name: {} if name in CONVERSE_FREE else {"$ref": member["shape"]}
+            for name, member in shape["members"].items()
+        }
+        required = {"required": shape["required"]} if shape.get("required") else {}
+        return {"type": "object", "properties": fields, **required}
+    if kind == "list":
+        limits = {"minItems": shape["min"]} if shape.get("min") else {}
+        return {"type": "array", "items": {"$ref": shape["member"]["shape"]}, **limits}
+    if kind != "string":
+        return {}
+    names = {"min": "minLength", "max": "maxLength", "pattern": "pattern", "enum": "enum"}
+    limits = {names[key]: value for key, value in shape.items() if key in names}
+    return {"enum": shape["enum"]} if "enum" in shape else {"type": "string", **limits}
+
+
+def _snake(name: str) -> str:
+    return re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), name)
+
+
 def _message(role: str, names: Iterable[str]) -> Schema:
     content: Schema = {"anyOf": [{"type": "string"}, _list_of(sorted(names))]}
     properties = {"role": {"const": role}, "content": content}
@@ -347,7 +412,7 @@ def _text(schema: Schema) -> str:
 
 def main() -> None:
     """Write a file for each wire."""
-    for wire in (openai_chat, openai_responses, anthropic):
+    for wire in (openai_chat, openai_responses, anthropic, gemini, converse):
         name, schema = wire.__name__, wire()
         file = FOLDER / f"published_{name}.json"
         file.write_text(_text(schema), "utf-8")

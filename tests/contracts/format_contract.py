@@ -79,7 +79,7 @@ class FormatContract:
                 others = [
                     field
                     for field in message.original
-                    if field not in ("content", "refusal", "output")
+                    if field not in ("content", "parts", "refusal", "output")
                 ]
                 assert all(changed.original[field] is message.original[field] for field in others)
 

@@ -124,7 +124,7 @@ def test_any_text_is_a_text(text):
     assert detect(messages).read(messages).messages[0].plain == text
 
 
-@pytest.mark.parametrize("name", [None, "anthropic", "bedrock", "openai"])
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "openai"])
 @pytest.mark.parametrize(
     "block", [{"toolUse": {"toolUseId": "1", "name": "look", "input": {}}}, {"toolResult": {}}]
 )

@@ -16,6 +16,8 @@ FORMATS = Registry(
     "formats",
     {
         "openai_responses": "holdfast.formats.openai_responses:OpenAIResponses",
+        "gemini": "holdfast.formats.gemini:Gemini",
+        "converse": "holdfast.formats.converse:Converse",
         "anthropic": "holdfast.formats.anthropic:Anthropic",
         "openai_chat": "holdfast.formats.openai_chat:OpenAIChat",
         "bedrock": "holdfast.formats.anthropic:Bedrock",
@@ -25,6 +27,8 @@ FORMATS = Registry(
         "openai": "openai_chat",
         "responses": "openai_responses",
         "azure": "openai_chat",
+        "google": "gemini",
+        "bedrock_converse": "converse",
         "claude": "anthropic",
         "vertex": "anthropic",
     },

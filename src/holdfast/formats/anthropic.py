@@ -30,7 +30,9 @@ from .asides import unread
 from .paths import Located, Path
 from .payloads import (
     body_of,
+    data_of,
     fields_of,
+    is_address,
     joined,
     object_at,
     objects_at,
@@ -41,20 +43,21 @@ from .payloads import (
     text_at,
     unknown,
 )
-from .rules.anthropic_exchanges import (
-    AnthropicExchanges,
+from .rules.block_exchanges import (
+    BlockExchanges,
     CallsEnd,
     ResultsInNextMessage,
     ResultsLead,
 )
 from .rules.call_ids import SpelledCallIds, UniqueCallIds
 from .rules.content import FinalTextTrimmed, NotEmpty
+from .rules.items import CompactionStays
 from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
 from .rules.published import AsPublished, CacheControls
 from .rules.server_tools import ServerToolExchanges
 from .rules.thinking import ThinkingLeads, ThinkingSigned, ThinkingStays
-from .values import compact, is_list
-from .wire import SPOKEN, ObjectWire
+from .values import compact, is_list, parsed_object
+from .wire import SPOKEN, BlockWire
 
 _OWN_BLOCKS = (
     "tool_use",
@@ -90,26 +93,27 @@ def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
     return ("content", part, field)
 
 
-class Anthropic(ObjectWire):
+class Anthropic(BlockWire):
     """The Messages API."""
 
     name = "anthropic"
     carriers = _FOREIGN_FIELDS
-    enveloped = ObjectWire.enveloped | {"system"}
+    enveloped = BlockWire.enveloped | {"system"}
     rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant"),
         ThinkingSigned(),
-        NotEmpty(),
+        NotEmpty("all"),
         CallsEnd(),
         ThinkingLeads(),
-        AnthropicExchanges(),
+        BlockExchanges(),
         ServerToolExchanges(),
         ResultsInNextMessage(),
         ResultsLead(),
         UniqueCallIds(_id_path, everywhere=True),
         SpelledCallIds(_id_path),
         ThinkingStays(),
+        CompactionStays(),
         FinalTextTrimmed(),
         FirstIsUser(),
         RolesAlternate(),
@@ -164,6 +168,23 @@ class Anthropic(ObjectWire):
     def compose(self, role: Role, text: str) -> object:
         """A new message; the words of the system stand in a user message here."""
         return {"role": "assistant" if role == "assistant" else "user", "content": text}
+
+    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+        """A new block; reasoning stays behind, for it is not signed."""
+        del name
+        if isinstance(part, ToolCall):
+            given = dict(parsed_object(part.arguments))
+            return {"type": "tool_use", "id": part.id, "name": part.name, "input": given}
+        if isinstance(part, ToolResult):
+            content: str | list[Mapping[str, Any]] = part.text
+            if part.media:
+                texts = [{"type": "text", "text": part.text}] if part.text else []
+                content = [*texts, *map(_medium, part.media)]
+            result = {"type": "tool_result", "tool_use_id": part.call_id, "content": content}
+            return result | ({"is_error": True} if part.is_error else {})
+        if isinstance(part, Media):
+            return _medium(part)
+        return None if isinstance(part, Reasoning) else {"type": "text", "text": part.text}
 
 
 class Bedrock(Anthropic):
@@ -228,6 +249,17 @@ def _media(kind: MediaKind, source: Mapping[str, Any], place: str) -> Media:
         "",
     )
     return Media(kind, text_at(source, "media_type", place), value)
+
+
+def _medium(media: Media) -> Mapping[str, Any]:
+    if media.kind not in ("image", "document"):
+        return {"type": "text", "text": compact({"type": media.kind, "source": media.source})}
+    kind, data = data_of(media)
+    if data:
+        return {"type": media.kind, "source": {"type": "base64", "media_type": kind, "data": data}}
+    if is_address(media.source):
+        return {"type": media.kind, "source": {"type": "url", "url": media.source}}
+    return {"type": media.kind, "source": {"type": "file", "file_id": media.source}}
 
 
 def _thinking(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from .values import is_list, is_object
 
-_MEDIA = frozenset({"data", "file_data", "image_url", "url"})
-_UNREAD = frozenset({"signature"})
+_MEDIA = frozenset({"bytes", "data", "file_data", "image_url", "url"})
+_UNREAD = frozenset({"signature", "thoughtSignature", "thought_signature"})
 _SKIPPED = frozenset({"citations"})
 _LABELS = frozenset(
     {
@@ -23,10 +23,13 @@ _LABELS = frozenset(
         "format",
         "id",
         "media_type",
+        "mimeType",
+        "mime_type",
         "phase",
         "role",
         "status",
         "tool_call_id",
+        "toolUseId",
         "tool_use_id",
         "ttl",
         "type",

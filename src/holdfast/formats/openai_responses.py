@@ -175,6 +175,16 @@ class OpenAIResponses(ObjectWire):
             return _content(message, place)
         return iter((_item(message, kind_of(message), place),))
 
+    def alone(self, block: Mapping[str, Any]) -> str | None:
+        """The text of a part that has nothing beside it."""
+        kind, text = block.get("type"), block.get("text")
+        said = kind in ("input_text", "output_text") and set(block) <= {
+            "type",
+            "text",
+            "annotations",
+        }
+        return text if said and type(text) is str else None
+
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
         """Namespaces of calls, reasoning that is encrypted, and whatever else stands beside what is read."""
         kind = message.get("type")

@@ -173,6 +173,20 @@ def objects_at(
         yield k, item
 
 
+def is_address(source: str) -> bool:
+    """Whether a medium stands somewhere on the web."""
+    return source.startswith(("http://", "https://"))
+
+
+def data_of(media: Media) -> tuple[str, str]:
+    """The type and the base64 data of a medium; no data where its source is an address or the id of a file."""
+    if media.source.startswith("data:"):
+        kind, _, data = media.source.removeprefix("data:").partition(";base64,")
+        return kind, data
+    whole = media.media_type and not is_address(media.source)
+    return media.media_type, media.source if whole else ""
+
+
 def refuse(value: object, place: str, advice: str) -> NoReturn:
     """Raise the FormatError for a value of a type that does not belong there."""
     raise FormatError(f"{named(value)} does not belong here", place=place, advice=advice)
@@ -181,9 +195,7 @@ def refuse(value: object, place: str, advice: str) -> NoReturn:
 def unknown(part: Mapping[str, Any], place: str) -> Opaque:
     """A part of unknown type, carried along. Raises FormatError for a tool call or result of another wire."""
     if "toolUse" in part or "toolResult" in part:
-        advice = (
-            "give the messages as Bedrock's Messages API takes them, with a type in every block"
-        )
+        advice = "leave the format out, or name converse"
         raise FormatError("this is a block of Bedrock's Converse API", place=place, advice=advice)
     return Opaque(compact(part, place))
 

@@ -14,7 +14,7 @@ from holdfast.kernel.transcript import Transcript
 from .asides import LABEL, said, unread
 from .paths import Located, rewritten
 from .payloads import MESSAGES, ROLES, body_of, messages_of, role_of
-from .values import compact, is_object
+from .values import compact, is_list, is_object
 
 SPOKEN = frozenset({"role", "content"})
 _NAMES = frozenset({"role", "name"})
@@ -29,7 +29,8 @@ _SCHEMAS = (
 class ObjectWire(Annotated, ABC):
     """Reads and writes messages by the places of their parts.
 
-    ``field`` is where the messages stand in a body. ``carriers`` are the fields beside ``content``
+    ``field`` is where the messages stand in a body, ``content`` where a message has what it says.
+    ``carriers`` are the fields beside ``content``
     that carry parts: a message without them whose content is one text is read no further.
     ``enveloped`` are the fields of a body that ``read`` itself counts. ``rules`` are those of every
     door of the wire.
@@ -37,6 +38,7 @@ class ObjectWire(Annotated, ABC):
 
     name: str
     field: ClassVar[str] = MESSAGES
+    content: ClassVar[str] = "content"
     rules: tuple[Rule, ...] = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
@@ -73,6 +75,11 @@ class ObjectWire(Annotated, ABC):
     def named_role(self, original: object, place: str) -> Role:
         """Whose message it is. Raises FormatError, naming the place, for what is no message."""
         return role_of(original, place)
+
+    def alone(self, block: Mapping[str, Any]) -> str | None:
+        """What the only block of a message says where it is a text and nothing else; None for any other."""
+        del block
+        return None
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """The parts of a message as most are, read without a check a field; None for one to be read with care.
@@ -111,23 +118,32 @@ class ObjectWire(Annotated, ABC):
 
     def _messages(self, payload: object) -> tuple[Message, ...]:
         messages: list[Message] = []
-        plain, usual = self.carriers.isdisjoint, self.usual
+        usual, field = self.usual, self.content
         for i, original in enumerate(self.listed(payload)):
             try:
-                role, content = ROLES[original["role"]], original.get("content")
+                role, content = ROLES[original["role"]], original.get(field)
             except (KeyError, TypeError, AttributeError, IndexError):
                 role = self.named_role(original, f"{self.field}[{i}]")
-                content = original.get("content")
-            whole = type(content) is str and (plain(original) or not self._carries(original))
-            if whole and role != "tool":
-                alone = "" if len(original) == len(SPOKEN) else None
-                messages.append(Message(role, original, self, content, None, alone))
+                content = original.get(field)
+            text = self._text(original, content)
+            if text is not None and role != "tool":
+                bare = type(content) is str and len(original) == len(SPOKEN)
+                messages.append(Message(role, original, self, text, None, "" if bare else None))
                 continue
             parts = usual(original)
             if parts is None:
                 parts = self._parts(original, f"{self.field}[{i}]")
-            messages.append(Message(role, original, self, content if whole else None, parts))
+            messages.append(Message(role, original, self, text, parts))
         return tuple(messages)
+
+    def _text(self, message: Mapping[str, Any], content: object) -> str | None:
+        """The whole content where that is one text, and no other field carries parts."""
+        text: str | None = None
+        if type(content) is str:
+            text = content
+        elif is_list(content) and len(content) == 1 and is_object(content[0]):
+            text = self.alone(content[0])
+        return text if self.carriers.isdisjoint(message) or not self._carries(message) else None
 
     def _carries(self, message: Mapping[str, Any]) -> bool:
         """Whether there are parts beside the content; a field that is null or empty carries none."""
@@ -135,16 +151,33 @@ class ObjectWire(Annotated, ABC):
 
     def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
         parts = tuple([part for part, _ in self.located(message, place)])
-        if not parts and message.get("content") is None:
+        if not parts and message.get(self.content) is None:
             for field, value in message.items():
                 if field not in _NAMES and any(
                     said(value, field)
                 ):  # as nothing it would be counted as nothing
                     advice = "give what it says as its content"
                     raise FormatError(
-                        f'the message has "{field}" and no "content"', place=place, advice=advice
+                        f'the message has "{field}" and no "{self.content}"',
+                        place=place,
+                        advice=advice,
                     )
         return parts
+
+
+class BlockWire(ObjectWire):
+    """A wire whose messages are lists of blocks, and on which a user's message brings the results."""
+
+    @abstractmethod
+    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+        """A new block that says this part; ``name`` is that of the tool whose result it is.
+
+        None for what the wire has no block for.
+        """
+
+    def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """A message of these blocks."""
+        return {"role": role, self.content: list(blocks)}
 
 
 def _settings(body: Mapping[str, Any], counted: frozenset[str]) -> Iterator[Part]:

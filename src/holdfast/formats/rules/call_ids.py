@@ -59,14 +59,15 @@ class UniqueCallIds(Rule):
 
 
 class SpelledCallIds(Rule):
-    """An id is made of letters, digits, underscores and hyphens."""
+    """An id is made of letters, digits, underscores, hyphens, and what ``also`` has."""
 
     name = "call_ids_spelled"
     alone = True
     _problem = "characters beyond A-Z, 0-9, _, -"
 
-    def __init__(self, id_path: IdPath) -> None:
+    def __init__(self, id_path: IdPath, also: str = "") -> None:
         self._id_path = id_path
+        self._foreign = re.compile(f"[^a-zA-Z0-9_{re.escape(also)}-]")
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A call with an id of other characters."""
@@ -89,7 +90,7 @@ class SpelledCallIds(Rule):
         return edits_between(messages, _renamed(messages, names, self._id_path), self.name)
 
     def _spelled(self, call_id: str) -> str:
-        return _FOREIGN.sub("_", call_id)
+        return self._foreign.sub("_", call_id)
 
 
 class ShortCallIds(SpelledCallIds):
@@ -106,9 +107,6 @@ class ShortCallIds(SpelledCallIds):
 
 
 _NUMBER = 6  # characters that tell one of many ids from another
-
-
-_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def _calls(message: Message) -> Iterator[tuple[int, ToolCall]]:

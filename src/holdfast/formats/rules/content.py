@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from holdfast.kernel.edits import Edit
 from holdfast.kernel.integrity import Rule, Violation
@@ -57,19 +58,24 @@ class CallListNotEmpty(Rule):
 
 
 class NotEmpty(Rule):
-    """Messages API: every message says something, no text is empty, and not all of its texts are white space.
+    """Every message says something, and no text is empty.
 
-    The last message may be empty if it is the assistant's.
+    ``blank`` says how much of a message's text may not be white space alone: ``all`` of it on the
+    Messages API, where the last message may be empty if it is the assistant's; ``any`` text on
+    Converse; Gemini takes it.
     """
 
     name = "message_not_empty"
     alone = True
 
+    def __init__(self, blank: Literal["all", "any", ""]) -> None:
+        self._blank = blank
+
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """An empty message, or one with an empty text."""
         for i, message in enumerate(messages):
-            last = i == len(messages) - 1 and message.role == "assistant"
-            if problem := _emptiness(message, may_be_empty=last):
+            last = i == len(messages) - 1 and message.role == "assistant" and self._blank == "all"
+            if problem := _emptiness(message, self._blank, may_be_empty=last):
                 yield Violation(self.name, i, problem)
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
@@ -119,20 +125,17 @@ def _without_empty_list(message: Message) -> Message:
     )
 
 
-def _emptiness(message: Message, *, may_be_empty: bool) -> str:
+def _emptiness(message: Message, blank: str, *, may_be_empty: bool) -> str:
     """What is empty about the message; empty where nothing is."""
-    if message.plain is not None:
-        if message.plain.strip() or (may_be_empty and not message.plain):
-            return ""
-        return "the text is only white space" if message.plain else "the message is empty"
-    if not message.parts:
-        return "" if may_be_empty else "the message is empty"
     texts = [part.text for part in message.parts if isinstance(part, Text)]
+    if not message.parts or (message.plain is not None and not message.plain):
+        return "" if may_be_empty else "the message is empty"
     if not all(texts):
         return "one of its texts is empty"
-    return (
-        "its text is only white space" if texts and not any(text.strip() for text in texts) else ""
-    )
+    said = [bool(text.strip()) for text in texts]
+    if texts and ((blank == "all" and not any(said)) or (blank == "any" and not all(said))):
+        return "its text is only white space"
+    return ""
 
 
 def _spoken(message: Message) -> Message | None:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from holdfast.formats.payloads import ROLES
 from holdfast.kernel.edits import Edit, Insert
 from holdfast.kernel.integrity import Rule, Violation
-from holdfast.kernel.messages import Message
+from holdfast.kernel.messages import Message, Text
 
-from .blocks import blocks, with_blocks
+from .blocks import block_of, blocks, message_of, with_blocks
 from .changes import edits_between, made, original
 
 CONTINUES = "[conversation continues]"
@@ -62,7 +62,7 @@ class RolesAlternate(Rule):
     """No two messages in a row have the same role. Anthropic's own API joins them, Bedrock refuses them."""
 
     name = "roles_alternate"
-    doors = ("bedrock",)
+    doors = ("bedrock", "converse")
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """The second of two messages with the same role."""
@@ -85,6 +85,35 @@ class RolesAlternate(Rule):
         return edits_between(messages, after, self.name)
 
 
+class CallsFollowUsers(Rule):
+    """Gemini: a message that calls comes right after one of a user or of results."""
+
+    name = "calls_follow_users"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """Calls at the start, or behind words of the model's own."""
+        for i, message in enumerate(messages):
+            if message.calls and (not i or messages[i - 1].role == "assistant"):
+                problem = "it calls a tool, and does not follow a user's message or results"
+                yield Violation(self.name, i, problem)
+
+    def may_follow(self, before: Message | None, message: Message) -> bool:
+        """Only a user's message or results may stand before calls."""
+        return not message.calls or (before is not None and before.role != "assistant")
+
+    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+        """The calls join the model's words before them, or a user's message comes first."""
+        after: list[Message] = []
+        for message in messages:
+            if message.calls and after and after[-1].role == "assistant" and not after[-1].calls:
+                after[-1] = with_blocks(after[-1], blocks(after[-1]) + blocks(message))
+                continue
+            if message.calls and (not after or after[-1].role == "assistant"):
+                after.append(message_of(message, "user", [block_of(message, Text(CONTINUES))]))
+            after.append(message)
+        return edits_between(messages, after, self.name)
+
+
 class KnownRoles(Rule):
     """Every role is one that the API has."""
 
@@ -92,7 +121,7 @@ class KnownRoles(Rule):
     alone = True
 
     def __init__(self, *names: str) -> None:
-        self._names = frozenset(names)
+        self._names = names
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """A message of another role."""
@@ -111,8 +140,8 @@ class KnownRoles(Rule):
         value = original(message)
         if value.get("role") in (None, *self._names):
             return message
-        role = ROLES.get(value["role"], "user")
-        return made(message.wire, {**value, "role": role if role in self._names else "user"})
+        meant = (name for name in self._names if ROLES[name] == ROLES.get(value["role"]))
+        return made(message.wire, {**value, "role": next(meant, "user")})
 
 
 def _first(messages: Sequence[Message]) -> int | None:

@@ -1,21 +1,20 @@
-"""Tool exchanges as the Messages API wants them: all results of a message in the next one, before its words."""
+"""Tool exchanges where results are blocks: all results of a message in the next one, before its words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from holdfast.kernel.edits import Edit
 from holdfast.kernel.integrity import Rule, ToolExchanges, Violation
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 
-from .blocks import Block, blocks, with_blocks
-from .changes import edits_between, made
+from .blocks import Block, block_of, blocks, message_of, with_blocks
+from .changes import edits_between
 from .pairing import NO_NAME, NO_RESULT, Place, answers, paired
 
 
-class AnthropicExchanges(ToolExchanges):
+class BlockExchanges(ToolExchanges):
     """A call and all its results are one unit.
 
     The repair moves results into the message after their calls, gives a call that has none an
@@ -104,8 +103,9 @@ def _speaks_after_call(message: Message) -> bool:
 def _calls_last(message: Message) -> Message:
     if not _speaks_after_call(message):
         return message
-    calls = [block for block in blocks(message) if block.get("type") == "tool_use"]
-    others = [block for block in blocks(message) if block.get("type") != "tool_use"]
+    found = list(zip(message.parts, blocks(message), strict=True))
+    calls = [block for part, block in found if isinstance(part, ToolCall)]
+    others = [block for part, block in found if not isinstance(part, ToolCall)]
     return with_blocks(message, others + calls)
 
 
@@ -128,7 +128,7 @@ def _regrouped(messages: Sequence[Message]) -> Iterator[Message]:
 
 def _alone(beside: Message, pending: list[Block]) -> Iterator[Message]:
     if pending:
-        yield made(beside.wire, {"role": "user", "content": pending})
+        yield message_of(beside, "user", pending)
 
 
 def _joined(
@@ -139,7 +139,7 @@ def _joined(
     if orphans:
         yield from _alone(message, pending)
         yield _calling(message, orphans)
-        pending = orphans
+        pending = [block for _, block in orphans]
     content = pending + rest
     if content or not message.parts:
         yield with_blocks(message, content)
@@ -153,29 +153,32 @@ def _without_results(message: Message, i: int, pairs: Mapping[Place, Place]) -> 
     orphans, rest = _parted(message, i, pairs)
     if orphans:
         yield _calling(message, orphans)
-        yield from _alone(message, orphans)
+        yield from _alone(message, [block for _, block in orphans])
     if rest:
         yield with_blocks(message, rest)
 
 
 def _parted(
     message: Message, i: int, pairs: Mapping[Place, Place]
-) -> tuple[list[Block], list[Block]]:
+) -> tuple[list[tuple[ToolResult, Block]], list[Block]]:
     """The results that have no call, and what is no result."""
-    found = list(enumerate(zip(message.parts, blocks(message), strict=True)))
-    orphans = [
-        block for k, (part, block) in found if isinstance(part, ToolResult) and (i, k) not in pairs
-    ]
-    return orphans, [block for _, (part, block) in found if not isinstance(part, ToolResult)]
+    orphans: list[tuple[ToolResult, Block]] = []
+    rest: list[Block] = []
+    for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
+        if not isinstance(part, ToolResult):
+            rest.append(block)
+        elif (i, k) not in pairs:
+            orphans.append((part, block))
+    return orphans, rest
 
 
 def _has_results(message: Message) -> bool:
     return message.plain is None and any(isinstance(part, ToolResult) for part in message.parts)
 
 
-def _calling(beside: Message, orphans: list[Block]) -> Message:
-    calls = [_call_for(block["tool_use_id"]) for block in orphans]
-    return made(beside.wire, {"role": "assistant", "content": calls})
+def _calling(beside: Message, orphans: Sequence[tuple[ToolResult, Block]]) -> Message:
+    calls = [ToolCall(result.call_id, NO_NAME, "{}") for result, _ in orphans]
+    return message_of(beside, "assistant", [block_of(beside, call) for call in calls])
 
 
 def _results(messages: Sequence[Message], i: int, answered: Mapping[Place, Place]) -> list[Block]:
@@ -187,9 +190,6 @@ def _results(messages: Sequence[Message], i: int, answered: Mapping[Place, Place
             and messages[i].role == "assistant"
             and (i, k) not in answered
         ):
-            results.append({"type": "tool_result", "tool_use_id": part.id, "content": NO_RESULT})
+            missing = ToolResult(part.id, NO_RESULT)
+            results.append(block_of(messages[i], missing, part.name))
     return results
-
-
-def _call_for(call_id: str) -> dict[str, Any]:
-    return {"type": "tool_use", "id": call_id, "name": NO_NAME, "input": {}}

@@ -1,0 +1,229 @@
+"""Messages of the Converse API of Amazon Bedrock.
+
+What this format does differently: blocks have no type, and are known by their only field; the
+system prompt is a list beside the messages, tools stand in ``toolConfig``; roles alternate and the
+first is a user's; media are bytes or a place in a bucket.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.kernel.errors import FormatError
+from holdfast.kernel.integrity import Rule
+from holdfast.kernel.messages import (
+    Media,
+    MediaKind,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from holdfast.kernel.transcript import Transcript
+
+from .asides import unread
+from .paths import Located, Path
+from .payloads import (
+    body_of,
+    data_of,
+    joined,
+    object_at,
+    objects_at,
+    objects_in,
+    objects_of,
+    schemas,
+    text_at,
+    unknown,
+)
+from .rules.block_exchanges import BlockExchanges, ResultsInNextMessage
+from .rules.call_ids import ShortCallIds, SpelledCallIds, UniqueCallIds
+from .rules.content import NotEmpty
+from .rules.order import AtLeastOne, FirstIsUser, KnownRoles, RolesAlternate
+from .rules.published import AsPublished
+from .rules.thinking import ThinkingStays
+from .schemas import published
+from .values import compact, is_object, parsed_object
+from .wire import SPOKEN, BlockWire
+
+_MEDIA: Mapping[str, MediaKind] = {
+    "image": "image",
+    "document": "document",
+    "video": "video",
+    "audio": "audio",
+}
+_OWN_BLOCKS = frozenset({"toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"})
+_OWN_BODY_FIELDS = frozenset(
+    {"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"}
+)
+_CALLED = frozenset({"name", "input"})
+
+
+def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
+    """Where the id of this block stands."""
+    field = "toolResult" if "toolResult" in message["content"][part] else "toolUse"
+    return ("content", part, field, "toolUseId")
+
+
+class Converse(BlockWire):
+    """``Converse`` and ``ConverseStream``."""
+
+    name = "converse"
+    enveloped = frozenset({"messages", "system", "toolConfig"})
+    rules = (
+        AtLeastOne(),
+        KnownRoles("user", "assistant", "system"),
+        NotEmpty("any"),
+        BlockExchanges(),
+        ResultsInNextMessage(),
+        UniqueCallIds(_id_path, everywhere=False),
+        SpelledCallIds(_id_path, also=".:"),
+        ThinkingStays(),
+        FirstIsUser(),
+        RolesAlternate(),
+    )
+
+    def recognises(self, payload: object) -> bool:
+        """Whether a field of the body is found here alone, or blocks have no type."""
+        body = body_of(payload)
+        if not _OWN_BODY_FIELDS.isdisjoint(body):
+            return True
+        blocks = [b for message in objects_of(payload) for b in objects_in(message.get("content"))]
+        return any(not _OWN_BLOCKS.isdisjoint(block) for block in blocks) or (
+            bool(blocks) and all(set(block) <= {"text", *_MEDIA} for block in blocks)
+        )
+
+    def read(self, payload: object, tools: object = None) -> Transcript:
+        """The transcript of the payload; its system prompt and tools are its envelope."""
+        body = body_of(payload)
+        system = {"content": body.get("system")}
+        envelope = tuple(part for part, _ in self.located(system, "body.system"))
+        config = body.get("toolConfig")
+        given = config.get("tools") if tools is None and is_object(config) else tools
+        return self.transcript(payload, envelope + schemas(given))
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """Fields and limits of Amazon's own API."""
+        del payload
+        limits = published(self.name).limits
+        return (AsPublished(self.name), ShortCallIds(_id_path, limits["call_id"]))
+
+    def located(self, message: Mapping[str, Any], place: str) -> Located:
+        """The blocks in their order; a text alone is one block."""
+        content = message.get("content")
+        if isinstance(content, str):
+            yield Text(content), ("content",)
+            return
+        for k, block in objects_at(message, "content", place):
+            yield _block(block, f"{place}.content[{k}]", ("content", k))
+
+    def alone(self, block: Mapping[str, Any]) -> str | None:
+        """The text of a block that has nothing beside it."""
+        text = block.get("text")
+        return text if len(block) == 1 and type(text) is str else None
+
+    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+        """Names of documents, and whatever else stands beside what is read."""
+        yield from unread(message, SPOKEN)
+        for block in objects_in(message.get("content")):
+            for kind, held in block.items():
+                if kind == "toolUse":
+                    yield from unread(held, _CALLED)
+                elif kind == "toolResult":
+                    yield from unread(held, SPOKEN)
+                elif kind in _MEDIA:
+                    yield from unread(held, frozenset({"source", "format"}))
+
+    def compose(self, role: Role, text: str) -> object:
+        """A new message; the words of the system stand in a user's message here."""
+        return self.holding("assistant" if role == "assistant" else "user", [{"text": text}])
+
+    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+        """A new block; reasoning stays behind, for it is not signed."""
+        del name
+        if isinstance(part, ToolCall):
+            given = dict(parsed_object(part.arguments))
+            return {"toolUse": {"toolUseId": part.id, "name": part.name, "input": given}}
+        if isinstance(part, ToolResult):
+            content = [{"text": part.text}, *(_medium(media) for media in part.media)]
+            status = {"status": "error"} if part.is_error else {}
+            return {"toolResult": {"toolUseId": part.call_id, "content": content, **status}}
+        if isinstance(part, Media):
+            return _medium(part)
+        return None if isinstance(part, Reasoning) else {"text": part.text}
+
+    def render(self, original: object, texts: Mapping[int, str]) -> object:
+        """A copy that says these texts; of a result a block with its whole text."""
+        parts = self.parts(original)
+        wrapped = {k for k in texts if isinstance(parts[k], ToolResult)}
+        now: Any = super().render(original, texts)
+        for k in wrapped:
+            now["content"][k]["toolResult"]["content"] = [{"text": texts[k]}]
+        return now
+
+
+def _block(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    if "text" in block:
+        return Text(text_at(block, "text", place)), (*path, "text")
+    if "toolUse" in block:
+        call = object_at(block, "toolUse", place)
+        there = f"{place}.toolUse"
+        arguments = compact(call.get("input") or {}, f"{there}.input")
+        part = ToolCall(_id(call, there), text_at(call, "name", there), arguments)
+        return part, (*path, "toolUse", "input")
+    if "toolResult" in block:
+        result = object_at(block, "toolResult", place)
+        there = f"{place}.toolResult"
+        text, media = joined(_inner(result, there))
+        failed = result.get("status") == "error"
+        return ToolResult(_id(result, there), text, media, failed), (*path, "toolResult", "content")
+    if "reasoningContent" in block:
+        held = object_at(block, "reasoningContent", place)
+        inner = held.get("reasoningText")
+        if not is_object(inner):
+            return Reasoning("", signed=True), path
+        text = text_at(inner, "text", place)
+        return Reasoning(text, bool(inner.get("signature"))), path
+    for name, kind in _MEDIA.items():
+        if name in block:
+            return _media(object_at(block, name, place), kind), path
+    return unknown(block, place), path
+
+
+def _inner(result: Mapping[str, Any], place: str) -> Iterator[Part]:
+    for k, block in objects_at(result, "content", place):
+        if "json" in block:
+            yield Text(compact(block["json"], f"{place}.content[{k}].json"))
+        else:
+            yield _block(block, f"{place}.content[{k}]", ())[0]
+
+
+def _id(held: Mapping[str, Any], place: str) -> str:
+    value = text_at(held, "toolUseId", place)
+    if not value:
+        advice = "a call and its result name the same id"
+        raise FormatError('there is no "toolUseId"', place=place, advice=advice)
+    return value
+
+
+def _media(held: Mapping[str, Any], kind: MediaKind) -> Media:
+    """The medium; its bytes as they are written in JSON."""
+    source = held.get("source")
+    given: object = next(iter(source.values()), "") if is_object(source) else ""
+    value = b64encode(given).decode() if isinstance(given, bytes) else given
+    address = str(value.get("uri", "")) if is_object(value) else str(value)
+    form = held.get("format")
+    return Media(kind, f"{kind}/{form}" if isinstance(form, str) else "", address)
+
+
+def _medium(media: Media) -> Mapping[str, Any]:
+    kind, data = data_of(media)
+    form = kind.rpartition("/")[2] or "png"
+    if data and media.kind == "image":
+        return {"image": {"format": form, "source": {"bytes": data}}}
+    if media.source.startswith("s3://"):
+        return {media.kind: {"format": form, "source": {"s3Location": {"uri": media.source}}}}
+    return {"text": compact({"type": media.kind, "source": media.source})}

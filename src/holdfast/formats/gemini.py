@@ -1,0 +1,246 @@
+"""Contents of Google's Gemini API, on its own door and on Vertex.
+
+What this format does differently: messages are ``contents`` with ``parts``; the assistant is called
+``model``; calls and responses need no id and find each other by name and order; a response is an
+object; the system's words stand beside the contents; fields may be written in camel case and in
+snake case; signatures of thoughts stand beside any part and go back as they came.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from holdfast.kernel.integrity import Rule
+from holdfast.kernel.messages import (
+    Media,
+    MediaKind,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from holdfast.kernel.transcript import Transcript
+
+from .asides import unread
+from .paths import Located, Path
+from .payloads import (
+    body_of,
+    data_of,
+    object_at,
+    objects_at,
+    objects_in,
+    objects_of,
+    schemas,
+    text_at,
+    unknown,
+)
+from .rules.block_exchanges import BlockExchanges, ResultsInNextMessage
+from .rules.content import NotEmpty
+from .rules.order import AtLeastOne, CallsFollowUsers, KnownRoles
+from .rules.published import AsPublished
+from .values import compact, is_list, is_object, parsed_object
+from .wire import BlockWire
+
+_SNAKE = {
+    "functionCall": "function_call",
+    "functionResponse": "function_response",
+    "inlineData": "inline_data",
+    "fileData": "file_data",
+    "mimeType": "mime_type",
+    "fileUri": "file_uri",
+    "thoughtSignature": "thought_signature",
+    "systemInstruction": "system_instruction",
+}
+_ID = "function:"
+"""Before the name of a function, where a call has no id of its own."""
+_SAID = ("result", "output", "error", "content", "text")
+"""Fields of a response whose text is all that it says, where it has no other field."""
+_FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
+_PLACE = frozenset({"role", "parts"})
+_CALLED = frozenset({"name", "args"})
+_ANSWERED = frozenset({"response", "parts"})
+
+
+def _field(holder: Mapping[str, Any], name: str) -> str:
+    """The name of the field as this object spells it."""
+    return _SNAKE[name] if name not in holder and _SNAKE[name] in holder else name
+
+
+def kind_of(content: Mapping[str, Any]) -> str:
+    """Every message is published as one type."""
+    del content
+    return "content"
+
+
+class Gemini(BlockWire):
+    """``generateContent`` and its streams."""
+
+    name = "gemini"
+    field = "contents"
+    content = "parts"
+    enveloped = frozenset({"contents", "tools", "systemInstruction", "system_instruction"})
+    rules = (
+        AtLeastOne(),
+        KnownRoles("user", "model", "function"),
+        NotEmpty(""),
+        BlockExchanges(),
+        ResultsInNextMessage(),
+        CallsFollowUsers(),
+    )
+
+    def recognises(self, payload: object) -> bool:
+        """Whether a body has ``contents`` and no messages, or messages have parts without a type."""
+        body = body_of(payload)
+        if body:
+            return self.field in body and "messages" not in body
+        return any(
+            is_list(message.get(self.content)) and "content" not in message and _is_own(message)
+            for message in objects_of(payload)
+        )
+
+    def read(self, payload: object, tools: object = None) -> Transcript:
+        """The transcript of the payload; its system instruction and tools are its envelope."""
+        body = body_of(payload)
+        field = _field(body, "systemInstruction")
+        system: object = body.get(field)
+        holder = system if is_object(system) else {"parts": [{"text": system}] if system else []}
+        envelope = tuple(part for part, _ in self.located(holder, f"body.{field}"))
+        given = body.get("tools") if tools is None else tools
+        return self.transcript(payload, envelope + schemas(given))
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """Fields and kinds of Google's own API."""
+        del payload
+        return (AsPublished(self.name, kind=kind_of),)
+
+    def named_role(self, original: object, place: str) -> Role:
+        """That of the content; without one it is a user's."""
+        if is_object(original) and original.get("role") is None and self.content in original:
+            return "user"
+        return super().named_role(original, place)
+
+    def located(self, message: Mapping[str, Any], place: str) -> Located:
+        """The parts in their order."""
+        calls, results = Counter[str](), Counter[str]()
+        for k, part in objects_at(message, self.content, place):
+            yield _part(part, f"{place}.parts[{k}]", ("parts", k), calls, results)
+
+    def alone(self, block: Mapping[str, Any]) -> str | None:
+        """The text of a part that has nothing beside it."""
+        text = block.get("text")
+        return text if len(block) == 1 and type(text) is str else None
+
+    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+        """Names of the functions that answer, and whatever else stands beside what is read."""
+        yield from unread(message, _PLACE)
+        for part in objects_in(message.get(self.content)):
+            call, response = _field(part, "functionCall"), _field(part, "functionResponse")
+            data, file = _field(part, "inlineData"), _field(part, "fileData")
+            yield from unread(part, frozenset({"text", call, response, data, file}))
+            yield from unread(part.get(call), _CALLED)
+            yield from unread(part.get(response), _ANSWERED)
+
+    def compose(self, role: Role, text: str) -> object:
+        """A new message; the words of the system stand in a user's message here."""
+        return self.holding(role, [{"text": text}])
+
+    def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """A message of these parts."""
+        return {"role": "model" if role == "assistant" else "user", self.content: list(blocks)}
+
+    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+        """A new part; reasoning stays behind."""
+        if isinstance(part, ToolCall):
+            called = _called(part.id, part.name)
+            return {"functionCall": {**called, "args": dict(parsed_object(part.arguments))}}
+        if isinstance(part, ToolResult):
+            said = {"error" if part.is_error else "result": part.text}
+            shown = [_medium(media) for media in part.media]
+            more = {"parts": shown} if shown else {}
+            answer = {**_called(part.call_id, name), "response": said, **more}
+            return {"functionResponse": answer}
+        if isinstance(part, Media):
+            return _medium(part)
+        return None if isinstance(part, Reasoning) else {"text": part.text}
+
+
+def _is_own(message: Mapping[str, Any]) -> bool:
+    return not any("type" in part for part in objects_in(message.get("parts")))
+
+
+def _called(call_id: str, name: str) -> dict[str, Any]:
+    """The name of a function, and the id of its call where that is not made of the name."""
+    if call_id.startswith(_ID):
+        return {"name": call_id.removeprefix(_ID).partition("#")[0]}
+    return {"id": call_id, "name": name}
+
+
+def _part(
+    part: Mapping[str, Any], place: str, path: Path, calls: Counter[str], results: Counter[str]
+) -> tuple[Part, Path]:
+    if "text" in part:
+        text = text_at(part, "text", place)
+        signed = bool(part.get(_field(part, "thoughtSignature")))
+        return Reasoning(text, signed) if part.get("thought") else Text(text), (*path, "text")
+    if (field := _field(part, "functionCall")) in part:
+        call = object_at(part, field, place)
+        name = text_at(call, "name", f"{place}.{field}")
+        arguments = compact(call.get("args") or {}, f"{place}.{field}.args")
+        return ToolCall(_id(call, name, calls), name, arguments), (*path, field, "args")
+    if (field := _field(part, "functionResponse")) in part:
+        answer = object_at(part, field, place)
+        name = text_at(answer, "name", f"{place}.{field}")
+        text, inner = _said(answer, f"{place}.{field}")
+        shown = tuple(
+            _media(each, f"{place}.{field}") for _, each in objects_at(answer, "parts", place)
+        )
+        failed = inner == ("response", "error")
+        result = ToolResult(_id(answer, name, results), text, shown, failed)
+        return result, (*path, field, *inner)
+    for name in ("inlineData", "fileData"):
+        if _field(part, name) in part:
+            return _media(part, place), path
+    return unknown(part, place), path
+
+
+def _id(holder: Mapping[str, Any], name: str, seen: Counter[str]) -> str:
+    """The id of a call or a response; without one its name, with its number among those of that name."""
+    if holder.get("id"):
+        return str(holder["id"])
+    seen[name] += 1
+    return f"{_ID}{name}" + (f"#{seen[name]}" if seen[name] > 1 else "")
+
+
+def _said(answer: Mapping[str, Any], place: str) -> tuple[str, Path]:
+    """The text of a response, and where it stands: in its only field, or all of it as JSON."""
+    response: object = answer.get("response")
+    if is_object(response) and len(response) == 1:
+        ((field, value),) = response.items()
+        if field in _SAID and isinstance(value, str):
+            return value, ("response", field)
+    return compact({} if response is None else response, f"{place}.response"), ("response",)
+
+
+def _media(part: Mapping[str, Any], place: str) -> Media:
+    for name, source in (("inlineData", "data"), ("fileData", "fileUri")):
+        field = _field(part, name)
+        if field in part:
+            held = object_at(part, field, place)
+            kind = text_at(held, _field(held, "mimeType"), f"{place}.{field}")
+            where = source if source == "data" else _field(held, source)
+            of = _FAMILIES.get(kind.partition("/")[0], "document")
+            value = text_at(held, where, f"{place}.{field}")
+            return Media(of, kind, value)
+    return Media("document")
+
+
+def _medium(media: Media) -> Mapping[str, Any]:
+    kind, data = data_of(media)
+    if data:
+        return {"inlineData": {"mimeType": kind, "data": data}}
+    held = {"fileUri": media.source} | ({"mimeType": media.media_type} if media.media_type else {})
+    return {"fileData": held}
