@@ -14,7 +14,6 @@ from typing import get_args
 import click
 import pytest
 
-import holdfast
 from holdfast.cli import app
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import described
@@ -22,7 +21,6 @@ from holdfast.formats import FORMATS
 from holdfast.kernel.errors import HoldfastError
 from holdfast.profiles import load_profile, read_step
 from holdfast.providers import EMBEDDERS, MODELS
-from holdfast.providers.scripted import Scripted
 from holdfast.stores import STORES
 from holdfast.tokens import COUNTERS
 
@@ -174,33 +172,3 @@ def test_a_wrong_name_or_a_wrong_constant_is_found(wrong):
 def test_the_description_of_a_strategy_goes_through_json_and_makes_it_again(name):
     strategy = COMPRESSORS.load(name)()
     assert read_step(json.loads(json.dumps(described(strategy))), name) == strategy
-
-
-@pytest.mark.parametrize(
-    ("design", "preset", "role", "opening", "kept"),
-    [
-        ("MoFA", "its summary", "assistant", "[Conversation summary]\n", 10),
-        ("SlimContext", "its summary", "system", "", 4),
-        ("tunacode", "its compaction", "user", "[Compaction summary]\n\n", 4),
-    ],
-)
-def test_the_preset_of_a_design_writes_its_summary_in_its_place(
-    design, preset, role, opening, kept
-):
-    (here,) = (here for label, named, here in rows() if (label, named) == (design, preset))
-    talk = [
-        {"role": ("user", "assistant")[i % 2], "content": f"Number {i}. " * 2_500}
-        for i in range(24)
-    ]
-    messages = [{"role": "system", "content": "Be brief."}, *talk]
-    summary = "The numbers up to the last ones were told."
-    result = holdfast.compress(
-        messages,
-        60_000,
-        strategy=check(here),
-        counter="words",
-        llm=Scripted([summary]),
-        format="plain",
-    )
-    told = {"role": role, "content": f"{opening}{summary}"}
-    assert result.messages == [messages[0], told, *talk[-kept:]]

@@ -6,10 +6,10 @@ import json
 import pytest
 
 import holdfast
-from holdfast.compressors.digest import llm4s_history
 from holdfast.compressors.references import key_in
 from holdfast.compressors.shrink import Shrink
 from holdfast.compressors.squeeze import Squeeze
+from holdfast.designs.llm4s import llm4s_history
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.edits import Drop
 from holdfast.kernel.flow import ask

@@ -16,7 +16,7 @@ from holdfast.compressors.summaries import Marks
 from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, model_of, named
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.budget import Allowance, Budget, BudgetLike, tokens_of
+from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Share, tokens_of
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
 from holdfast.kernel.flow import run_batch
@@ -24,7 +24,7 @@ from holdfast.kernel.ports import Secret
 from holdfast.kernel.transcript import Continuing, Format, Preference, Transcript
 from holdfast.meter import meter_for
 from holdfast.options import Options, Pin, check
-from holdfast.profiles import load_profile
+from holdfast.profiles import load_profile, profile_names
 from holdfast.providers import open_model
 from holdfast.redact import Masking, Redaction, left, redacted
 from holdfast.result import (
@@ -219,8 +219,11 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
     if step is not None:
         stated = replace(stated, step=step)
     model = options.get("model") or model_of(bare(messages))
-    meter = meter_for(model, options.get("counter"))
     choice = chosen(options)
+    counter = options.get("counter")
+    if counter is None and not model:
+        counter = choice.counter or None
+    meter = meter_for(model, counter)
     allowed, trigger, target = _spend(choice.shared(stated), model)
     conversation = messages if isinstance(messages, Conversation) else None
     payload, form, transcript = read(bare(messages), options.get("format"), options.get("tools"))
@@ -298,44 +301,56 @@ def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The strategy, what should stay, the step, the headroom, and whether secrets are masked."""
+    """The strategy, and what the profile says of everything beside it."""
 
     compressor: Compressor
     prefers: tuple[Preference, ...] = ("newest_user",)
     step: float = 0.0
     headroom: float = 0.0
     redact: bool = False
+    trigger: Share = 1.0
+    counter: str = ""
 
     def stepped(self, step: float) -> Compressor:
         """The strategy, in steps of this size if there is one."""
         return Stepwise(self.compressor, step) if step else self.compressor
 
     def shared(self, budget: Budget) -> Budget:
-        """The budget with the profile's own headroom, if it states none."""
-        return (
-            replace(budget, headroom=self.headroom)
-            if self.headroom and not budget.headroom
-            else budget
-        )
+        """The budget with the profile's own headroom and trigger, if it states none."""
+        if self.headroom and not budget.headroom:
+            budget = replace(budget, headroom=self.headroom)
+        if budget.trigger is None and self.trigger != 1.0:
+            budget = replace(budget, trigger=self.trigger)
+        return budget
 
 
 def chosen(options: Options) -> Decision:
     """What the profile says, or the strategies that stand in its place.
 
-    ``redact`` is the caller's, if given.
+    A strategy may be the name of a profile; one that shares its name with the profile of a design
+    is counted as that design counts. ``redact`` is the caller's, if given.
     """
     strategy, redact = options.get("strategy"), options.get("redact")
-    if strategy is None:
-        profile = load_profile(options.get("profile", "balanced"))
-        redact = profile.redact if redact is None else redact
-        pipeline = Pipeline(profile.steps, profile.name)
-        return Decision(pipeline, profile.prefers, profile.step, profile.headroom, redact)
+    counter = ""
+    if strategy is None or (isinstance(strategy, str) and strategy in profile_names()):
+        profile = load_profile(strategy or options.get("profile", "balanced"))
+        if strategy is None or strategy not in COMPRESSORS:
+            return Decision(
+                Pipeline(profile.steps, profile.name),
+                profile.prefers,
+                profile.step,
+                profile.headroom,
+                profile.redact if redact is None else redact,
+                profile.trigger,
+                profile.counter,
+            )
+        counter = profile.counter
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
         only = strategy_of(strategy)
         pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
     else:
         pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
-    return Decision(pipeline, redact=bool(redact))
+    return Decision(pipeline, redact=bool(redact), counter=counter)
 
 
 def strategy_of(strategy: str | Compressor) -> Compressor:

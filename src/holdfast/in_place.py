@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from holdfast.compressors.prune import Prune, tunacode
+from holdfast.compressors.prune import Prune
+from holdfast.designs.tunacode import tunacode
 from holdfast.formats import read
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter

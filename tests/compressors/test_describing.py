@@ -6,10 +6,11 @@ import pytest
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import described, knobs
 from holdfast.compressors.pipeline import Pipeline, Stepwise
-from holdfast.compressors.prune import Prune, tunacode
+from holdfast.compressors.prune import Prune
 from holdfast.compressors.shrink import Shrink
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
+from holdfast.designs.tunacode import tunacode
 from holdfast.kernel.compressor import Plan
 from tests.talks import Somebody
 

@@ -1,7 +1,8 @@
 import pytest
 
 import holdfast
-from holdfast.compressors.prune import PLACEHOLDER, Prune, tunacode
+from holdfast.compressors.prune import PLACEHOLDER, Prune
+from holdfast.designs.tunacode import tunacode
 from tests.formats.rules.messages import assistant, calling, result, tool, use, user
 from tests.talks import agent_run, exchange, planned, replaced, same, system, words
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import holdfast
-from holdfast.compressors.size_classes import SizeClasses, type_of
+from holdfast.designs.llm4s import SizeClasses, type_of
 from holdfast.kernel.edits import Offload
 from holdfast.stores.in_process import InProcessStore
 from tests.compressors.shrink.exchanges import outputs, run

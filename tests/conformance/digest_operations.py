@@ -3,8 +3,9 @@
 from typing import Any
 
 import holdfast
-from holdfast.compressors.digest import blocks, llm4s_history
+from holdfast.compressors.digest import blocks
 from holdfast.compressors.summarize import retention_boundary
+from holdfast.designs.llm4s import llm4s_history
 from holdfast.formats import detect
 from tests.conformance.outcome import Outcome
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from holdfast.content.llm4s_outputs import llm4s_log
 from holdfast.content.logs import Log
+from holdfast.designs.llm4s import llm4s_log
 from holdfast.kernel.ports import Room
 from tests.contracts.content_contract import ContentContract
 

@@ -8,8 +8,9 @@ import re
 import pytest
 
 from holdfast.content import shrink as shrink_any
-from holdfast.content.structured import Json, cleaned
+from holdfast.content.structured import Json
 from holdfast.content.structured.values import dump, parse
+from holdfast.designs.llm4s import cleaned
 from holdfast.kernel.ports import Room
 from holdfast.tokens import counter_for
 from tests.contracts.content_contract import ContentContract

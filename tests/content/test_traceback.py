@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.content.llm4s_outputs import llm4s_error
 from holdfast.content.traceback import Traceback
+from holdfast.designs.llm4s import llm4s_error
 from holdfast.kernel.ports import Room
 from tests.contracts.content_contract import ContentContract, count, real_texts
 

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from holdfast.compressors.dedupe import Semantic
-from holdfast.compressors.digest import Digest, llm4s_history
+from holdfast.compressors.digest import Digest
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.compressors.prune import Prune
 from holdfast.compressors.rank import Hierarchical
@@ -14,12 +14,12 @@ from holdfast.compressors.rules import RULES as EDITS
 from holdfast.compressors.rules import Rules
 from holdfast.compressors.select import Select
 from holdfast.compressors.shrink import RULES, Shrink
-from holdfast.compressors.size_classes import SizeClasses
 from holdfast.compressors.squeeze import Squeeze
 from holdfast.compressors.summaries import body_of, mark
 from holdfast.compressors.summarize import Summarize
 from holdfast.compressors.trim import Trim
 from holdfast.compressors.window import SlidingWindow
+from holdfast.designs.llm4s import SizeClasses, llm4s_history
 from holdfast.kernel.apply import apply
 from holdfast.kernel.compressor import Compressor, Plan
 from holdfast.kernel.edits import Drop, Insert, Replace

@@ -22,6 +22,14 @@ def preferred(transcript: Transcript) -> frozenset[int]:
     )
 
 
+NOT_ENDED = "the conversation does not end with a user's message"
+
+
+def ends_with_user(transcript: Transcript) -> bool:
+    """Whether the newest message is a user's."""
+    return bool(transcript.messages) and transcript.messages[-1].role == "user"
+
+
 def newest(transcript: Transcript, count: int) -> list[int]:
     """Positions of the newest messages, so many of them, system messages not counted."""
     others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]

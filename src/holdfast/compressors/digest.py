@@ -20,6 +20,7 @@ from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.messages import Message
+from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript, speaks
 from holdfast.stream.events import events_of
 
@@ -123,14 +124,6 @@ class Digest(Configured):
         return "\n".join(filter(None, (notes, rest)))
 
 
-def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400, *, yields: bool = False) -> Digest:
-    """The preset of llm4s: the last blocks stay, and exact things are listed by its kinds.
-
-    There the notes are the system's, whoever said what they tell.
-    """
-    return Digest(keep_blocks, yields, max_tokens, facts=0.5, heading="")
-
-
 def _counted(count: Callable[[str], int]) -> Callable[[str], int]:
     """The count with a token to spare: joined texts may count more than each alone."""
     return lambda text: count(text) + 1
@@ -212,3 +205,6 @@ def _opened(number: int, message: Message, at: int) -> Block:
 
 def _brings_results(message: Message) -> bool:
     return message.role == "tool" or bool(message.results)
+
+
+__getattr__ = moved_names(__name__, {"llm4s_history": "holdfast.designs.llm4s"})

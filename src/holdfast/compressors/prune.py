@@ -20,6 +20,7 @@ from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Edit, Offload, Replace
 from holdfast.kernel.messages import Text, ToolResult
+from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript
 
 PLACEHOLDER = "[Old tool result content cleared]"
@@ -50,6 +51,9 @@ class Prune(Configured):
 
     minimum_tokens: Share = 0.05
     """Nothing goes unless more than this can go."""
+
+    keep_outputs: int = 0
+    """The newest outputs that stay however long they are."""
 
     min_user_turns: int = 0
     """Nothing goes in a conversation with fewer user messages."""
@@ -112,7 +116,10 @@ class Prune(Configured):
         protect = allowance.share(self.protect_tokens)
         seen, edge = 0, -1
         going: list[tuple[Output, str]] = []
-        for output in outputs(transcript, allowance, self._first(transcript, allowance)):
+        newest_first = outputs(transcript, allowance, self._first(transcript, allowance))
+        for n, output in enumerate(newest_first):
+            if n < self.keep_outputs:
+                continue
             if seen < protect or (self.by == "message" and output.position == edge):
                 seen += output.tokens
                 edge = output.position
@@ -217,9 +224,4 @@ def _is_error(part: object) -> bool:
     return isinstance(part, ToolResult) and part.is_error
 
 
-def tunacode() -> Prune:
-    """The preset of the tunacode design.
-
-    40,000 tokens protected, 20,000 at least, two user turns.
-    """
-    return Prune(protect_tokens=40_000, minimum_tokens=20_000, min_user_turns=2)
+__getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs.tunacode"})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Literal
 
-from holdfast.compressors.cuts import voice
+from holdfast.compressors.cuts import NOT_ENDED, ends_with_user, voice
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
@@ -29,6 +29,7 @@ from holdfast.kernel.edits import Drop, Edit, Insert, Replace
 from holdfast.kernel.errors import ConfigError, HoldfastError, IntegrityError, ModelError
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Ask
+from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript
 
 _OF_THE_MODEL = 0.6  # of the cap: the rest is for words of the user and for details
@@ -82,6 +83,9 @@ class Summarize(Configured):
     verify: bool = True
     """Whether exact things and constraints that the model left out are listed."""
 
+    only_when_last_is_user: bool = False
+    """Whether a conversation that does not end with a user's message is left alone."""
+
     role: Speaker = "user"
     """Who speaks the summary."""
 
@@ -105,6 +109,8 @@ class Summarize(Configured):
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of all that the summary covers, and the summary."""
+        if self.only_when_last_is_user and not ends_with_user(transcript):
+            return Plan.skip("last_is_not_user", NOT_ENDED)
         exact = self.keep_recent is not None or self.keep_at_least is not None
         heard = self.opening is not None or voice(transcript, self.role) == self.role
         form = self if heard else replace(self, role="user")
@@ -222,16 +228,6 @@ class Summarize(Configured):
             self.opening,
         )
         return sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def tunacode_history(keep_at_least: Share = 20_000) -> Summarize:
-    """The preset of tunacode.
-
-    One summary, which the model writes anew each time, and the newest tokens.
-    """
-    return Summarize(
-        keep_at_least=keep_at_least, combine="model", opening="[Compaction summary]\n\n"
-    )
 
 
 def _new(place: tuple[SummaryTelling, int], known: Known | None) -> list[int]:
@@ -438,3 +434,6 @@ def _may_stand(telling: SummaryTelling, upto: int) -> bool:
     except IntegrityError:
         return False
     return True
+
+
+__getattr__ = moved_names(__name__, {"tunacode_history": "holdfast.designs.tunacode"})

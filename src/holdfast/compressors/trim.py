@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from holdfast.compressors.cuts import legal, newest, oldest_first, preferred, unit_of
+from holdfast.compressors.cuts import (
+    NOT_ENDED,
+    ends_with_user,
+    legal,
+    newest,
+    oldest_first,
+    preferred,
+    unit_of,
+)
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.references import parted
 from holdfast.compressors.summaries import body_of, mark
@@ -69,10 +77,8 @@ class Trim(Configured):
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
         """One Drop of all that goes, and a Replace for each part that is clamped."""
-        if self.only_when_last_is_user and not _ends_with_user(transcript):
-            return Plan.skip(
-                "last_is_not_user", "the conversation does not end with a user's message"
-            )
+        if self.only_when_last_is_user and not ends_with_user(transcript):
+            return Plan.skip("last_is_not_user", NOT_ENDED)
         target = allowance.target if self.threshold is None else allowance.share(self.threshold)
         work = _Work(transcript, allowance, target)
         if work.excess <= 0:
@@ -407,7 +413,3 @@ def _cut(text: str, tokens: int, count: Callable[[str], int]) -> str:
 
 def _media(part: Part) -> tuple[Media, ...]:
     return part.media if isinstance(part, ToolResult) else ()
-
-
-def _ends_with_user(transcript: Transcript) -> bool:
-    return bool(transcript.messages) and transcript.messages[-1].role == "user"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
@@ -77,6 +77,18 @@ class Registry:
         near = get_close_matches(name, known + list(self.aliases), n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         return f"{hint}known are {', '.join(known)}"
+
+
+def moved_names(module: str, places: Mapping[str, str]) -> Callable[[str], object]:
+    """The ``__getattr__`` of a module of which these names are elsewhere now: they work, and warn."""
+
+    def found(name: str) -> object:
+        if name not in places:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warn(f"{module}.{name} is now in {places[name]}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(places[name]), name)
+
+    return found
 
 
 @lru_cache(maxsize=8)

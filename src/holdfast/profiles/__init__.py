@@ -14,7 +14,8 @@ from typing import Any, cast, get_args
 
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import check_knobs
-from holdfast.compressors.pipeline import Named
+from holdfast.compressors.pipeline import Named, Pipeline, Stepwise
+from holdfast.kernel.budget import Share
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.transcript import Preference
@@ -39,6 +40,13 @@ class Profile:
     headroom: float = 0.0
     """Share of the budget that stays free, unless the budget says otherwise."""
 
+    trigger: Share = 1.0
+    """What starts a compression, in tokens or as a share of the budget, unless the budget says
+    otherwise."""
+
+    counter: str = ""
+    """By which its numbers are meant, where the caller names neither a counter nor a model."""
+
     redact: bool = False
     """Whether secrets are masked before anything is stored, summarised or referred to."""
 
@@ -54,13 +62,18 @@ class Profile:
                 )
 
 
-_HERE = Path(__file__).parent
+_PLACES = (Path(__file__).parent, Path(__file__).parent.parent / "designs")
 _ALIASES = {"cost_optimized": "economy"}
 
 
 def profile_names() -> list[str]:
-    """The profiles that come with the package."""
-    return sorted(path.stem for path in _HERE.glob("*.toml"))
+    """The profiles that come with the package, those of published designs among them."""
+    return sorted(_paths())
+
+
+@lru_cache(maxsize=1)
+def _paths() -> Mapping[str, Path]:
+    return {path.stem: path for place in _PLACES for path in place.glob("*.toml")}
 
 
 def load_profile(profile: str | PathLike[str]) -> Profile:
@@ -74,11 +87,12 @@ def load_profile(profile: str | PathLike[str]) -> Profile:
 
 @lru_cache(maxsize=64)
 def _built_in(name: str) -> Profile:
-    known = profile_names()
     asked = _ALIASES.get(name, name)
-    if asked not in known:
-        raise ConfigError(f"there is no profile named {name!r}", advice=_known(name, known))
-    return read_profile((_HERE / f"{asked}.toml").read_text("utf-8"), place=f"profile {asked}")
+    if asked not in _paths():
+        raise ConfigError(
+            f"there is no profile named {name!r}", advice=_known(name, profile_names())
+        )
+    return read_profile(_paths()[asked].read_text("utf-8"), place=f"profile {asked}")
 
 
 def read_profile(text: str, place: str = "profile") -> Profile:
@@ -101,9 +115,9 @@ def read_profile(text: str, place: str = "profile") -> Profile:
 
 
 def read_step(data: object, place: str) -> Compressor:
-    """The strategy that a table names, with the knobs that it sets.
+    """The strategy that a table names, with the knobs that it sets; also of a result's ``strategy``.
 
-    ``as`` is its name in records.
+    ``as`` is its name in records, ``strategies`` what a pipeline runs, ``step`` that of ``Stepwise``.
     """
     if not isinstance(data, Mapping) or "strategy" not in data:
         raise ConfigError(
@@ -115,9 +129,16 @@ def read_step(data: object, place: str) -> Compressor:
         raise ConfigError(
             f"{name!r} is no strategy", place=f"{place}.strategy", advice="give the name of one"
         )
-    made = _made(name, table, place)
+    parts, step = table.pop("strategies", None), table.pop("step", None)
+    if isinstance(parts, list):
+        numbered = enumerate(cast("list[object]", parts))
+        steps = tuple(read_step(part, f"{place}: strategies[{n}]") for n, part in numbered)
+        made: Compressor = Pipeline(steps, name)
+    else:
+        made = _made(name, table, place)
     with _at(place):
-        return made if shown is None else Named(made, shown)
+        made = made if shown is None else Named(made, shown)
+        return made if step is None else Stepwise(made, step)
 
 
 def _made(name: str, table: Mapping[str, Any], place: str) -> Compressor:
@@ -125,15 +146,20 @@ def _made(name: str, table: Mapping[str, Any], place: str) -> Compressor:
         factory = COMPRESSORS.load(name)
     if table and is_dataclass(factory):
         _check_keys(table, [field.name for field in fields(factory) if field.init], place)
-    knobs = {
-        key: tuple(cast("list[object]", v)) if isinstance(v, list) else v
-        for key, v in table.items()
-    }
+    knobs = {key: _knob(value, f"{place}.{key}") for key, value in table.items()}
     try:
         with _at(place):
             return cast("Callable[..., Compressor]", factory)(**knobs)
     except TypeError as fault:
         raise ConfigError(f"these knobs do not fit ({fault})", place=place) from fault
+
+
+def _knob(value: object, place: str) -> object:
+    """A knob as TOML and JSON write it: lists are tuples, a table with a strategy is that."""
+    if isinstance(value, list):
+        return tuple(_knob(each, place) for each in cast("list[object]", value))
+    table = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
+    return read_step(table, place) if "strategy" in table else value
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def ordered(
 
     def gain(number: int) -> float:
         fresh = fsum([left[t] if t in left else value(t, 0.0) for t in tells[number]])
-        return (fresh + extra[number]) / costs[number]
+        return (fresh + extra[number]) / (costs[number] or 1.0)  # a counter may give 0 for a word
 
     queue = [(-gain(number), number) for number in range(len(pieces))]
     heapq.heapify(queue)

@@ -3,7 +3,8 @@
 import pytest
 
 import holdfast
-from holdfast.compressors.summarize import Summarize, tunacode_history
+from holdfast.compressors.summarize import Summarize
+from holdfast.designs.tunacode import tunacode_history
 from holdfast.kernel.errors import ModelError
 from holdfast.providers.scripted import Scripted
 from tests.compressors.summarize.threads import sent, thread, writer

@@ -1,6 +1,9 @@
 """JSON and JSON lines: records as tables, without loss as far as that is enough."""
 
-from .cleaned import cleaned
+from holdfast.kernel.registry import moved_names
+
 from .kind import Json
 
-__all__ = ["Json", "cleaned"]
+__getattr__ = moved_names(__name__, {"cleaned": "holdfast.designs.llm4s"})
+
+__all__ = ["Json"]

@@ -1,4 +1,4 @@
-"""The tool-output compaction of llm4s, under its name: an output's size decides what is done to it.
+"""What only llm4s does: the size of a tool's output decides what is done to it.
 
 For callers who ask for that design: every output is treated, the newest too. Where its
 implementation falls short of it, the design holds: a text never grows, a stray word does not make
@@ -9,22 +9,25 @@ externalized can be had back.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import groupby
+from typing import TypeVar
 
+from holdfast.compressors.digest import Digest
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import WorkingStore
 from holdfast.content import kind
-from holdfast.content.llm4s_outputs import llm4s_error, llm4s_log
-from holdfast.content.structured import cleaned
-from holdfast.content.structured.values import parse
-from holdfast.kernel.budget import Allowance
+from holdfast.content.structured.values import Value, dump, parse
+from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.transcript import Transcript
+
+T = TypeVar("T")
 
 _ERROR_SIGNS = ("ERROR:", "Exception", "Traceback")
 _LOG_SIGNS = ("INFO ", "DEBUG ", "WARN ")
@@ -33,9 +36,24 @@ _WHOLE, _HEAD, _TAIL = 1_000, 50, 20
 _FIRST_LINE = 100  # characters of an error's first line that its summary shows
 _FRAME = re.compile(r"^[ \t]*at [^\s\d]|\.(?:java|scala):\d", re.MULTILINE)
 _EMPTY_MEMBER = re.compile(r"^[ \t]*[\w.-]+:[ \t]*(?:null|~|\"\"|''|\[\])[ \t]*\n", re.MULTILINE)
+_ITEM = re.compile(r"( *)- ")
+_TEXT = re.compile(r"[:-] +[|>][+-]?\d?$")  # the lines under it are a text, whatever they look like
+_LONGEST_LIST, _ENDS = 20, 10  # items of a list that stays whole; items at each end of a longer one
+_DEEPEST = 100  # levels; what lies deeper stays as it is
+_WHOLE_LOG, _LOG_HEAD, _LOG_TAIL = 120, 80, 40  # lines
+_ERROR_HEAD, _FRAMES = 3, 10  # lines
+_FRAME_SIGNS = ("at ", ".java:", ".scala:")
 _DONE = re.compile(
     r"\.\.\. ?\[(?:\+|collapsed )\d|\A\[(?:EXTERNALIZED: |BINARY CONTENT - |LEFT OUT: )"
 )
+
+
+def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400, *, yields: bool = False) -> Digest:
+    """The preset of llm4s: the last blocks stay, and exact things are listed by its kinds.
+
+    There the notes are the system's, whoever said what they tell.
+    """
+    return Digest(keep_blocks, yields, max_tokens, facts=0.5, heading="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +136,43 @@ def type_of(text: str) -> str:
     bare = text.strip()
     if (bare[:1], bare[-1:]) in (("{", "}"), ("[", "]")):
         return "JSON"
-    if "---" in text and kind("yaml").recognises(text):
-        return "YAML"
     logs = any(sign in text for sign in _LOG_SIGNS)
-    if any(sign in text for sign in _ERROR_SIGNS) and (not logs or _FRAME.search(text)):
+    errors = any(sign in text for sign in _ERROR_SIGNS)
+    if ("---" in text or not (logs or errors)) and kind("yaml").recognises(text):
+        return "YAML"
+    if errors and (not logs or _FRAME.search(text)):
         return "ERROR"
     if logs:
         return "LOG"
     return "BINARY" if kind("binary").recognises(text) else "TEXT"
+
+
+def cleaned(text: str) -> str:
+    """JSON without members that are null, "" or [], and without the middle of long lists, minified.
+
+    Numbers stay as they are written, keys in their order. Raises ValueError if the text is no JSON.
+    """
+    return "\n".join(dump(_cleaned(value, 0)) for value in parse(text))
+
+
+def _cleaned(value: Value, depth: int) -> Value:
+    if depth > _DEEPEST:
+        return value
+    if isinstance(value, dict):
+        kept = {key: child for key, child in value.items() if child not in (None, "", [])}
+        return {key: _cleaned(child, depth + 1) for key, child in kept.items()}
+    if isinstance(value, list):
+        items: list[Value] = value
+        return [_cleaned(item, depth + 1) for item in _ends(items, "...[+{} items]...")]
+    return value
+
+
+def _ends(items: Sequence[T], told: str) -> list[T | str]:
+    """The items, of a long list those at its ends around a line that says how many are gone."""
+    if len(items) <= _LONGEST_LIST:
+        return list(items)
+    gone = told.format(len(items) - 2 * _ENDS)
+    return [*items[:_ENDS], gone, *items[-_ENDS:]]
 
 
 def _json(text: str) -> str:
@@ -135,12 +182,72 @@ def _json(text: str) -> str:
         return _words(text)
 
 
+def _yaml(text: str) -> str:
+    return "\n".join(_lists_cut(_EMPTY_MEMBER.sub("", text).split("\n")))
+
+
+def _lists_cut(lines: Sequence[str]) -> list[str]:
+    """The lines of YAML without the middle of long lists, nested ones too."""
+    told: list[str] = []
+    at = 0
+    while at < len(lines):
+        head = _ITEM.match(lines[at])
+        if head is None:
+            told.append(lines[at])
+            at += 1
+            if _TEXT.search(told[-1]):
+                end = _end_of(lines, at, len(told[-1]) - len(told[-1].lstrip(" ")))
+                told += lines[at:end]
+                at = end
+            continue
+        margin = len(head[1])
+        items: list[list[str]] = []
+        while at < len(lines) and (found := _ITEM.match(lines[at])) and len(found[1]) == margin:
+            end = _end_of(lines, at + 1, margin)
+            items.append([lines[at], *_lists_cut(lines[at + 1 : end])])
+            at = end
+        for item in _ends(items, f'{head[1]}- "...[+{{}} items]..."'):
+            told += [item] if isinstance(item, str) else item
+    return told
+
+
+def _end_of(lines: Sequence[str], at: int, margin: int) -> int:
+    """Where the lines end that stand farther in than the margin."""
+    while at < len(lines) and (not lines[at].strip() or _margin(lines[at]) > margin):
+        at += 1
+    return at
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def llm4s_log(text: str) -> str:
+    """Up to 120 lines whole; else 80 and 40 around a marker, adjacent equal lines as ``line ×N``."""
+    if text.count("\n") < _WHOLE_LOG:
+        return text
+    runs = ((line, len(list(run))) for line, run in groupby(text.split("\n")))
+    lines = [f"{line} ×{count}" if count > 1 else line for line, count in runs]
+    if len(lines) <= _WHOLE_LOG:
+        return "\n".join(lines)
+    gone = len(lines) - _LOG_HEAD - _LOG_TAIL
+    marker = f"... [collapsed {gone} repeated/verbose log lines] ..."
+    return "\n".join([*lines[:_LOG_HEAD], marker, *lines[-_LOG_TAIL:]])
+
+
+def llm4s_error(text: str) -> str:
+    """The first three lines, ten frames and a marker; a text of up to ten frames whole."""
+    lines = text.split("\n")
+    frames = [line for line in lines if any(sign in line for sign in _FRAME_SIGNS)]
+    if len(frames) <= _FRAMES:
+        return text
+    head = lines[:_ERROR_HEAD]
+    marker = f"... [+{len(frames) - _FRAMES} additional stack frames] ..."
+    return "\n".join([*head, *[frame for frame in frames if frame not in head][:_FRAMES], marker])
+
+
 def _error(text: str) -> str:
     return llm4s_error(text) if _FRAME.search(text) else text
-
-
-def _yaml(text: str) -> str:
-    return _EMPTY_MEMBER.sub("", text)
 
 
 def _words(text: str) -> str:

@@ -1,0 +1,1 @@
+"""Published designs under their own names: profiles as data, and what only one design does."""
