@@ -24,7 +24,7 @@ from holdfast.kernel.ports import Secret
 from holdfast.kernel.transcript import Continuing, Format, Preference, Transcript
 from holdfast.meter import meter_for
 from holdfast.options import Options, Pin, check
-from holdfast.profiles import load_profile, profile_names
+from holdfast.profiles import load_profile, profile_names, read_step
 from holdfast.providers import open_model
 from holdfast.redact import Masking, Redaction, left, redacted
 from holdfast.result import (
@@ -46,6 +46,8 @@ from holdfast.trace import traced
 _CONTINUES = "goes_on_elsewhere"
 RECALL_TOOL = "recall"
 """The name of the tool by which a model gets an original back."""
+
+_RESCUE = {"strategy": "trim", "clamp_users_last": True}
 
 Progress = Callable[[int, int], object]
 """Called with how many conversations are done, and how many there are."""
@@ -350,6 +352,8 @@ def chosen(options: Options) -> Decision:
         pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
     else:
         pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
+    if options.get("on_failure") == "fit":
+        pipeline = replace(pipeline, rescue=read_step(_RESCUE, "on_failure"))
     return Decision(pipeline, redact=bool(redact), counter=counter)
 
 
@@ -512,7 +516,7 @@ def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionRe
         status=status,
         reason=reason,
         detail=_detail(job, steps, tokens, left(now) if masking else "", met=met),
-        degraded=any(step.status == "failed" for step in steps),
+        degraded=job.runtime.troubled or any(step.status == "failed" for step in steps),
         smallest=None if met else tokens,
         accuracy=job.allowance.meter.accuracy(job.transcript),
         counter=job.allowance.meter.counter.name,
@@ -533,12 +537,10 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
         return "skipped", _CONTINUES if job.continues else "within_budget"
     applied = any(step.applied for step in steps)
     if not applied:
-        told = [step for step in steps if step.status == "failed"] or list(steps)
-        return (
-            ("failed", told[0].reason)
-            if told and told[0].status == "failed"
-            else ("skipped", "nothing_may_go")
-        )
+        failed = [step for step in steps if step.status == "failed"]
+        if failed:
+            return "failed", failed[0].reason
+        return "skipped", steps[0].reason if len(steps) == 1 else "nothing_may_go"
     return "compacted", "compacted" if met else "budget_not_met"
 
 
@@ -548,6 +550,8 @@ def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met
     And roles that no provider has.
     """
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
+    if len(steps) == 1 and not (told or steps[0].applied or met):
+        told = [steps[0].detail]
     if not met:
         told.append(f"{tokens:,} tokens remain" + ("" if told else ", and nothing else may go"))
     return "; ".join(filter(None, [*told, secrets, *_strange_roles(job.transcript)]))

@@ -24,7 +24,7 @@ Strategy = StrategyName | Compressor | Sequence[StrategyName | Compressor] | Non
 Provider = ProviderName | Format | None
 """Whose messages these are: a name, or the object that reads and writes them."""
 
-OnFailure = Literal["degrade", "raise"]
+OnFailure = Literal["degrade", "fit", "raise"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,7 +64,10 @@ class Options(TypedDict, total=False):
     """Counts tokens in the place of the model's vocabulary: a preset, an object or a callable."""
 
     on_failure: OnFailure
-    """Whether a failing strategy leaves its place to the next one, or raises StrategyError."""
+    """Whether a failing strategy leaves its place to the next one, or raises StrategyError.
+
+    ``fit``: as the first, and where strategies that the caller named fail, a trim meets the budget.
+    """
 
     redact: bool | None
     """Whether secrets are masked; by default the profile decides."""
@@ -126,8 +129,8 @@ def check(options: Options) -> None:
         value: object = options.get(name, _DEFAULTS.get(name))
         if not isinstance(value, kinds) and (value is not None or name in _DEFAULTS):
             raise ConfigError(f"{value!r} is not text", place=name, advice=f"give a {name} as text")
-    choices = {"on_failure": ("degrade", "raise"), "redact": (True, False, None)}
-    advices = {"on_failure": 'give "degrade" or "raise"', "redact": "give True or False"}
+    choices = {"on_failure": ("degrade", "fit", "raise"), "redact": (True, False, None)}
+    advices = {"on_failure": 'give "degrade", "fit" or "raise"', "redact": "give True or False"}
     for name, known in choices.items():
         if options.get(name, known[0]) not in known:
             raise ConfigError(

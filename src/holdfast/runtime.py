@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.summaries import HISTORY, Marks
-from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
+from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, StoreError
 from holdfast.kernel.ports import (
     All,
     Ask,
@@ -84,6 +84,8 @@ class Runtime:
     """What was written here, by the caller's secret, else by that of the store once it was asked."""
     caller: CallsModels | None = None
     ledger: CallRecords = field(default_factory=CallRecords)
+    troubled: bool = False
+    """Whether a store, a model or an embedder could not answer."""
 
     def answer(self, request: Ask[object]) -> object:
         """The answer to one ask."""
@@ -184,9 +186,11 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
     def reply(runtime: Runtime, request: Ask[object]) -> object:
         if isinstance(request, All):
             return [reply(runtime, each) for each in request.asks]
-        return (
-            runtime.arriving(request, next(replies)) if isinstance(request, CALLED) else next(found)
-        )
+        called = isinstance(request, CALLED)
+        answer = runtime.arriving(request, next(replies)) if called else next(found)
+        if isinstance(answer, HoldfastError) and not isinstance(answer, ContextOverflowError):
+            runtime.troubled = True  # what is too long for a model is asked again in parts
+        return answer
 
     return [reply(runtime, request) for runtime, request in asked]
 

@@ -340,6 +340,7 @@ def options_of(given: Mapping[str, Any]) -> Options:
         **given,
         "format": given["form"],
         "strategy": strategy[0] if len(strategy) == 1 else strategy or None,
+        "on_failure": "fit",
     }
     taken = Options.__annotations__.keys() - {"store", "tools"}
     return cast("Options", {name: named[name] for name in taken if named.get(name) is not None})

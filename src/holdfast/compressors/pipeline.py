@@ -71,6 +71,9 @@ class Pipeline:
 
     name: str = "hybrid"
 
+    rescue: Compressor | None = None
+    """What meets the target where a step failed and it is missed."""
+
     def __post_init__(self) -> None:
         check_knobs(self)
 
@@ -101,6 +104,9 @@ class Pipeline:
                 now = after
             if now is before or allowance.meter.total(now) <= allowance.target:
                 break
+        if self.rescue and any(plan.status == "failed" for _, plan in records):
+            plan, _ = yield from _tried(self.rescue, now, allowance)
+            records.append((self.rescue.name, plan))
         return (
             Plan(steps=tuple(records))
             if records

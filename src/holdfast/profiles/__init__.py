@@ -158,8 +158,9 @@ def _knob(value: object, place: str) -> object:
     """A knob as TOML and JSON write it: lists are tuples, a table with a strategy is that."""
     if isinstance(value, list):
         return tuple(_knob(each, place) for each in cast("list[object]", value))
-    table = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
-    return read_step(table, place) if "strategy" in table else value
+    if not isinstance(value, Mapping) or "strategy" not in value:
+        return cast("object", value)
+    return read_step(cast("Mapping[str, object]", value), place)
 
 
 @contextmanager

@@ -1,0 +1,81 @@
+"""What a result says of what could not be done, and how a budget is met all the same."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import holdfast
+from holdfast.cli import app
+from holdfast.compressors.rank import Hierarchical
+from holdfast.kernel.errors import ModelError, StoreError
+from holdfast.providers.scripted import Scripted
+from holdfast.stores.in_process import InProcessStore
+
+TALK = [
+    {"role": ("user", "assistant")[n % 2], "content": f"Point {n} of the plan is this. " * 20}
+    for n in range(21)
+]
+
+
+class _Broken(InProcessStore):
+    def get(self, key):
+        raise StoreError("the disk is gone")
+
+    def set(self, key, value):
+        raise StoreError("the disk is gone")
+
+
+def _failing():
+    return Scripted(lambda _: ModelError("out of luck"))
+
+
+def test_a_strategy_alone_that_does_nothing_says_itself_why():
+    result = holdfast.compress(TALK, 1_000, strategy="summarizing")
+    assert (result.status, result.reason) == ("skipped", "no_model")
+    assert result.detail.startswith("no model was given; pass llm=; ")
+    assert "nothing else may go" not in result.detail
+
+
+@pytest.mark.parametrize("strategy", ["summarizing", ["summarizing", "squeeze"]])
+def test_where_a_summary_fails_a_trim_meets_the_budget_if_asked(strategy):
+    options = {"strategy": strategy, "llm": _failing()}
+    left = holdfast.compress(TALK, 1_000, **options)
+    assert (left.budget_met, left.degraded) == (False, True)
+    fitted = holdfast.compress(TALK, 1_000, **options, on_failure="fit")
+    assert (fitted.budget_met, fitted.degraded) == (True, True)
+    assert fitted.steps[-1].name == "trim"
+    assert fitted.messages[-1] == TALK[-1]
+    assert holdfast.restore(fitted) == TALK
+
+
+def test_a_window_that_was_given_stays_exact_where_nothing_failed():
+    result = holdfast.compress(TALK, 300, strategy="sliding_window", on_failure="fit")
+    assert [step.name for step in result.steps] == ["sliding_window"]
+
+
+def test_the_command_line_fits_where_a_summary_fails(tmp_path, monkeypatch):
+    monkeypatch.setattr("holdfast.calls.lineup.open_model", lambda _: _failing())
+    talk = tmp_path / "talk.json"
+    talk.write_text(json.dumps(TALK))
+    asked = ["compress", str(talk), "--budget", "1000", "--strategy", "summarizing"]
+    done = CliRunner().invoke(app, [*asked, "--llm", "openai:any"])
+    assert done.exit_code == 0, done.output
+    assert holdfast.count(json.loads(done.stdout)).total <= 1_000
+
+
+def test_condensing_calls_that_all_fail_make_the_result_degraded():
+    strategy = Hierarchical(keep_recent=1, condense_above=0.0)
+    result = holdfast.compress(TALK, 700, strategy=strategy, llm=_failing())
+    assert result.status == "compacted"
+    assert "could not be condensed" in result.steps[0].detail
+    assert result.degraded
+
+
+@pytest.mark.parametrize("profile", ["balanced", "four_step"])
+def test_a_store_that_fails_makes_the_result_degraded(profile):
+    result = holdfast.compress(TALK, 1_000, profile=profile, store=_Broken())
+    assert result.budget_met
+    assert result.degraded
