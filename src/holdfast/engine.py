@@ -24,7 +24,7 @@ from holdfast.kernel.ports import Secret
 from holdfast.kernel.transcript import Continuing, Format, Preference, Transcript
 from holdfast.meter import meter_for
 from holdfast.options import Options, Pin, check
-from holdfast.profiles import load_profile, profile_names, read_step
+from holdfast.profiles import has_profile, load_profile, read_step
 from holdfast.providers import open_model
 from holdfast.redact import Masking, Redaction, left, redacted
 from holdfast.result import (
@@ -334,7 +334,7 @@ def chosen(options: Options) -> Decision:
     """
     strategy, redact = options.get("strategy"), options.get("redact")
     counter = ""
-    if strategy is None or (isinstance(strategy, str) and strategy in profile_names()):
+    if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
         profile = load_profile(strategy or options.get("profile", "balanced"))
         if strategy is None or strategy not in COMPRESSORS:
             return Decision(
@@ -550,8 +550,8 @@ def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met
     And roles that no provider has.
     """
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
-    if len(steps) == 1 and not (told or steps[0].applied or met):
-        told = [steps[0].detail]
+    if len(steps) == 1 and steps[0].reason != "nothing_may_go" and not (steps[0].applied or met):
+        told = told or [steps[0].detail]
     if not met:
         told.append(f"{tokens:,} tokens remain" + ("" if told else ", and nothing else may go"))
     return "; ".join(filter(None, [*told, secrets, *_strange_roles(job.transcript)]))

@@ -91,6 +91,12 @@ class Runtime:
         """The answer to one ask."""
         return answers([(self, request)])[0]
 
+    def has(self, request: Ask[object]) -> bool:
+        """Whether there is somebody who can be asked that."""
+        if isinstance(request, Complete):
+            return self.lineup.model is not None
+        return isinstance(request, Embed) or self.store is not None
+
     def calls(self) -> CallsModels:
         """Who calls, made when first needed."""
         if self.caller is None:
@@ -188,8 +194,9 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
             return [reply(runtime, each) for each in request.asks]
         called = isinstance(request, CALLED)
         answer = runtime.arriving(request, next(replies)) if called else next(found)
-        if isinstance(answer, HoldfastError) and not isinstance(answer, ContextOverflowError):
-            runtime.troubled = True  # what is too long for a model is asked again in parts
+        if isinstance(answer, HoldfastError) and runtime.has(request):
+            # what is too long for a model is asked again in parts
+            runtime.troubled |= not isinstance(answer, ContextOverflowError)
         return answer
 
     return [reply(runtime, request) for runtime, request in asked]

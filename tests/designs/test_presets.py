@@ -8,7 +8,7 @@ import pytest
 
 import holdfast
 from holdfast.compressors.pipeline import Pipeline
-from holdfast.profiles import load_profile, profile_names, read_step
+from holdfast.profiles import load_profile, preset_names, profile_names, read_step
 from holdfast.providers.scripted import Scripted
 from holdfast.tokens import counter_for
 
@@ -189,7 +189,7 @@ def test_context_editing_of_anthropic_clears_all_but_three_outputs_past_100_000_
     assert over
 
 
-@pytest.mark.parametrize("name", profile_names())
+@pytest.mark.parametrize("name", [*profile_names(), *preset_names()])
 def test_the_strategy_of_a_result_makes_the_pipeline_again(name):
     messages = [{"role": "user", "content": "hello"}]
     profile = load_profile(name)

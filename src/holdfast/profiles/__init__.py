@@ -62,18 +62,29 @@ class Profile:
                 )
 
 
-_PLACES = (Path(__file__).parent, Path(__file__).parent.parent / "designs")
+_HERE = Path(__file__).parent
+_DESIGNS = _HERE.parent / "designs"
 _ALIASES = {"cost_optimized": "economy"}
 
 
 def profile_names() -> list[str]:
-    """The profiles that come with the package, those of published designs among them."""
-    return sorted(_paths())
+    """The pipelines that come with the package; each ends with what meets the budget."""
+    return sorted(_paths(_HERE, _DESIGNS))
 
 
-@lru_cache(maxsize=1)
-def _paths() -> Mapping[str, Path]:
-    return {path.stem: path for place in _PLACES for path in place.glob("*.toml")}
+def preset_names() -> list[str]:
+    """Single strategies of published designs, with their numbers: exact, whatever the budget."""
+    return sorted(_paths(_DESIGNS / "presets"))
+
+
+def has_profile(name: str) -> bool:
+    """Whether a profile or a preset that comes with the package has this name."""
+    return name in _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
+
+
+@lru_cache
+def _paths(*places: Path) -> Mapping[str, Path]:
+    return {path.stem: path for place in places for path in place.glob("*.toml")}
 
 
 def load_profile(profile: str | PathLike[str]) -> Profile:
@@ -88,11 +99,11 @@ def load_profile(profile: str | PathLike[str]) -> Profile:
 @lru_cache(maxsize=64)
 def _built_in(name: str) -> Profile:
     asked = _ALIASES.get(name, name)
-    if asked not in _paths():
-        raise ConfigError(
-            f"there is no profile named {name!r}", advice=_known(name, profile_names())
-        )
-    return read_profile(_paths()[asked].read_text("utf-8"), place=f"profile {asked}")
+    paths = _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
+    if asked not in paths:
+        known = [*profile_names(), *preset_names()]
+        raise ConfigError(f"there is no profile named {name!r}", advice=_known(name, known))
+    return read_profile(paths[asked].read_text("utf-8"), place=f"profile {asked}")
 
 
 def read_profile(text: str, place: str = "profile") -> Profile:
