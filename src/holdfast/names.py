@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from typing import Literal
 
+PresetName = Literal[
+    "anthropic_context_editing",
+    "mofa_hierarchical",
+    "mofa_hybrid",
+    "mofa_semantic",
+    "mofa_sliding_window",
+    "mofa_summarizing",
+    "slimcontext_summary",
+    "slimcontext_trim",
+]
+"""Strategies of a published design with its numbers."""
+
 ProfileName = Literal[
+    PresetName,
     "balanced",
     "cost_optimized",
     "economy",
@@ -26,6 +39,7 @@ ProviderName = Literal[FormatName, "azure", "claude", "openai", "responses", "ve
 """Whose rules hold: the name of a form, or of a provider that takes it."""
 
 StrategyName = Literal[
+    PresetName,
     "digest",
     "hierarchical",
     "hybrid",

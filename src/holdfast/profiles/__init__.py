@@ -169,9 +169,8 @@ def _knob(value: object, place: str) -> object:
     """A knob as TOML and JSON write it: lists are tuples, a table with a strategy is that."""
     if isinstance(value, list):
         return tuple(_knob(each, place) for each in cast("list[object]", value))
-    if not isinstance(value, Mapping) or "strategy" not in value:
-        return cast("object", value)
-    return read_step(cast("Mapping[str, object]", value), place)
+    is_step = isinstance(value, Mapping) and "strategy" in value
+    return read_step(cast("Mapping[str, object]", value), place) if is_step else value
 
 
 @contextmanager
