@@ -169,8 +169,10 @@ def _knob(value: object, place: str) -> object:
     """A knob as TOML and JSON write it: lists are tuples, a table with a strategy is that."""
     if isinstance(value, list):
         return tuple(_knob(each, place) for each in cast("list[object]", value))
-    is_step = isinstance(value, Mapping) and "strategy" in value
-    return read_step(cast("Mapping[str, object]", value), place) if is_step else value
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, object]", value)
+        return read_step(table, place) if "strategy" in table else table
+    return value
 
 
 @contextmanager
