@@ -124,7 +124,7 @@ def test_the_schema_is_of_the_form_that_the_provider_takes(form, path):
 
 
 def test_a_format_without_tools_names_the_known_ones():
-    with pytest.raises(holdfast.ConfigError, match="known are anthropic, bedrock, openai"):
+    with pytest.raises(holdfast.ConfigError, match="known are anthropic, bedrock, converse"):
         recall_tool(InProcessStore(), provider="telegram")
 
 

@@ -32,10 +32,14 @@ ProfileName = Literal[
 ]
 """A pipeline that comes with the package; a file of your own is given as a ``pathlib.Path``."""
 
-FormatName = Literal["anthropic", "bedrock", "openai_chat", "openai_responses", "plain"]
+FormatName = Literal[
+    "anthropic", "bedrock", "converse", "gemini", "openai_chat", "openai_responses", "plain"
+]
 """The form in which messages are written."""
 
-ProviderName = Literal[FormatName, "azure", "claude", "openai", "responses", "vertex"]
+ProviderName = Literal[
+    FormatName, "azure", "bedrock_converse", "claude", "google", "openai", "responses", "vertex"
+]
 """Whose rules hold: the name of a form, or of a provider that takes it."""
 
 StrategyName = Literal[
@@ -66,5 +70,7 @@ StrategyName = Literal[
 ReportForm = Literal["html", "text"]
 """What a report is written as."""
 
-ToolProvider = Literal["anthropic", "bedrock", "openai", "openai_chat", "openai_responses"]
+ToolProvider = Literal[
+    "anthropic", "bedrock", "converse", "gemini", "openai", "openai_chat", "openai_responses"
+]
 """Whose form the schema of a tool has."""

@@ -226,7 +226,7 @@ def test_sizes_that_are_none(sizes, line):
         ),
         (
             lambda s: remember_tool(s, "xml"),
-            "provider: 'xml' has no form of tools here; known are anthropic, bedrock, openai",
+            "provider: 'xml' has no form of tools here; known are anthropic, bedrock, converse",
         ),
     ],
 )

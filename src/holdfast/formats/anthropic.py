@@ -101,7 +101,7 @@ class Anthropic(BlockWire):
     enveloped = BlockWire.enveloped | {"system"}
     rules = (
         AtLeastOne(),
-        KnownRoles("user", "assistant"),
+        KnownRoles("user", "assistant", "system"),
         ThinkingSigned(),
         NotEmpty("all"),
         CallsEnd(),

@@ -1,13 +1,15 @@
-"""The schema of a tool in the form of each provider."""
+"""The schema of a tool in the form of each provider, written and read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from holdfast.kernel.errors import ConfigError
 
 from . import FORMATS
+from .payloads import objects_in
+from .values import is_object
 
 Schema = dict[str, Any]
 
@@ -24,12 +26,30 @@ def _with_input(described: Schema, parameters: Mapping[str, Any]) -> Schema:
     return {**described, "input_schema": parameters}
 
 
+def _declared(described: Schema, parameters: Mapping[str, Any]) -> Schema:
+    return {"functionDeclarations": [{**described, "parameters": parameters}]}
+
+
+def _specified(described: Schema, parameters: Mapping[str, Any]) -> Schema:
+    return {"toolSpec": {**described, "inputSchema": {"json": parameters}}}
+
+
 _WRITERS: Mapping[str, Callable[[Schema, Mapping[str, Any]], Schema]] = {
     "openai_chat": _nested,
     "openai_responses": _flat,
     "anthropic": _with_input,
     "bedrock": _with_input,
+    "gemini": _declared,
+    "converse": _specified,
 }
+_DECLARATIONS = ("functionDeclarations", "function_declarations")
+_PARAMETERS = (
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "parametersJsonSchema",
+    "parameters_json_schema",
+)
 
 
 def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str, Any]) -> Schema:
@@ -43,3 +63,19 @@ def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str,
         problem = f"{provider!r} has no form of tools here"
         raise ConfigError(problem, place="provider", advice=advice)
     return write({"name": name, "description": purpose}, parameters)
+
+
+def described(tools: object) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Name, purpose and parameters of each function among the schemas, whosever form they have.
+
+    A tool of a vendor's own, which has no name that another would know, is left out.
+    """
+    for tool in objects_in(tools):
+        inner = next((tool[field] for field in _DECLARATIONS if field in tool), tool.get("tools"))
+        if inner is not None:
+            yield from described(inner)
+            continue
+        held = tool.get("function", tool.get("toolSpec", tool))
+        if is_object(held) and isinstance(held.get("name"), str):
+            given: Any = next(filter(is_object, map(held.get, _PARAMETERS)), {"type": "object"})
+            yield held["name"], str(held.get("description") or ""), given.get("json", given)

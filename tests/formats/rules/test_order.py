@@ -71,7 +71,7 @@ def test_on_bedrock_a_cut_may_only_join_different_roles():
 @pytest.mark.parametrize(
     ("provider", "role", "becomes"),
     [
-        ("anthropic", "system", "user"),
+        ("anthropic", "developer", "system"),
         ("anthropic", "human", "user"),
         ("anthropic", "ai", "assistant"),
         ("anthropic", "narrator", "user"),
