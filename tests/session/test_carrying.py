@@ -47,9 +47,9 @@ def test_notes_that_were_lost_are_made_again(session, tmp_path):
     with Session(
         "t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai"
     ) as opened:
-        opened._thread.state.carried = {}
+        opened._thread.state.made = None
         again = opened.fit()
-    assert again.since == view.since
+    assert again.tokens <= BUDGET
     assert any(f"svc-{number}" in told(again) for number in range(view.since // 2 - 2))
 
 
@@ -58,7 +58,8 @@ def test_another_process_sees_the_same_notes(session, tmp_path):
     with Session(
         "t", store=f"sqlite:///{tmp_path / 'a.db'}", budget=BUDGET, format="openai"
     ) as opened:
-        assert opened._thread.state.carried == session._thread.state.carried
+        assert opened._thread.state.made == session._thread.state.made
+        assert opened.fit().messages == session.fit().messages
 
 
 def test_what_is_deleted_is_in_no_notes(session):
@@ -67,12 +68,18 @@ def test_what_is_deleted_is_in_no_notes(session):
     assert f"svc-{noted} " not in told(session.fit())
 
 
-def test_notes_end_where_the_recent_turns_begin_after_an_undo_too(session):
+def test_a_view_tells_notes_and_fits_after_an_undo_too(session):
     session.fit()
     session.undo()
     view = session.fit()
-    assert 0 < session._thread.state.carried["to"] <= view.since
+    assert any(f"svc-{number}" in told(view) for number in range(view.since // 2 - 2))
     assert view.tokens <= BUDGET
+
+
+def test_what_a_view_is_made_of_does_not_grow_with_the_thread(session):
+    made = session._thread.state.made
+    assert made is not None
+    assert made.end - made.start + len(made.earlier) < made.end / 2
 
 
 def test_the_notes_of_a_larger_budget_are_cut_for_a_smaller_one(session):

@@ -144,13 +144,10 @@ def test_a_thread_that_folds_its_own_events_stands_where_one_that_reads_them_doe
         for messages in thread(seed, turns=20):
             session.append(*messages)
             session.fit()
-        mine = asdict(session._thread.state) | {"recalled": None, "carried": None, "made": None}
+        mine = asdict(session._thread.state) | {"recalled": None, "made": None}
         session._thread.store.delete("session:t")
         with Session("t", store=url, budget=BUDGET, format="openai") as other:
-            assert (
-                asdict(other._thread.state) | {"recalled": None, "carried": None, "made": None}
-                == mine
-            )
+            assert asdict(other._thread.state) | {"recalled": None, "made": None} == mine
 
 
 def test_only_the_question_asks_for_a_time_and_the_work_beside_it_does_not():

@@ -1,7 +1,7 @@
 """The part of a view that no question brings back: what ``compress`` makes of the thread.
 
-Of a thread that is many times as long as the view, what is far stands there in notes that are
-carried on.
+When it is made anew it is made of what the last one told something of, and of what came since: the
+work grows with the view and with what is new, not with the thread.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from holdfast import options as compression
-from holdfast.compressors.select import HEADING
-from holdfast.compressors.select.notes import notes_of
-from holdfast.compressors.summaries import body_of, concealed, mark
+from holdfast.compressors.select import LEFT_OUT
+from holdfast.compressors.summaries import mark
 from holdfast.engine import fitted
 from holdfast.kernel.budget import Budget, Meter
+from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.flow import run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
@@ -49,6 +49,9 @@ class Part:
 
     since: int
     """The position from which on it holds every message."""
+
+    told: tuple[int, ...] = ()
+    """The positions of the messages of which it tells anything, whole or in notes."""
 
     result: CompressionResult | None = None
     """How its messages were made smaller, where that was needed."""
@@ -135,66 +138,12 @@ class Frame:
         return (state.since, state.rewordings, *self.fixed)
 
 
-_SHARE = 0.3  # of the room, at most
-_REACH = 3  # times the tokens of the notes: what was said further back hardly ever gets into them
-_STEP = 64  # messages that are read at once
-
-
-def carried(frame: Frame, start: int) -> str:
-    """Notes on what was before this position; empty where nothing was, or nothing is worth it.
-
-    They are kept with the state of the thread, and made anew, of what is near, when what they tell
-    of was changed.
-    """
-    thread, tokens = frame.thread, int(frame.room * _SHARE)
-    known = thread.state.carried
-    stands = bool(known) and known["to"] <= start
-    if stands and known["to"] == start and known["tokens"] <= tokens:
-        return str(known["text"])
-    messages = [
-        kept.message for kept in _left(frame, known["to"] if stands else 0, start, _REACH * tokens)
-    ]
-    if stands and known["text"]:
-        messages = [summary_of(thread, known["text"]), *messages]
-    text = noted(frame, messages, tokens)
-    thread.state.carry({"to": start, "tokens": tokens, "text": text})
-    thread.save()
-    return text
-
-
-def noted(frame: Frame, messages: Sequence[Message], tokens: int, heading: str = HEADING) -> str:
-    """Notes on the messages, without secrets where these are masked; earlier notes among them are carried on."""
-    told = list(map(concealed, messages)) if frame.options.redacts else messages
-    bodies = {at: body for at, message in enumerate(told) if (body := body_of(message)) is not None}
-    return notes_of(
-        events_of(told, range(len(told)), bodies), tokens, frame.options.meter.text, heading
-    )
-
-
 def summary_of(thread: Thread, text: str) -> Message:
     """The message in which the notes stand."""
     original = thread.wire.compose("user", mark(text, "user", thread.secret))
     message = thread.wire.read([original]).messages[0]
     message.ours = True
     return message
-
-
-def _left(frame: Frame, first: int, stop: int, most: int) -> list[Kept]:
-    """The newest messages of this span, of so many tokens, without what is always in the view.
-
-    No result is the first: its call stands before it.
-    """
-    found: list[Kept] = []
-    for end in range(stop, first, -_STEP):
-        for kept in reversed(frame.thread.read(range(max(first, end - _STEP), end)).values()):
-            if kept.position not in frame.fixed:
-                found.append(kept)
-                most -= frame.size(kept)
-        if most < 0:
-            break
-    while found and found[-1].message.results:
-        found.pop()
-    return found[::-1]
 
 
 _IN_MIND = "To be kept in mind:"
@@ -227,13 +176,22 @@ def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -
 
 
 _NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
-_FAR, _LEFT = (
-    12.0,
-    9.0,
-)  # times the room: a longer thread is told in notes, up to where so much is left
+_FAR, _LEFT = 12.0, 9.0
+"""Times the room: the newest messages of so many tokens are near, of a longer thread these."""
 _INPUT = 0.125  # share of the room up to which the newest input of the user stands there whole
-_LOOKED_AT = 64  # newest messages that tell whether an agent is at work
+_LOOKED_AT = 2  # times the room: more is looked at again only of what the last part told
+_WORK = 64  # newest messages that tell whether an agent is at work
 _TALK = 0.65  # share of what people and the model say, of all that was said, done and returned
+
+
+class Scope(NamedTuple):
+    """What a part is made of: the messages from ``start`` on, and these before it."""
+
+    start: int
+    far: int = 0
+    """Before this position nothing is near enough to be looked at unasked."""
+
+    earlier: Sequence[int] = ()
 
 
 class _Standing(NamedTuple):
@@ -269,20 +227,45 @@ class RecentTurns:
                 turn = (start, taken) if speaks(kept.message) else turn
         return turn[0] if turn[1] and taken - turn[1] <= room * _NEAR else start
 
-    def reach(self) -> int:
-        """From where on messages are looked at one by one; what is before is told in notes."""
-        known, room = int(self._thread.state.carried.get("to", 0)), self._frame.room
-        tokens = 0
-        for kept in self._thread.backwards(known):
+    def scope(self, last: Part | None) -> Scope:
+        """What the next part is made of: what the last one told, and what came since.
+
+        Of what the last one left out, the newest is tried again where there is room for it. Without
+        a last part, or where it told too much, the newest messages of the thread.
+        """
+        thread, made, far = self._thread, self._thread.state.made, self._far()
+        if last is None or made is None:
+            return Scope(far, far)
+        before = thread.read([*made.earlier, *range(made.start, made.end)])
+        told = before.keys() & {*last.told}
+        taken = [*(before[place] for place in told)]
+        taken += thread.read(range(made.end, thread.state.messages)).values()
+        room, tokens = self._frame.room, sum(map(self._frame.size, taken))
+        if tokens > room * _FAR:
+            return Scope(far, far)
+        again: list[Kept] = []
+        for kept in reversed([kept for place, kept in before.items() if place not in told]):
+            tokens += self._frame.size(kept)
+            if tokens > room * _LOOKED_AT:
+                break
+            again.append(kept)
+        while again and again[-1].message.results:
+            again.pop()
+        return Scope(made.end, far, sorted(told.union(kept.position for kept in again)))
+
+    def _far(self) -> int:
+        """Where the newest messages begin, of so many tokens that what is before is far."""
+        tokens, room = 0, self._frame.room
+        for kept in self._thread.backwards():
             tokens += self._frame.size(kept)
             if tokens > room * _FAR:
                 return self.start(int(room * _LEFT))
-        return min(known, self.start(int(room * _LEFT))) if known else 0
+        return 0
 
     def is_talk(self) -> bool:
         """Whether most of what is there was said, and not done or returned, in whatever protocol."""
         end = self._thread.state.messages
-        kept = self._thread.read(range(max(0, end - _LOOKED_AT), end))
+        kept = self._thread.read(range(max(0, end - _WORK), end))
         events = events_of([_bare(each) for each in kept.values()], list(kept), {})
         sizes = [
             (each.function, len(each.text)) for each in events if each.function != "instruction"
@@ -312,15 +295,25 @@ class RecentTurns:
             last.head,
             self._thread.state.messages,
             last.since,
+            (*last.told, *fresh),
             last.result,
         )
         return self._put_down(grown)
 
-    def made(self, start: int, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
-        """The part, of what was said from this position on, beside what the past tells; and how it was made."""
-        state = self._thread.state
+    def made(self, scope: Scope, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
+        """The part, of the messages of this scope, beside what the past tells; and how it was made."""
+        state, limit = self._thread.state, self._frame.limit
         made = Made(
-            [], start, state.messages, state.spoke, is_talk, self._frame.limit, target, told
+            [],
+            scope.start,
+            state.messages,
+            state.spoke,
+            is_talk,
+            limit,
+            target,
+            told,
+            [*scope.earlier],
+            scope.far,
         )
         return self._made(made), made
 
@@ -345,9 +338,6 @@ class RecentTurns:
         at = sum(1 for _ in takewhile(lambda each: each.place in first, messages))
         if made.told:
             messages.insert(at, self._noted(made.told))
-        earlier = carried(frame, made.start) if made.start and frame.query is None else ""
-        if earlier:
-            messages.append(self._noted(earlier))
         recent = thread.read(range(made.start, made.end)).values()
         messages += [_Standing(each.position, each.original, frame.size(each)) for each in recent]
         wanted = [each.place for each in messages if each.place is not None]
@@ -364,13 +354,16 @@ class RecentTurns:
             tokens -= messages[at].tokens
             left = [(i, original) for i, original in left if i != at]
         places = tuple(None if i is None else messages[i].place for i, _ in left)
+        untold = {messages[i].place for i in _left_out(result)} if result else ()
+        told = tuple([place for place in wanted if place not in untold])
         head = sum(1 for _ in takewhile(first.__contains__, places))
         originals = [original for _, original in left]
-        return Part(originals, tokens, places, head, made.end, _since(places, wanted), result)
+        return Part(originals, tokens, places, head, made.end, _since(places, wanted), told, result)
 
     def _before(self, made: Made) -> list[Kept]:
-        """What stands before the position from which on messages are looked at: always, and as the task."""
-        state, found = self._thread.state, dict(self._frame.fixed)
+        """What is looked at before ``start``: what always stands there, the task, and what was told of."""
+        state = self._thread.state
+        found = dict(self._frame.fixed) | self._thread.read(made.earlier)
         for place in (state.task if self._frame.query is None else None, made.spoke):
             if place is not None and place < made.start:
                 found |= with_calls(self._thread, place)
@@ -419,6 +412,19 @@ def _bare(kept: Kept) -> Message:
     """The message without the date and the name at its head, by which all messages of a talk may open alike."""
     message, header = kept.message, kept.remembered.header
     return message.saying({0: kept.remembered.body}) if header and message.plain else message
+
+
+def _left_out(result: CompressionResult) -> set[int]:
+    """The places of the messages that the result tells nothing of."""
+    gone = set[int]()
+    for number, step in enumerate(result.steps):
+        drops = [edit for edit in step.edits if isinstance(edit, Drop)]
+        if drops:
+            places = sources(replace(result, steps=result.steps[:number]))
+            folds = any(isinstance(edit, Insert) for edit in step.edits)
+            for edit in drops if not folds else [e for e in drops if e.reason == LEFT_OUT]:
+                gone.update(place for i in edit.indices if (place := places[i]) is not None)
+    return gone
 
 
 def _since(stands: Sequence[int | None], positions: Sequence[int]) -> int:

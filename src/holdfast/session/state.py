@@ -110,7 +110,7 @@ class Made:
 
     key: list[int]
     start: int
-    """From where on messages were looked at one by one."""
+    """From where on every message was looked at."""
 
     end: int
     """How long the thread was."""
@@ -123,6 +123,12 @@ class Made:
     target: int
     told: str
     """What the past said beside them."""
+
+    earlier: list[int] = field(default_factory=list[int])
+    """The messages before ``start`` that were looked at again: the view before told something of them."""
+
+    far: int = 0
+    """What is before this position is looked for when the user asks."""
 
 
 @dataclass(slots=True)
@@ -201,9 +207,6 @@ class State:
     recalled: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What was recalled for the newest input, and stands in the view until the next one."""
 
-    carried: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Of an agent, notes on what is older than ``to``, and the tokens that they were made for."""
-
     happened: dict[str, int] = field(default_factory=dict[str, int])
     """How many events of each kind there were."""
 
@@ -277,10 +280,6 @@ class State:
         """What was recalled for the newest input stands in the views from now on."""
         self.recalled = {**recalled, "for": self.spoke}
 
-    def carry(self, carried: Mapping[str, Any]) -> None:
-        """These are the notes on what is far."""
-        self.carried = carried
-
     def fitted(self, made: Made) -> None:
         """The view was made so."""
         self.made = made
@@ -314,7 +313,7 @@ class State:
         elif kind == "compaction":
             self.since = facts["to"]
         if kind in _REWORDS:
-            self.recalled, self.carried = {}, {}  # what they say may not stand any more
+            self.recalled = {}  # what it says may not stand any more
         self.happened[kind] = self.happened.get(kind, 0) + 1
 
     def _revert(self, position: int, number: int | None) -> None:

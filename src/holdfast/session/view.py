@@ -23,7 +23,7 @@ from holdfast.validity import repair
 from .arguments import SessionOptions
 from .log import Kept, Thread
 from .recall import Inquiry, Past, Recalled, Recollection, is_idle, is_known, of_the_newest
-from .recent import Frame, Part, PastMessage, RecentTurns, in_mind, spoken
+from .recent import Frame, Part, PastMessage, RecentTurns, Scope, in_mind, spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,11 @@ class Fit:
         start = self.recent.start(int(self.room * _ASKED_RECENT))
         notes, empty = self._cost(""), self._telling("").tokens
         most = self.limit - max(notes, int(self.room * _LEAST_PAST))
-        part, _ = self.recent.made(start, most, "", is_talk=True)
+        scope = Scope(start)
+        part, _ = self.recent.made(scope, most, "", is_talk=True)
         if part.result is not None:
             part, _ = self.recent.made(
-                start, self.limit - max(notes, int(self.room * _PAST)), "", is_talk=True
+                scope, self.limit - max(notes, int(self.room * _PAST)), "", is_talk=True
             )
         asked = Inquiry(self.frame.query or "")
         past = self._recollected(asked, self.limit - part.tokens - empty, set(part.places), 0.0)
@@ -143,19 +144,19 @@ class Fit:
         state = self.thread.state
         part, past = self.recent.continued(), Recollection.standing(state.recalled)
         if part is None or state.made is None:
-            return self._anew(past, "compacted", "" if state.made else _OUTGREW)
+            return self._anew(None, past, "compacted", "" if state.made else _OUTGREW)
         if self.limit > _ROOMIER * state.made.limit:
-            return self._anew(past, "compacted", _WIDER)
+            return self._anew(None, past, "compacted", _WIDER)
         if part.tokens + self._cost(past.text) > self.limit:
-            return self._anew(past, "compacted", _OUTGREW)
-        far = self._far(state.made.start, is_talk=state.made.is_talk)
-        if not (far and self._asks(part, past)):
+            return self._anew(part, past, "compacted", _OUTGREW)
+        shown = self._shown(state.made.far, is_talk=state.made.is_talk)
+        if not (shown.start and self._asks(part, past)):
             return self._composed(part, past, "grown")
         most, free = int(self.room * _RECALL[state.made.is_talk]), self.limit - part.tokens
         if free < most / 2:
-            return self._anew(past, "recalled", _OUTGREW)
+            return self._anew(part, past, "recalled", _OUTGREW)
         asked = of_the_newest(self.thread)
-        past = self._looked_up(asked, min(free, most), far)
+        past = self._looked_up(asked, min(free, most), shown)
         return self._remembered(asked, past, self._composed(part, past, "recalled"))
 
     def _asks(self, part: Part, past: Recollection) -> bool:
@@ -171,18 +172,18 @@ class Fit:
         ]
         return not is_known(self.thread, beside, past.text)
 
-    def _anew(self, standing: Recollection, reason: str, why: str) -> View:
+    def _anew(self, last: Part | None, standing: Recollection, reason: str, why: str) -> View:
         """The view made of what was said, beside what the past has to say now; on record where it says why."""
         asked, past, state = of_the_newest(self.thread), standing, self.thread.state
-        start, is_talk = self.recent.reach(), self.recent.is_talk()
+        scope, is_talk = self.recent.scope(last), self.recent.is_talk()
         if not is_idle(self.thread):
-            far = self._far(start, is_talk=is_talk)
-            past = self._looked_up(asked, int(self.room * _RECALL[is_talk]), far)
+            shown = self._shown(scope.far, is_talk=is_talk)
+            past = self._looked_up(asked, int(self.room * _RECALL[is_talk]), shown)
         target = self.limit - (self._growth() if self.desk.grows else 0)
-        part, made = self.recent.made(start, target, self._told(past.text), is_talk=is_talk)
+        part, made = self.recent.made(scope, target, self._told(past.text), is_talk=is_talk)
         if part.tokens + self._cost(past.text) > self.limit and past.text:
             past = Recollection()
-            part, made = self.recent.made(start, target, self._told(""), is_talk=is_talk)
+            part, made = self.recent.made(scope, target, self._told(""), is_talk=is_talk)
         if why:
             facts = {
                 "from": state.since,
@@ -192,7 +193,9 @@ class Fit:
             }
             self.thread.record_if_current("compaction", why, facts)
         self.recent.keep(part, made)
-        return self._remembered(asked, past, self._composed(part, past, reason))
+        view = self._remembered(asked, past, self._composed(part, past, reason))
+        self.thread.save()  # another process goes on from this view
+        return view
 
     def _growth(self) -> int:
         """What is left free for what comes; nothing where it would not even hold the next exchange."""
@@ -202,15 +205,15 @@ class Fit:
         ]
         return free if 2 * sum(sizes) <= free * len(sizes) else 0
 
-    def _far(self, start: int, *, is_talk: bool) -> range:
-        """The messages that may have to be brought back: of a talk all but the newest, else what is in notes."""
-        return range(self.recent.start(int(self.room * _NEWEST)) if is_talk else start)
+    def _shown(self, far: int, *, is_talk: bool) -> range:
+        """The messages that nothing has to bring back: of a talk the newest, else what is not ``far``."""
+        start = self.recent.start(int(self.room * _NEWEST)) if is_talk else far
+        return range(start, self.thread.state.messages)
 
-    def _looked_up(self, asked: Inquiry, room: int, far: range) -> Recollection:
+    def _looked_up(self, asked: Inquiry, room: int, shown: range) -> Recollection:
         """What the past has to say to the newest input."""
-        if not far:
+        if not shown.start:
             return Recollection()
-        shown = range(far.stop, self.thread.state.messages)
         return self._recollected(asked, room - self._telling("").tokens, shown, _WORTH)
 
     def _remembered(self, asked: Inquiry, past: Recollection, view: View) -> View:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .strategy import Select
 
 _IN_PLACE = 0.5  # share of the recent room above which one part is told in pieces
+TOLD, LEFT_OUT = "told in notes", "nothing of it is told"
+"""Why a message goes: notes tell of it, or of its whole exchange they tell nothing."""
 _ASIDE = "…"  # an output of which nothing is told
 _LEAST_SHOWN = 16  # tokens of the newest output, however small the room: older messages give way
 _IDLE = 0.1  # share of the room: where more is left the task takes it
@@ -311,19 +313,28 @@ class View:
             _, reference = self._keys.get((at, part), ("", ""))
             yield at, part, "\n".join([*lines, reference] if reference else lines)
 
+    def _told(self, chosen: Sequence[int]) -> set[int]:
+        """The messages that go and are told in notes, with the calls and results that belong to them."""
+        events, found = self._events, self._candidates.found
+        told = {events[found[number].event].message for number in chosen}
+        units = (unit for unit in self.transcript.units if not told.isdisjoint(unit))
+        return set(chain.from_iterable(units)).intersection(self.going)
+
     def _edits(
         self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]
     ) -> Iterator[Edit]:
         notes, texts = self._written(chosen, references)
-        reason = "told in notes"
         if place is not None:
-            yield Drop(tuple(self.going), reason)
+            told = self._told(chosen)
+            for reason, some in ((TOLD, told), (LEFT_OUT, set(self.going) - told)):
+                if some:
+                    yield Drop(tuple(sorted(some)), reason)
         if place is not None and notes:
             yield Insert(
                 place.at,
                 place.role,
                 self._marked(notes, place),
-                reason,
+                TOLD,
                 covers=(self.going[0], self.going[-1]),
             )
         for i, part, text in self._parts(texts):
