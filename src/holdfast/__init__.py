@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from holdfast.calls.cache import CompressionCache
     from holdfast.calls.lineup import CallLimits
+    from holdfast.config import Config, load_config
     from holdfast.in_place import Pruned, prune_old_tool_outputs
     from holdfast.kernel.budget import Budget
     from holdfast.kernel.errors import (
@@ -69,6 +70,7 @@ __all__ = [
     "CompressionCache",
     "CompressionMetrics",
     "CompressionResult",
+    "Config",
     "ConfigError",
     "ContextCompressor",
     "ContextOverflowError",
@@ -99,6 +101,7 @@ __all__ = [
     "compress_many",
     "count",
     "delete_summaries",
+    "load_config",
     "prune_old_tool_outputs",
     "recall",
     "recall_tool",
@@ -125,6 +128,7 @@ _HOMES = {
     ),
     "calls.cache": ("CompressionCache",),
     "calls.lineup": ("CallLimits",),
+    "config": ("Config", "load_config"),
     "in_place": ("Pruned", "prune_old_tool_outputs"),
     "kernel.budget": ("Budget",),
     "kernel.integrity": ("Violation",),

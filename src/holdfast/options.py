@@ -14,6 +14,7 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
 from holdfast.meter import Counter
 from holdfast.names import ProfileName, ProviderName, StrategyName
+from holdfast.profiles import Profile
 from holdfast.providers import EmbedderSpec, ModelSpec
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class Options(TypedDict, total=False):
     format: Provider
     """The wire of the messages, where it cannot be seen."""
 
-    profile: ProfileName | PathLike[str]
-    """A named pipeline, or the path of a TOML file."""
+    profile: ProfileName | PathLike[str] | Profile
+    """A named pipeline, the path of a TOML or YAML file, or one that ``load_config`` made."""
 
     strategy: Strategy
     """A name, an object, or a list of them, in the place of the profile."""
@@ -91,14 +92,15 @@ class Options(TypedDict, total=False):
     """By which what was written here before is known again; by default the store's own."""
 
 
-_DEFAULTS: Options = {"profile": "balanced", "on_failure": "degrade"}
+USUAL_PROFILE: ProfileName = "balanced"
+_DEFAULTS: Options = {"profile": USUAL_PROFILE, "on_failure": "degrade"}
 """Of what is not None by default."""
 
 
 _TEXTS: Mapping[str, tuple[type, ...]] = {
     "model": (str,),
     "format": (str, Format),
-    "profile": (str, PathLike),
+    "profile": (str, PathLike, Profile),
     "query": (str,),
     "thread": (str,),
     "secret": (str,),

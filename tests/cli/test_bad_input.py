@@ -87,7 +87,7 @@ ARGUMENTS = [
     (["--budget", "9", "--step", "x"], "--step: 'x' is not a share"),
     (["--budget", "9", "--pin", "first"], "--pin: 'first' names no messages"),
     (["--budget", "9", "--pin", "99"], "--pin: there is no message 99; there are 6 messages"),
-    (["--budget", "9", "--profile", "wide.toml"], "--profile: wide.toml: Profile.headroom: 2 is not a share in [0, 1); give one such as 0.05"),
+    (["--budget", "9", "--profile", "wide.toml"], "--profile: wide.toml:2: headroom: 2 is not a share in [0, 1); give one such as 0.05"),
     (["--budget", "9", "--profile", "fats"], "--profile: there is no profile named 'fats'"),
     (["--budget", "9", "--strategy", "trimm"], "--strategy: there is no strategy named 'trimm'; did you mean 'trim'?"),
     (["--budget", "9", "--profile", "fast", "--strategy", "trim"], "--profile: a profile and strategies exclude each other"),

@@ -30,6 +30,7 @@ COMMANDS = Registry(
         "session": "holdfast.cli.session:command",
         "serve": "holdfast.cli.serve:command",
         "run": "holdfast.cli.run:command",
+        "config": "holdfast.cli.config:command",
     },
 )
 
@@ -44,6 +45,7 @@ _ABOUT = {
     "session": "Keep a conversation in a store, and fit it from there.",
     "serve": "Run a proxy that fits what agents send to their providers.",
     "run": "Run an agent or a program with such a proxy beside it.",
+    "config": "Show which options hold, and from where.",
 }
 """A line for each command of the table, so that help loads none of them."""
 
@@ -195,7 +197,7 @@ def complaint(fault: HoldfastError | click.ClickException) -> str:
         return str(fault)
     place, advice = fault.place, re.sub(r"\b([a-z]+)=(?![\w\"'.])", _as_option, fault.advice)
     if isinstance(fault, ConfigError):
-        example = _EXAMPLES.get(place.rpartition(".")[2], "")
+        example = _EXAMPLES.get(re.split(r"[. ]", place)[-1], "")
         place = _OPTIONS.get(place, place)
         advice = advice or (example and f"give one such as {example}")
     line = f"{place}: {fault.problem}" if place else fault.problem

@@ -33,6 +33,7 @@ from holdfast.cli.options import (
     REDACT,
     SOFT,
     budget_of,
+    configured,
     counting_options,
     having,
     kept_in,
@@ -82,7 +83,7 @@ class Request:
         budget = budget_of(given)
         document = read_conversation(self.file)
         options = self._options.copy()
-        options["tools"] = read_tools(given["tools"])
+        options["tools"] = read_tools(given["tools"]) or configured().options.get("tools")
         options["store"] = (
             "memory://"
             if given["store"] and rehearsal

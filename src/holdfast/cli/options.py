@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
@@ -11,6 +12,7 @@ import click
 
 from holdfast.cli.files import object_in, obstacle, read_json, within
 from holdfast.cli.terminal import mention
+from holdfast.config import Config, load_config
 from holdfast.formats import FORMATS
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, InputError
@@ -43,7 +45,7 @@ Named = str | tuple[str, ...] | None
 def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """A number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``.
 
-    0 only where it is the default.
+    0 only for what is kept free.
     """
     del ctx
     if value is None:
@@ -52,7 +54,7 @@ def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int
         number = written_tokens(value)
     except ConfigError as fault:
         raise ConfigError(fault.problem, place=param.opts[-1], advice=fault.advice) from fault
-    if number == 0 and param.default != "0":
+    if number == 0 and param.name != "reserve":
         problem, advice = "is not a positive number of tokens", "give one such as 8000 or 8k"
         raise ConfigError(f"{value!r} {problem}", place=param.opts[-1], advice=advice)
     return number
@@ -144,17 +146,15 @@ LIMITS = (
     ),
     click.option(
         "--reserve",
-        default="0",
         callback=tokens,
         metavar="N",
-        help="Of the window, kept for the answer.",
+        help="Of the window, kept for the answer.  [default: 0]",
     ),
     click.option(
         "--headroom",
-        default="0",
         callback=share,
         metavar="X",
-        help="Share kept free for counting errors.",
+        help="Share kept free for counting errors.  [default: 0]",
     ),
 )
 SOFT = click.option(
@@ -180,6 +180,48 @@ def _check_counter(name: str) -> None:
         COUNTERS.load(name)
 
 
+_SAYS = {
+    "model": "model",
+    "counter": "counter",
+    "form": "format",
+    "tools": "tools",
+    "store": "store",
+    "thread": "thread",
+    "llm": "llm",
+    "embedder": "embedder",
+    "redact": "redact",
+    "query": "query",
+}
+"""The arguments of commands that a configuration can stand in for, and its keys."""
+
+
+def configured() -> Config:
+    """The configuration of the command that runs."""
+    found = click.get_current_context().find_object(Config)
+    return load_config() if found is None else found
+
+
+def _configure(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Let the configuration say what the arguments do not."""
+    del param
+    config = ctx.obj = load_config(value)
+    settings = config.settings
+    ctx.default_map = {
+        name: settings[key].value
+        for name, key in _SAYS.items()
+        if key in settings and isinstance(settings[key].value, str | bool)
+    }
+
+
+CONFIG = click.option(
+    "--config",
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_configure,
+    help="TOML or YAML that says all options.  [default: holdfast.toml, pyproject.toml]",
+)
+
 _COUNTER = (
     click.option(
         "--model", metavar="M", help="Count as this model does.  [default: o200k_base, approximate]"
@@ -202,13 +244,13 @@ _TOOLS = click.option(
     "--tools", metavar="FILE", help="JSON list of tool schemas that are sent along."
 )
 
-counter_options = having(*_COUNTER)
-"""Give a command the options ``model`` and ``counter``."""
+counter_options = having(*_COUNTER, CONFIG)
+"""Give a command the options ``model`` and ``counter``, and the configuration for all."""
 
-form_options = having(*_COUNTER, _FORM)
+form_options = having(*_COUNTER, _FORM, CONFIG)
 """Give a command the options ``model``, ``counter`` and ``form``."""
 
-counting_options = having(*_COUNTER, _FORM, _TOOLS)
+counting_options = having(*_COUNTER, _FORM, _TOOLS, CONFIG)
 """Give a command the options ``model``, ``counter``, ``form`` and ``tools``."""
 
 
@@ -327,14 +369,20 @@ def _key_in(file: str) -> bytes | str:
 
 
 def budget_of(given: Mapping[str, Any]) -> Budget:
-    """The budget that the options of ``LIMITS`` state."""
-    return Budget(
-        given["budget"], given["window"], reserve=given["reserve"], headroom=given["headroom"]
-    )
+    """The budget that the options of ``LIMITS`` state, and the configuration where they do not."""
+    stated = configured().budget
+    said = {"limit": given["budget"], "window": given["window"]}
+    if said["limit"] is None and said["window"] is None:
+        said = {}
+    beside = {name: given[name] for name in ("reserve", "headroom") if given[name] is not None}
+    return replace(stated, **said, **beside, hard=False)
 
 
 def options_of(given: Mapping[str, Any]) -> Options:
-    """What a compression takes of it, without what was not given and what is read from files."""
+    """What a compression takes of it, and what the configuration says of what was not given.
+
+    What is read from files is left out.
+    """
     strategy: tuple[str, ...] = given.get("strategy", ())
     named = {
         **given,
@@ -343,8 +391,15 @@ def options_of(given: Mapping[str, Any]) -> Options:
         "on_failure": "fit",
     }
     taken = Options.__annotations__.keys() - {"store", "tools"}
-    return cast("Options", {name: named[name] for name in taken if named.get(name) is not None})
+    said = {name: named[name] for name in taken if named.get(name) is not None}
+    below = {name: value for name, value in configured().options.items() if name in taken}
+    if said.keys() & _PIPELINES:
+        below = {name: value for name, value in below.items() if name not in _PIPELINES}
+    return cast("Options", below | said)
 
+
+_PIPELINES = frozenset({"profile", "strategy"})
+"""Each stands in the place of the other."""
 
 LLM = click.option(
     "--llm",

@@ -13,7 +13,7 @@ from holdfast.cli.files import (
     read_json,
     within,
 )
-from holdfast.cli.options import excerpt_options, kept_in, store_options
+from holdfast.cli.options import CONFIG, excerpt_options, kept_in, store_options
 from holdfast.cli.terminal import mention, pour, say, say_json
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
@@ -32,6 +32,7 @@ from holdfast.stores.answers import opened
     help="The conversation's name, if it was compressed with one.",
 )
 @excerpt_options
+@CONFIG
 @click.option("-n", "--numbers", is_flag=True, help="Put its number before each line.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the text with the numbers of its lines as JSON."

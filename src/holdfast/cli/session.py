@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -31,6 +31,7 @@ from holdfast.cli.files import (
     within,
 )
 from holdfast.cli.options import (
+    CONFIG,
     LIMITS,
     LLM,
     PROFILE,
@@ -38,6 +39,7 @@ from holdfast.cli.options import (
     SOFT,
     budget_of,
     check_place,
+    configured,
     counter_options,
     counting_options,
     excerpt_options,
@@ -87,6 +89,13 @@ def begun(session: Session, store: str) -> Session:
     return session
 
 
+def _opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
+    """The session with what was said, and else what the configuration says."""
+    given = {name: value for name, value in said.items() if value is not None}
+    merged: dict[str, Any] = {**configured().session, **given, "store": place}
+    return Session(thread, **merged)
+
+
 @click.command("append", short_help="Keep messages at the end of the conversation.")
 @click.argument("file", default=STDIN)
 @thread_options
@@ -131,9 +140,8 @@ def append(
     payload: object = object_in(document).get("messages", document.payload)
     given = cast("list[object]", payload) if isinstance(payload, list) else [payload]
     place = place_of(store, reading=False)
-    opened = Session(
-        thread, store=place, model=model, counter=counter, format=form, redact=redact, llm=llm
-    )
+    said = {"model": model, "counter": counter, "format": form, "redact": redact, "llm": llm}
+    opened = _opened(thread, place, said)
     with within(file), opened as session:
         before = session.faults
         say(f"{json.dumps(session.append(*given, ids=ids, at=at))}\n")
@@ -184,16 +192,9 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     check_output(output, as_json=as_json)
     store, query, schemas = asked["store"], asked.pop("query"), read_tools(asked["tools"])
     check_targets({"-o": output}, store)
-    opened = Session(
-        asked["thread"],
-        store=place_of(store),
-        budget=budget_of(asked),
-        model=asked["model"],
-        counter=asked["counter"],
-        format=asked["form"],
-        profile=asked["profile"] or "balanced",
-        redact=asked["redact"],
-    )
+    said = {name: asked[name] for name in ("model", "counter", "profile", "redact")}
+    said |= {"budget": budget_of(asked), "format": asked["form"]}
+    opened = _opened(asked["thread"], place_of(store), said)
     with within(store, asked["tools"]), begun(opened, store) as session:
         view = session.fit(query, tools=schemas)
         facts = dict(_facts(session, view))
@@ -259,6 +260,7 @@ _PREVIEW = 300  # cells of what is shown of a message
 @click.command("search", short_help="The messages that answer a question best.")
 @click.argument("query")
 @thread_options
+@CONFIG
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="How many.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print them as JSON, with what gave each its score."
@@ -272,7 +274,7 @@ def search(query: str, store: str, thread: str, limit: int, *, as_json: bool) ->
     \b
     holdfast session search "which retries did we agree on?" --store agent.db --thread t1
     """
-    with begun(Session(thread, store=place_of(store)), store) as session:
+    with begun(_opened(thread, place_of(store), {}), store) as session:
         found = session.search(query, limit)
     if as_json:
         say_json([asdict(each) | {"said": _moment(each.said)} for each in found])
@@ -304,6 +306,7 @@ _POSITION = re.compile(r"-?\d{1,11}", re.ASCII)  # a key of an original has 12 d
 @click.argument("key")
 @thread_options
 @excerpt_options
+@CONFIG
 def recall(
     key: str, store: str, thread: str, lines: str | None, pattern: str | None, field: str | None
 ) -> int:
@@ -316,7 +319,7 @@ def recall(
     holdfast session recall 3fa1c27b90de --store agent.db --thread t1 --pattern ERROR
     holdfast session recall --store agent.db --thread t1 -- -1
     """
-    with begun(Session(thread, store=place_of(store)), store) as session:
+    with begun(_opened(thread, place_of(store), {}), store) as session:
         which = int(key) if _POSITION.fullmatch(key) else key
         found = session.recall(which, lines=lines, pattern=pattern, field=field)
     if not found:
@@ -352,9 +355,8 @@ def stats(
     """
     form = report_form(told)
     check_targets({"--report": told}, store)
-    with begun(
-        Session(thread, store=place_of(store), model=model, counter=counter), store
-    ) as session:
+    said = {"model": model, "counter": counter}
+    with begun(_opened(thread, place_of(store), said), store) as session:
         if told is not None:
             write_all({told: text_bytes(session.report(form))})
             mention(f"The report is in {told}.\n")
@@ -368,6 +370,7 @@ def stats(
 
 @click.command("restore", short_help="Everything that was ever appended.")
 @thread_options
+@CONFIG
 @click.option("-o", "--output", metavar="FILE|-", default=STDOUT, help="Where the messages go.")
 def restore(store: str, thread: str, output: str) -> int:
     r"""Write every message that was ever appended, as it was appended.
@@ -376,7 +379,7 @@ def restore(store: str, thread: str, output: str) -> int:
     holdfast session restore --store agent.db --thread t1 -o all.json
     """
     check_targets({"-o": output}, store)
-    with begun(Session(thread, store=place_of(store)), store) as session:
+    with begun(_opened(thread, place_of(store), {}), store) as session:
         content, damage = json_bytes(session.restore()), session.faults
     if output == STDOUT:
         say(content)

@@ -1,13 +1,11 @@
-"""Named pipelines as data: one TOML file each, read strictly."""
+"""Named pipelines as data: one file each, read strictly."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import lru_cache
+from inspect import signature
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -15,6 +13,16 @@ from typing import Any, cast, get_args
 from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import check_knobs
 from holdfast.compressors.pipeline import Named, Pipeline, Stepwise
+from holdfast.config_files import (
+    ConfigFile,
+    Layers,
+    check_keys,
+    config_of,
+    inside,
+    is_config_file,
+    read_config,
+    unknown_name,
+)
 from holdfast.kernel.budget import Share
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
@@ -62,6 +70,9 @@ class Profile:
                 )
 
 
+PROFILE_KEYS = ("extends", *(field.name for field in fields(Profile)))
+"""What a file may say of a pipeline; ``extends`` names the profile or the file that it changes."""
+
 _HERE = Path(__file__).parent
 _DESIGNS = _HERE.parent / "designs"
 _ALIASES = {"cost_optimized": "economy"}
@@ -87,42 +98,75 @@ def _paths(*places: Path) -> Mapping[str, Path]:
     return {path.stem: path for place in places for path in place.glob("*.toml")}
 
 
-def load_profile(profile: str | PathLike[str]) -> Profile:
-    """A profile by its name, or from a file ending in ``.toml``, which is read each time.
+def load_profile(profile: str | PathLike[str] | Profile) -> Profile:
+    """A profile by its name, or from a TOML or YAML file, which is read each time.
 
     Raises ConfigError, naming the known profiles or keys, for what it does not know.
     """
+    if isinstance(profile, Profile):
+        return profile
     name = fspath(profile)
-    return read_profile(_file_text(name), place=name) if name.endswith(".toml") else _built_in(name)
+    return _read(named_profile(name)) if is_config_file(name) else _built_in(name)
 
 
 @lru_cache(maxsize=64)
 def _built_in(name: str) -> Profile:
-    asked = _ALIASES.get(name, name)
-    paths = _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
-    if asked not in paths:
-        known = [*profile_names(), *preset_names()]
-        raise ConfigError(f"there is no profile named {name!r}", advice=_known(name, known))
-    return read_profile(paths[asked].read_text("utf-8"), place=f"profile {asked}")
+    return _read(named_profile(name))
 
 
 def read_profile(text: str, place: str = "profile") -> Profile:
     """The profile that a TOML text describes."""
+    return _read(config_of(text, place))
+
+
+def profile_layers() -> Layers:
+    """No files yet, to be laid over profiles that they extend."""
+    return Layers(lambda name, file: named_profile(name, file.folder), _names_of, PROFILE_KEYS)
+
+
+def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
+    """The file of a profile that comes with the package, or of one in the folder."""
+    if is_config_file(name):
+        return read_config(name if folder is None else folder / name)
+    asked = _ALIASES.get(name, name)
+    paths = _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
+    if asked not in paths:
+        raise unknown_name("profile", name, [*profile_names(), *preset_names()])
+    return config_of(paths[asked].read_text("utf-8"), f"profile {asked}")
+
+
+def _read(file: ConfigFile) -> Profile:
+    layers = profile_layers()
+    layers.add(file)
+    with layers.telling(file):
+        check_keys(layers.data, PROFILE_KEYS)
+        if not layers.data.get("name"):
+            raise ConfigError("it has no name", advice='add name = "..."')
+    return profile_of(layers)
+
+
+def profile_of(layers: Layers) -> Profile:
+    """The profile of all files together; keys of others are left to them."""
+    data = {key: value for key, value in layers.data.items() if key in PROFILE_KEYS}
+    data.pop("extends", None)
+    with layers.telling():
+        tables = data.pop("steps", {})
+        if not isinstance(tables, Mapping):
+            raise ConfigError("they are no tables", place="steps", advice="write [[steps]]")
+        named = cast("Mapping[str, object]", tables)
+        data["prefers"] = _preferences(data.get("prefers", PREFERS))
+        steps = tuple(read_step(table, f"steps.{label}") for label, table in named.items())
+        with inside("", data):
+            return Profile(**cast("dict[str, Any]", data), steps=steps)
+
+
+def _names_of(step: Mapping[str, object]) -> set[str]:
+    """The names by which a step may be called: its strategy's in the table and in records."""
+    called = str(step.get("strategy"))
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
-        raise ConfigError(f"this is not TOML ({fault})", place=place) from fault
-    _check_keys(data, [field.name for field in fields(Profile)], place)
-    if not data.get("name"):
-        raise ConfigError("it has no name", place=place, advice='add name = "..."')
-    steps = data.pop("steps", [])
-    if not isinstance(steps, list):
-        raise ConfigError("steps are not a list of tables", place=place, advice="write [[steps]]")
-    data["prefers"] = _preferences(data.get("prefers", PREFERS), place)
-    numbered = enumerate(cast("list[object]", steps))
-    read = tuple(read_step(step, f"{place}: steps[{n}]") for n, step in numbered)
-    with _at(place):
-        return Profile(**data, steps=read)
+        return {called, _made(called, {}, "").name}
+    except ConfigError:  # one that cannot be made from nothing, or that nobody knows
+        return {called}
 
 
 def read_step(data: object, place: str) -> Compressor:
@@ -140,27 +184,28 @@ def read_step(data: object, place: str) -> Compressor:
         raise ConfigError(
             f"{name!r} is no strategy", place=f"{place}.strategy", advice="give the name of one"
         )
+    if not isinstance(shown, str | None):
+        raise ConfigError(f"{shown!r} is no name", place=f"{place}.as", advice="give text")
     parts, step = table.pop("strategies", None), table.pop("step", None)
     if isinstance(parts, list):
         numbered = enumerate(cast("list[object]", parts))
-        steps = tuple(read_step(part, f"{place}: strategies[{n}]") for n, part in numbered)
+        steps = tuple(read_step(part, f"{place}.strategies[{n}]") for n, part in numbered)
         made: Compressor = Pipeline(steps, name)
     else:
         made = _made(name, table, place)
-    with _at(place):
+    with inside(place, ("step",)):
         made = made if shown is None else Named(made, shown)
         return made if step is None else Stepwise(made, step)
 
 
 def _made(name: str, table: Mapping[str, Any], place: str) -> Compressor:
-    with _at(place):
-        factory = COMPRESSORS.load(name)
-    if table and is_dataclass(factory):
-        _check_keys(table, [field.name for field in fields(factory) if field.init], place)
+    with inside(f"{place}.strategy"):
+        factory = cast("Callable[..., Compressor]", COMPRESSORS.load(name))
+    check_keys(table, list(signature(factory).parameters), place)
     knobs = {key: _knob(value, f"{place}.{key}") for key, value in table.items()}
     try:
-        with _at(place):
-            return cast("Callable[..., Compressor]", factory)(**knobs)
+        with inside(place, knobs):
+            return factory(**knobs)
     except TypeError as fault:
         raise ConfigError(f"these knobs do not fit ({fault})", place=place) from fault
 
@@ -175,42 +220,9 @@ def _knob(value: object, place: str) -> object:
     return value
 
 
-@contextmanager
-def _at(place: str) -> Generator[None, None, None]:
-    """Say in which profile, and where in it, an error is."""
-    try:
-        yield
-    except ConfigError as fault:
-        inner = f"{place}: {fault.place}" if fault.place else place
-        raise ConfigError(fault.problem, place=inner, advice=fault.advice) from fault
-
-
-def _preferences(names: object, place: str) -> tuple[Preference, ...]:
+def _preferences(names: object) -> tuple[Preference, ...]:
     listed = cast("list[object]", names) if isinstance(names, list | tuple) else [names]
     if any(name not in get_args(Preference) for name in listed):
         advice = f"known are {', '.join(get_args(Preference))}"
-        raise ConfigError(f"{names!r} are no preferences", place=place, advice=advice)
+        raise ConfigError(f"{names!r} are no preferences", place="prefers", advice=advice)
     return tuple(cast("list[Preference]", listed))
-
-
-def _check_keys(data: Mapping[str, object], known: list[str], place: str) -> None:
-    for key in data:
-        if key not in known:
-            raise ConfigError(f"{key!r} is not a key here", place=place, advice=_known(key, known))
-
-
-def _known(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{hint}known are {', '.join(known)}"
-
-
-def _file_text(name: str) -> str:
-    try:
-        return Path(name).read_text("utf-8")
-    except (OSError, ValueError) as fault:
-        said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
-        advice = "give the name of a profile, or the path of a TOML file"
-        raise ConfigError(
-            f"the profile cannot be read ({said})", place=name, advice=advice
-        ) from fault

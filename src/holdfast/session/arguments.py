@@ -19,6 +19,7 @@ from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.meter import Counter, meter_for
 from holdfast.names import ProfileName
+from holdfast.profiles import Profile
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount
 from holdfast.tokens import window_of
@@ -186,7 +187,7 @@ class SessionOptions:
 
     budget: Budget | None = None
     model: str | None = None
-    profile: ProfileName | PathLike[str] = "balanced"
+    profile: ProfileName | PathLike[str] | Profile = "balanced"
     counter: Counter = None
     redact: bool | None = None
     tiers: TierSizes = field(default_factory=TierSizes)

@@ -20,6 +20,7 @@ from holdfast.memory.facts import Fact
 from holdfast.memory.forms import Condenser
 from holdfast.memory.tiers import Tier, TierSizes, TierStatistics
 from holdfast.meter import Counter
+from holdfast.profiles import Profile
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.stores import open_store
 from holdfast.stores.in_process import InProcessStore
@@ -123,7 +124,7 @@ class Session:
         budget: BudgetLike = None,
         model: str | None = None,
         format: Provider = None,  # noqa: A002 - the name that users know for it
-        profile: ProfileName | PathLike[str] = "balanced",
+        profile: ProfileName | PathLike[str] | Profile = "balanced",
         counter: Counter = None,
         redact: bool | None = None,
         tiers: TierSizes | None = None,

@@ -1,0 +1,71 @@
+"""``holdfast config``: what holds, and from where."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, replace
+
+import click
+
+from holdfast.cli import as_typed
+from holdfast.cli.options import CONFIG, configured
+from holdfast.cli.terminal import say, say_json
+from holdfast.compressors.knobs import described
+from holdfast.config import Setting
+from holdfast.text.visible import one_line
+
+_HIDDEN = "(hidden)"
+_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")
+_CELLS = 60  # of a value
+
+
+@click.command("show", short_help="What holds, and from where.")
+@CONFIG
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON, with every knob.")
+def show(*, as_json: bool) -> int:
+    r"""Print every key that is set, its value, and the file and line or the variable that sets it.
+
+    The configuration is the file of --config or of HOLDFAST_CONFIG, else holdfast.toml,
+    holdfast.yaml or [tool.holdfast] of a pyproject.toml here or above, with the variables
+    HOLDFAST_* over it and the profile that it extends below it.
+
+    \b
+    holdfast config show
+    HOLDFAST_LIMITS__TIMEOUT=5 holdfast config show --config team.toml
+    """
+    config = configured()
+    settings = {path: _visible(path, setting) for path, setting in config.settings.items()}
+    if as_json:
+        told = {path: asdict(setting) for path, setting in settings.items()}
+        steps = [described(step) for step in config.profile.steps]
+        say_json({"files": config.files, "settings": told, "steps": steps})
+        return 0
+    values = {path: one_line(f"{setting.value}", _CELLS) for path, setting in settings.items()}
+    width, cells = (max(map(len, texts)) for texts in (values, values.values()))
+    for path, setting in settings.items():
+        say(f"{path:{width}}  {values[path]:{cells}}  {setting.origin}\n")
+    return 0
+
+
+def _visible(path: str, setting: Setting) -> Setting:
+    """The setting without a secret, and without the password of a URL."""
+    if path == "secret":
+        return replace(setting, value=_HIDDEN)
+    if isinstance(setting.value, str):
+        return replace(setting, value=_PASSWORD.sub(rf"\1:{_HIDDEN}", setting.value))
+    return setting
+
+
+@click.group("config", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    r"""Say in one TOML or YAML file what the options of all commands say.
+
+    \b
+    holdfast config show
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+command.add_command(as_typed(show))

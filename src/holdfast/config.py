@@ -1,0 +1,366 @@
+"""One file for everything that an option can say: found, read strictly, laid over what it extends.
+
+What a later one of these says holds: a profile that the file extends, the file, the environment
+(``HOLDFAST_*``), and where there is one the command line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache, cached_property
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any, ForwardRef, cast
+
+from holdfast.compressors import COMPRESSORS
+from holdfast.config_files import (
+    READERS,
+    ConfigFile,
+    Layers,
+    check_keys,
+    inside,
+    read_config,
+    unknown_key,
+)
+from holdfast.formats import FORMATS
+from holdfast.kernel.budget import Budget, written_tokens
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.registry import Registry
+from holdfast.meter import meter_for
+from holdfast.options import USUAL_PROFILE, Options, check
+from holdfast.profiles import (
+    PROFILE_KEYS,
+    Profile,
+    has_profile,
+    named_profile,
+    profile_layers,
+    profile_of,
+)
+from holdfast.providers import check_embedder, check_model
+
+NAME = "holdfast"
+_PROJECT, _PROJECT_TABLE = "pyproject.toml", ("tool", NAME)
+PREFIX = "HOLDFAST_"
+FILE = "HOLDFAST_CONFIG"
+"""Of the environment: the file, where it is not to be looked for."""
+
+TABLES = Registry(
+    "table",
+    "tables",
+    {
+        "budget": "holdfast.kernel.budget:Budget",
+        "limits": "holdfast.calls.lineup:CallLimits",
+        "cache": "holdfast.calls.cache:CompressionCache",
+        "tiers": "holdfast.memory.tiers:TierSizes",
+    },
+)
+"""The tables of a file, and what is made of each: its keys are the arguments."""
+
+_CHECKS: Mapping[str, Callable[[Any], object]] = {
+    "llm": check_model,
+    "embedder": check_embedder,
+    "format": FORMATS.load,
+    "counter": lambda name: meter_for(None, name),
+    "strategy": lambda names: [
+        has_profile(name) or COMPRESSORS.load(name)
+        for name in ([names] if isinstance(names, str) else names)
+    ],
+}
+"""Who knows the names that these keys may have."""
+
+_PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "text"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": ((bool,), "true or false"),
+    "Share": ((int, float), "a number of tokens, or a share in [0, 1]"),
+}
+"""The types that a file can hold, as hints name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a key says, and where: a line of a file, a profile, a variable of the environment."""
+
+    value: object
+    origin: str
+
+
+class Config:
+    """What holds, and from where; made by ``load_config``.
+
+    ``compress(messages, config.budget, **config.options)`` and ``Session(thread,
+    **config.session)`` take it. ``files`` are those that were read.
+    """
+
+    def __init__(self, layers: Layers, files: Sequence[ConfigFile] = ()) -> None:
+        self._layers = layers
+        self.files = tuple(file.name for file in files)
+        self._said = {key for file in files for key in file.data}
+        with layers.telling():
+            self._check()
+
+    @cached_property
+    def budget(self) -> Budget:
+        """The budget; where none is stated, one that takes the window of the model."""
+        found = self.table("budget")
+        return found if isinstance(found, Budget) else Budget()
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The pipeline with its changes."""
+        return profile_of(self._layers)
+
+    @cached_property
+    def options(self) -> Options:
+        """The options of ``compress`` that are set."""
+        return cast("Options", self._of(Options.__annotations__))
+
+    @cached_property
+    def session(self) -> dict[str, Any]:
+        """The arguments of ``Session`` that are set, the budget among them."""
+        named = self._of(_session().keys() - {"thread"})
+        return {**named, "budget": self.budget} if "budget" in self._layers.data else named
+
+    @cached_property
+    def settings(self) -> dict[str, Setting]:
+        """Every key that is set, by its path, such as ``limits.timeout``."""
+        return {
+            path: Setting(value, self._layers.origin(path))
+            for path, value in _leaves(self._layers.data)
+        }
+
+    def table(self, name: str) -> object:
+        """What is made of a table, such as ``CallLimits`` of ``limits``; None where it is not set."""
+        said = self._layers.data.get(name)
+        if said is None:
+            return None
+        make = cast("Callable[..., object]", TABLES.load(name))
+        given = _given(cast("Mapping[str, object]", said))
+        with self._layers.telling(), inside(name, given):
+            return make(**given)
+
+    def _of(self, names: Collection[str]) -> dict[str, Any]:
+        found = {key: value for key, value in _given(self._layers.data).items() if key in names}
+        for name in TABLES.table.keys() & found.keys():
+            found[name] = self.table(name)
+        found.pop("profile", None)
+        if self._said & PROFILE_KEYS - Options.__annotations__.keys() or "profile" in self._said:
+            found["profile"] = self.profile
+        if isinstance(found.get("tools"), str):
+            with self._layers.telling(), inside("tools"):
+                found["tools"] = _schemas(found["tools"])
+        return found
+
+    def _check(self) -> None:
+        """Raise ConfigError for a key that nobody knows, or a value that does not belong there."""
+        given = _given(self._layers.data)
+        if self._said:
+            check_keys(dict.fromkeys(self._said), _known())
+        for key in self._said & given.keys():
+            if key in TABLES.table:
+                _check_table(key, given[key])
+            else:
+                _check_value(key, given[key], _hints()[key])
+        for key in _CHECKS.keys() & given.keys():
+            with inside(key):
+                _CHECKS[key](given[key])
+        if "strategy" in given and self._said & {"extends", "profile", "steps"}:
+            problem = "a profile and strategies exclude each other"
+            raise ConfigError(problem, place="strategy", advice="give the one or the other")
+        for name in TABLES.table.keys() - {"cache"}:  # a cache may open a store
+            self.table(name)
+        check(cast("Options", {key: given[key] for key in _CHOICES & given.keys()}))
+        _ = self.profile
+
+
+_OBJECTS = frozenset({"condenser", "clock"})
+"""Arguments of a session that no file can hold."""
+
+_CHOICES = frozenset({"on_failure", "redact"})
+_NEARLY = 0.75  # alike, as difflib measures it: "modle" and "model" are .8
+_SESSION = Registry("session", "sessions", {"session": "holdfast.session:Session"})
+
+
+def load_config(
+    path: str | Path | None = None,
+    *,
+    folder: str | Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Config:
+    """The configuration of a file, and of the environment over it.
+
+    Without a ``path`` the file is the one that ``HOLDFAST_CONFIG`` names, else ``holdfast.toml``,
+    ``holdfast.yaml`` or ``[tool.holdfast]`` of a ``pyproject.toml`` in the ``folder`` (the working
+    directory) or the nearest one above it; there need not be any. Raises ConfigError, with file,
+    line and the nearest known key, for what it does not understand.
+    """
+    variables = os.environ if environ is None else environ
+    named = path or variables.get(FILE)
+    file = _named(Path(named)) if named else _found(Path(folder or "."))
+    files = [each for each in (file, _environment(variables)) if each is not None and each.data]
+    layers = profile_layers()
+    layers.add(named_profile(USUAL_PROFILE))
+    for each in files:
+        layers.add(each)
+    return Config(layers, files)
+
+
+def _named(path: Path) -> ConfigFile:
+    return _usable(read_config(path, *(_PROJECT_TABLE if path.name == _PROJECT else ())))
+
+
+def _found(folder: Path) -> ConfigFile | None:
+    """The nearest file that says something of ours."""
+    start = folder.resolve()
+    for place in (start, *start.parents):
+        for suffix in READERS.table:
+            if (place / f"{NAME}{suffix}").is_file():
+                return _named(_shown(place / f"{NAME}{suffix}", start))
+        project = place / _PROJECT
+        if project.is_file() and b"tool.holdfast" in project.read_bytes():
+            found = _named(_shown(project, start))
+            if found.data:
+                return found
+    return None
+
+
+def _shown(path: Path, folder: Path) -> Path:
+    """The path as a person in the working directory would write it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) and folder == here else path
+
+
+def _usable(file: ConfigFile) -> ConfigFile:
+    """The file with a budget that is a number as a table, and with a name for steps of its own."""
+    data = dict(file.data)
+    if "budget" in data and not isinstance(data["budget"], Mapping | None):
+        said = data["budget"]
+        with inside(f"{file.origin('budget')}: budget"):
+            data["budget"] = {"limit": written_tokens(said) if isinstance(said, str) else said}
+    if isinstance(data.get("steps"), list):
+        data = {"name": Path(file.name).stem, "description": "", **data}
+    return replace(file, data=data)
+
+
+def _environment(variables: Mapping[str, str]) -> ConfigFile:
+    """What the variables say; ``__`` stands between the name of a table and its key.
+
+    Raises ConfigError for one that is nearly a key; of others somebody else may know.
+    """
+    data: dict[str, object] = {}
+    for name, value in variables.items():
+        if not name.startswith(PREFIX) or name == FILE:
+            continue
+        head, *inner = name.removeprefix(PREFIX).lower().split("__")
+        if head not in _known():
+            if get_close_matches(head, _known(), n=1, cutoff=_NEARLY):
+                raise unknown_key(name, [f"{PREFIX}{key.upper()}" for key in _known()])
+            continue
+        table = data
+        for key in (head, *inner[:-1]) if inner else ():
+            table = cast("dict[str, object]", table.setdefault(key, {}))
+        table[inner[-1] if inner else head] = _value(value, _hint([head, *inner]))
+    return _usable(ConfigFile("the environment", data, _variable))
+
+
+def _variable(path: str) -> str:
+    return f"{PREFIX}{path.replace('.', '__').upper()}"
+
+
+def _value(text: str, hint: str) -> object:
+    """The value as TOML writes it; the very text where text is wanted, or where it is no TOML."""
+    if _kinds(hint) == {"str"}:
+        return text
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _session() -> Mapping[str, Parameter]:
+    """The arguments of a session."""
+    return signature(cast("Callable[..., object]", _SESSION.load("session"))).parameters
+
+
+@cache
+def _hints() -> dict[str, str]:
+    """The types of all keys but those of tables, as they are written in the source."""
+    hints = dict.fromkeys(PROFILE_KEYS, "") | {"extends": "str"}
+    hints |= {name: str(each.annotation) for name, each in _session().items()}
+    for name, hint in Options.__annotations__.items():
+        hints[name] = hint.__forward_arg__ if isinstance(hint, ForwardRef) else str(hint)
+    return hints
+
+
+@cache
+def _known() -> list[str]:
+    return sorted({*_hints(), *TABLES.table} - _OBJECTS)
+
+
+def _hint(path: Sequence[str]) -> str:
+    """The type of a key."""
+    if len(path) == 1:
+        return "int" if path[0] == "budget" else _hints().get(path[0], "")
+    found = _arguments(path[0]).get(path[1]) if path[0] in TABLES.table else None
+    return "" if found is None else str(found.annotation)
+
+
+def _arguments(table: str) -> Mapping[str, Parameter]:
+    return signature(cast("Callable[..., object]", TABLES.load(table))).parameters
+
+
+def _kinds(hint: str) -> set[str]:
+    """The types that a file can hold, of those that a hint names."""
+    return set(hint.split(" | ")) & _PLAIN.keys()
+
+
+def _check_value(path: str, value: object, hint: str) -> None:
+    """Raise ConfigError for a value of no type that the hint names."""
+    kinds = sorted(_kinds(hint))
+    types = tuple(each for kind in kinds for each in _PLAIN[kind][0])
+    wrong_bool = isinstance(value, bool) and bool not in types
+    if kinds and value is not None and (wrong_bool or not isinstance(value, types)):
+        advice = f"give {' or '.join(_PLAIN[kind][1] for kind in kinds)}"
+        raise ConfigError(f"{value!r} does not belong here", place=path, advice=advice)
+
+
+def _check_table(name: str, said: object) -> None:
+    """Raise ConfigError for a key that the table has not, or for no table."""
+    if said is None:
+        return
+    if not isinstance(said, Mapping):
+        raise ConfigError(f"{said!r} is no table", place=name, advice=f"write [{name}]")
+    table, arguments = cast("Mapping[str, object]", said), _arguments(name)
+    check_keys(table, list(arguments), name)
+    for key, value in table.items():
+        _check_value(f"{name}.{key}", value, str(arguments[key].annotation))
+
+
+def _given(data: Mapping[str, object]) -> dict[str, Any]:
+    """What is set to something: the null of YAML takes back what was set below it."""
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def _schemas(file: str) -> object:
+    """The schemas in a JSON file: a list, or the field ``tools`` of a request body."""
+    try:
+        found: object = json.loads(Path(file).read_text("utf-8"))
+    except (OSError, ValueError) as fault:
+        raise ConfigError(
+            f"{file!r} cannot be read ({fault})", advice="name a JSON file"
+        ) from fault
+    return cast("dict[str, object]", found).get("tools") if isinstance(found, dict) else found
+
+
+def _leaves(value: Mapping[str, object], head: str = "") -> Iterator[tuple[str, object]]:
+    for key, inner in value.items():
+        if isinstance(inner, Mapping):
+            yield from _leaves(cast("Mapping[str, object]", inner), f"{head}{key}.")
+        else:
+            yield f"{head}{key}", inner

@@ -1,0 +1,289 @@
+"""Configuration files: TOML or YAML as data whose keys know their lines, one laid over another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import TypeGuard, cast
+
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.registry import Registry
+
+READERS = Registry(
+    "form of a configuration file",
+    "config_files",
+    {
+        ".toml": "holdfast.config_files.toml:read",
+        ".yaml": "holdfast.config_files.yaml:read",
+        ".yml": "holdfast.config_files.yaml:read",
+    },
+)
+"""What reads a form, by the end of a file's name."""
+
+Reader = Callable[[str], tuple[dict[str, object], Callable[[], dict[str, int]]]]
+"""The tables of a text, and what tells the line of each key, counted from 1."""
+
+STEPS = "steps"
+_BASES = frozenset({"extends", "profile"})
+"""The keys that name what a file is laid over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """The tables of a file or of the environment.
+
+    ``name`` stands before the place in errors; ``origin`` says where a key is set.
+    """
+
+    name: str
+    data: Mapping[str, object]
+    origin: Callable[[str], str]
+    folder: Path | None = None
+    """Where paths in it begin; by default the working directory."""
+
+
+def is_config_file(name: str) -> bool:
+    """Whether the name is that of a file that can be read here."""
+    return Path(name).suffix.lower() in READERS.table
+
+
+def read_config(path: str | Path, *within: str) -> ConfigFile:
+    """The file, or one of its tables; one that is not there is empty.
+
+    Raises ConfigError for what cannot be read.
+    """
+    name, place = str(path), Path(path)
+    try:
+        text = place.read_text("utf-8-sig")
+    except (OSError, ValueError) as fault:
+        said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
+        advice = "name a TOML or YAML file"
+        raise ConfigError(f"it cannot be read ({said})", place=name, advice=advice) from fault
+    return config_of(text, name, place.suffix.lower(), *within, folder=place.parent)
+
+
+def config_of(
+    text: str, name: str, suffix: str = ".toml", *within: str, folder: Path | None = None
+) -> ConfigFile:
+    """The tables of a text in the form of files with this suffix."""
+    target = READERS.table.get(suffix)
+    if target is None:
+        raise ConfigError(
+            f"{suffix!r} is no form of a configuration file",
+            place=name,
+            advice=f"let its name end in {', '.join(READERS.table)}",
+        )
+    head = ".".join(within)
+    with inside(name):
+        found: object
+        found, lines = cast("Reader", READERS.load(suffix))(text)
+    for key in within:
+        found = found.get(key, {}) if _is_table(found) else {}
+    if not _is_table(found):
+        raise ConfigError("it is no table", place=f"{name}: {head}", advice=f"write [{head}]")
+
+    known = cache(lines)
+
+    def origin(path: str) -> str:
+        whole = f"{head}.{path}" if head else path
+        while whole and whole not in known():
+            whole = _above(whole)
+        return f"{name}:{known()[whole]}" if whole else name
+
+    return ConfigFile(name, found, origin, folder)
+
+
+@dataclass(slots=True)
+class Layers:
+    """Files laid over each other: what a later one says holds, table by table.
+
+    ``find`` gives what ``extends`` or ``profile`` names. Steps that a list states stand under the names that
+    they have in records; a table of steps changes the knobs of those below it, and ``false`` in
+    the place of one takes it away. A step goes by that name or by that of its strategy.
+    """
+
+    find: Callable[[str, ConfigFile], ConfigFile]
+    names_of: Callable[[Mapping[str, object]], Collection[str]]
+    """The names by which a step may be called, that of records first."""
+
+    whole: Collection[str] = ()
+    """The keys that what is extended replaces together, whether or not it sets each."""
+
+    data: dict[str, object] = field(default_factory=dict[str, object])
+    _set: dict[str, tuple[ConfigFile, str]] = field(
+        default_factory=dict[str, tuple[ConfigFile, str]]
+    )
+    """Which file set the key of a path, and how it writes the path."""
+
+    def add(self, file: ConfigFile, above: tuple[str, ...] = ()) -> None:
+        """Lay a file over the others, and that which it extends below it."""
+        for key in _BASES & file.data.keys():
+            with self.telling(file), inside(key):
+                below = self._below(file, key, above)
+            for each in self.whole:
+                self.data.pop(each, None)
+            self.add(below, (*above, below.name))
+        self._lay(file, file.data, self.data, "", "")
+
+    def _below(self, file: ConfigFile, key: str, above: tuple[str, ...]) -> ConfigFile:
+        name = file.data[key]
+        if not isinstance(name, str):
+            raise ConfigError(f"{name!r} is no name", advice="name a profile or a file")
+        if len(_BASES & file.data.keys()) > 1:
+            raise ConfigError(f"{' and '.join(sorted(_BASES))} say the same", advice="give one")
+        below = self.find(name, file)
+        if below.name in above:
+            raise ConfigError(f"{name!r} extends itself", advice="name another")
+        return below
+
+    @contextmanager
+    def telling(self, file: ConfigFile | None = None) -> Generator[None]:
+        """Say on which line of which file that is set which an error names."""
+        try:
+            yield
+        except ConfigError as fault:
+            path, place = fault.place.partition(": ")[0], fault.place
+            if file is not None:
+                place = f"{file.origin(path)}: {place}" if place else file.name
+            else:
+                while path and path not in self._set:
+                    path = _above(path)
+                if path:
+                    written = self._set[path][1]
+                    place = f"{self.origin(path)}: {written}{place.removeprefix(path)}"
+            raise ConfigError(fault.problem, place=place, advice=fault.advice) from fault
+
+    def origin(self, path: str) -> str:
+        """Where the key of a path, such as ``limits.timeout``, is set."""
+        file, written = self._set[path]
+        return file.origin(written)
+
+    def _lay(
+        self,
+        file: ConfigFile,
+        upper: Mapping[str, object],
+        lower: dict[str, object],
+        head: str,
+        written: str,
+    ) -> None:
+        for key, value in upper.items():
+            path, said = f"{head}{key}", f"{written}{key}"
+            if path == STEPS and isinstance(value, list):
+                lower[key] = {}
+                self._list(file, cast("list[object]", value), cast("dict[str, object]", lower[key]))
+            elif path == STEPS and _is_table(value):
+                self._change(file, value, cast("dict[str, object]", lower.setdefault(key, {})))
+            elif _is_table(value):
+                below = lower.get(key)
+                lower[key] = dict(below) if _is_table(below) else {}
+                inner = cast("dict[str, object]", lower[key])
+                self._lay(file, value, inner, f"{path}.", f"{said}.")
+            else:
+                lower[key] = value
+            self._set[path] = file, said
+
+    def _list(self, file: ConfigFile, steps: list[object], made: dict[str, object]) -> None:
+        for n, step in enumerate(steps):
+            written = f"{STEPS}[{n}]"
+            with self.telling(file):
+                if not _is_table(step) or not isinstance(step.get("strategy"), str):
+                    raise ConfigError(
+                        "a step is a table with a strategy",
+                        place=written,
+                        advice='add strategy = "..."',
+                    )
+                label = str(step.get("as", step["strategy"]))
+            while label in made:
+                label += "'"
+            made[label] = {}
+            self._set[f"{STEPS}.{label}"] = file, written
+            inner = cast("dict[str, object]", made[label])
+            self._lay(file, step, inner, f"{STEPS}.{label}.", f"{written}.")
+
+    def _change(
+        self, file: ConfigFile, steps: Mapping[str, object], made: dict[str, object]
+    ) -> None:
+        for name, knobs in steps.items():
+            written = f"{STEPS}.{name}"
+            with self.telling(file):
+                label = self._label(name, made)
+                if not _is_table(knobs) and knobs is not False:
+                    advice = "give a table of knobs, or false to leave the step out"
+                    raise ConfigError(f"{knobs!r} are no knobs", place=written, advice=advice)
+            self._set[f"{STEPS}.{label}"] = file, written
+            if _is_table(knobs):
+                made[label] = dict(cast("Mapping[str, object]", made[label]))
+                inner = cast("dict[str, object]", made[label])
+                self._lay(file, knobs, inner, f"{STEPS}.{label}.", f"{written}.")
+            else:
+                del made[label]
+
+    def _label(self, name: str, made: Mapping[str, object]) -> str:
+        called: dict[str, set[str]] = {
+            label: {label, *self.names_of(cast("Mapping[str, object]", step))}
+            for label, step in made.items()
+        }
+        found = [label for label, names in called.items() if name in names]
+        if found:
+            return name if name in found else found[0]
+        known = sorted({each for names in called.values() for each in names})
+        if not known:
+            advice = "name what it extends, or write [[steps]]"
+            raise ConfigError(
+                "there are no steps to change", place=f"{STEPS}.{name}", advice=advice
+            )
+        raise unknown_key(f"{STEPS}.{name}", known, "step")
+
+
+def _is_table(value: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(value, Mapping)
+
+
+def _above(path: str) -> str:
+    """The path of the table in which a key stands."""
+    return re.sub(r"(^|\.|\[)[^.\[]*$", "", path)
+
+
+def check_keys(data: Mapping[str, object], known: Collection[str], place: str = "") -> None:
+    """Raise ConfigError for a key that is none of the known ones, with the nearest of them."""
+    for key in data:
+        if key not in known:
+            raise unknown_key(f"{place}.{key}" if place else key, known)
+
+
+def unknown_key(path: str, known: Collection[str], noun: str = "key") -> ConfigError:
+    """What is wrong with a key that nobody knows."""
+    advice = _nearest(path.rpartition(".")[2], known)
+    return ConfigError(f"there is no such {noun}", place=path, advice=advice)
+
+
+def unknown_name(noun: str, name: str, known: Collection[str]) -> ConfigError:
+    """What is wrong with a name that nobody knows."""
+    return ConfigError(f"there is no {noun} named {name!r}", advice=_nearest(name, known))
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    if not known:
+        return "nothing can be set here"
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}known are {', '.join(known)}"
+
+
+@contextmanager
+def inside(place: str, keys: Collection[str] = ()) -> Generator[None]:
+    """Put a place before that of an error; of what names one of the keys, the key alone."""
+    try:
+        yield
+    except ConfigError as fault:
+        key = fault.place.rpartition(".")[2]
+        if key in keys:
+            whole = f"{place}.{key}" if place else key
+        else:
+            whole = ": ".join(dict.fromkeys(each for each in (place, fault.place) if each))
+        raise ConfigError(fault.problem, place=whole, advice=fault.advice) from fault

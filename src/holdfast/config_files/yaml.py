@@ -1,0 +1,64 @@
+"""YAML, read by PyYAML's safe loader: the extra ``yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, cast
+
+from holdfast.kernel.errors import ConfigError, MissingExtraError
+
+try:
+    import yaml
+except ImportError as missing:
+    raise MissingExtraError("a YAML file", "yaml") from missing
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that stands twice in a table, or that is no text."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
+        """The table of a node."""
+        seen: set[str] = set()
+        for inner, _ in node.value:
+            key = inner.value
+            if inner.tag not in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"):
+                raise _refused(
+                    f"the key {key!r} is no text", inner.start_mark, "write it in quotes"
+                )
+            if key in seen:
+                raise _refused(f"the key {key!r} stands twice", inner.start_mark, "keep one")
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read(text: str) -> tuple[dict[str, object], Callable[[], dict[str, int]]]:
+    """The tables of a text, and what tells their lines. Raises ConfigError for what is no YAML."""
+    try:
+        found: object = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
+    except yaml.YAMLError as fault:
+        mark = getattr(fault, "problem_mark", None)
+        said = getattr(fault, "problem", None) or " ".join(str(fault).split())
+        place = f"line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"this is not YAML ({said})", place=place) from fault
+    if found is not None and not isinstance(found, dict):
+        raise ConfigError("there are no keys in it", advice="write key: value")
+    tables = cast("dict[str, object]", found or {})
+    return tables, lambda: dict(_lines(yaml.compose(text, _Loader), "", frozenset()))
+
+
+def _lines(node: Any, head: str, above: frozenset[int]) -> Iterator[tuple[str, int]]:
+    if id(node) in above:  # an anchor that holds itself
+        return
+    if isinstance(node, yaml.MappingNode):
+        for key, inner in node.value:
+            path = f"{head}.{key.value}" if head else key.value
+            yield path, key.start_mark.line + 1
+            yield from _lines(inner, path, above | {id(node)})
+    elif isinstance(node, yaml.SequenceNode):
+        for n, inner in enumerate(node.value):
+            yield f"{head}[{n}]", inner.start_mark.line + 1
+            yield from _lines(inner, f"{head}[{n}]", above | {id(node)})
+
+
+def _refused(problem: str, mark: Any, advice: str) -> ConfigError:
+    return ConfigError(problem, place=f"line {mark.line + 1}", advice=advice)
