@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command line; the exit code, also where a person interrupts while it is still being loaded."""
+    """Run the command line and return its exit code, also if interrupted while it is loading."""
     try:
         from holdfast.cli import main as run
         from holdfast.cli.streams import stand_in

@@ -201,7 +201,7 @@ class Job:
         return bool(self.continues) or self.tokens <= self.trigger
 
     def unlocked(self, secret: object) -> Job:
-        """The job of which is known what was written here, by the answer to ``Secret``; secrets are masked."""
+        """The job with its secret known, to recognise texts written here, and with masked texts."""
         marks = self.runtime.marks
         marks.secret = of_thread(secret if isinstance(secret, str) else "", self.allowance.thread)
         transcript = marks.admit(self.transcript)
@@ -399,7 +399,8 @@ def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
     length, positions = len(transcript), _listed(pin)
     for i in positions:
         if not -length <= i < length:
-            advice = f"there {'is 1 message' if length == 1 else f'are {length} messages'}, counted from 0"
+            there = "is 1 message" if length == 1 else f"are {length} messages"
+            advice = f"there {there}, counted from 0"
             raise ConfigError(f"there is no message {i}", place="pin", advice=advice)
     return transcript.pinned.union(i % length for i in positions)
 

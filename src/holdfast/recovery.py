@@ -33,8 +33,9 @@ MOST = 20_000
 """Characters that the model's tool gives back at once: about 5,000 tokens."""
 
 _PURPOSE = (
-    "Give back the original of a text that was shortened to save context. Such a text ends with a line like "
-    "[original: 3fa1c27b90de (log, 12,410 tokens)]: pass that key. Ask for a range of lines, a pattern or a field "
+    "Give back the original of a text that was shortened to save context. "
+    "Such a text ends with a line like [original: 3fa1c27b90de (log, 12,410 tokens)]: "
+    "pass that key. Ask for a range of lines, a pattern or a field "
     "rather than for the whole when the original is long."
 )
 _PROPERTIES: Mapping[str, Mapping[str, str]] = {
@@ -139,7 +140,8 @@ def recall_tool(
     """
     parameters = {"type": "object", "properties": _PROPERTIES, "required": ["key"]}
     schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, parameters)
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+    given: object = most  # callers pass anything
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise ConfigError(f"{most!r} is not a positive number of characters", place="most")
     chosen = Place(opened(store), thread, secret)
 
@@ -194,7 +196,8 @@ def _part(text: str, offset: int, most: int) -> str:
         part = part[: part.rfind("\n", len(part) // 2) + 1] or part
     end = offset + len(part)
     more = f"; for the next part give offset {end}, or narrow it by lines, pattern or field"
-    return f"{part}\n[characters {offset:,} to {end:,} of {len(text):,}{more if end < len(text) else ''}]"
+    rest = more if end < len(text) else ""
+    return f"{part}\n[characters {offset:,} to {end:,} of {len(text):,}{rest}]"
 
 
 def _object(arguments: object) -> Mapping[str, object]:

@@ -57,7 +57,7 @@ class Redaction:
 
 
 def redacted(transcript: Transcript, *, brief: bool = False) -> Redaction:
-    """The transcript with every secret masked that the model or a tool said; ``brief``: without what each was."""
+    """The transcript with the model's and tools' secrets masked; ``brief`` omits their kinds."""
     messages = list(transcript.messages)
     edits: list[Replace] = []
     counts: Counter[str] = Counter()

@@ -593,7 +593,7 @@ def listed(given: Sequence[object] | str) -> list[object]:
 
 
 def as_given(given: object, messages: list[object]) -> object:
-    """The messages in the place of what was given: a text for a text, as long as there is only one message."""
+    """The messages in the form that was given: a text for a text if only one message is left."""
     only: Any = messages[0] if len(messages) == 1 else None
     return only["content"] if isinstance(given, str) and only else messages
 

@@ -81,7 +81,7 @@ class Runtime:
     logged: bool = False
     """Whether history is in a log of the caller's."""
     marks: Marks = field(default_factory=Marks)
-    """What was written here, by the caller's secret, else by that of the store once it was asked."""
+    """Recognises texts written here, by the caller's secret or else by that of the store."""
     caller: CallsModels | None = None
     ledger: CallRecords = field(default_factory=CallRecords)
     troubled: bool = False

@@ -56,7 +56,8 @@ def shrink(
     there is room for it. ``redact`` masks secrets first. Raises ConfigError for an argument that is
     not understood, StoreError for a store that does not answer.
     """
-    if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+    given: object = tokens  # callers pass anything
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise ConfigError(f"{tokens!r} is not a positive number of tokens", place="tokens")
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
         raise ConfigError(f"{text!r:.40} is not text", place="text")

@@ -104,7 +104,8 @@ def given_up(view: View, refused: ContextOverflowError) -> ContextOverflowError:
     """The error for a view that was refused though it was fitted harder."""
     size, limit = refused.size or view.tokens, refused.limit or view.limit
     problem = (
-        f"the model refuses for length even what was fitted harder: about {size:,} tokens of at most {limit:,}; "
+        "the model refuses for length even what was fitted harder: "
+        f"about {size:,} tokens of at most {limit:,}; "
         "lower the session's budget, or give a model with a larger window"
     )
     return ContextOverflowError(problem, limit=limit, size=size)
@@ -192,7 +193,8 @@ class AgentLoop:
             yield from self._said(*results(wire.name, calls, outputs))
             yield from self._fitted("result")
         raise ModelError(
-            f"the model still calls tools after {self.rounds} rounds; raise rounds= or look at its tools"
+            f"the model still calls tools after {self.rounds} rounds; "
+            "raise rounds= or look at its tools"
         )
 
     def _said(self, *messages: Any) -> Step:
@@ -255,17 +257,18 @@ class AgentLoop:
     def _output(self, call: ToolCall) -> Step:
         tool = self._tools.get(call.name)
         if tool is None:
-            return f"error: there is no tool named {call.name!r}; known are {', '.join(self._tools) or 'none'}"
+            known = ", ".join(self._tools) or "none"
+            return f"error: there is no tool named {call.name!r}; known are {known}"
         try:
             return told((yield partial(tool, call.arguments)))
-        except Exception as fault:  # noqa: BLE001 - tools are anyone's; the model is told, and can mend its call
+        except Exception as fault:  # noqa: BLE001 - anyone's tool: the model reads the fault
             return f"error: {type(fault).__name__}: {fault}"
 
 
 def _check(model: object, session: object, trigger: object, rounds: object) -> None:
     """Raises ConfigError for what no loop can run with, before anything is said."""
     if not callable(model):
-        advice = "give a function of the messages and the tools' schemas that returns the model's message"
+        advice = "give a function of messages and tools' schemas that returns the model's message"
         raise ConfigError(f"{named(model)} is no model", place="model", advice=advice)
     if not isinstance(trigger, str) or trigger not in get_args(Trigger):
         advice = f"known are {', '.join(get_args(Trigger))}"

@@ -94,7 +94,10 @@ def by_name(tools: object) -> dict[str, Tool]:
             raise ConfigError(f"{named(tool)} is no tool", place=place, advice=_ADVICE)
         name = _name(tool.schema)
         if not name:
-            advice = 'give one such as {"type": "function", "function": {"name": "read", "parameters": {...}}}'
+            advice = (
+                "give one such as "
+                '{"type": "function", "function": {"name": "read", "parameters": {...}}}'
+            )
             raise ConfigError("its schema has no name", place=place, advice=advice)
         if name in found:
             raise ConfigError(
@@ -164,12 +167,14 @@ def results(wire: str, calls: Sequence[ToolCall], outputs: Sequence[str]) -> lis
 
 
 _REMEMBERING = (
-    "Keep something in mind for the rest of this conversation, however long it gets: a decision, a constraint or "
+    "Keep something in mind for the rest of this conversation, however long it gets: "
+    "a decision, a constraint or "
     "a fact that later steps depend on."
 )
 _SEARCHING = (
-    "Find again what was said or what a tool gave earlier in this conversation, word for word. Of what is older "
-    "only notes and excerpts stand here; look for the original before you ask for it again or do work twice."
+    "Find again what was said or what a tool gave earlier in this conversation, word for word. "
+    "Of what is older only notes and excerpts stand here; "
+    "look for the original before you ask for it again or do work twice."
 )
 _OPENING = (
     "Found earlier in this conversation, best first; to read one whole, give its number as message:"
@@ -237,7 +242,8 @@ def search_tool(
     provider whose form of tools is not known.
     """
     checked(session)
-    if isinstance(most, bool) or not isinstance(most, int) or most < 2 * _LEAST:  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+    given: object = most  # callers pass anything
+    if isinstance(given, bool) or not isinstance(given, int) or given < 2 * _LEAST:
         raise ConfigError(
             f"{most!r} is too little for an answer",
             place="most",

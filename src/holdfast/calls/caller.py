@@ -52,7 +52,8 @@ def check_lengths(rows: Sequence[Vector], who: str) -> None:
     if len(lengths) > 1:
         told = " and ".join(f"{length:,}" for length in sorted(lengths)[:2])
         raise ModelError(
-            f"{who} returned vectors of different lengths ({told}); clear the cache if it has changed"
+            f"{who} returned vectors of different lengths ({told}); "
+            "clear the cache if it has changed"
         )
 
 
@@ -128,7 +129,7 @@ class VendorLine:
             if task is not None and task.cancelling():
                 raise
             return ModelError(f"{who} gave up: {_told(fault)}")
-        except (Exception, GeneratorExit) as fault:  # noqa: BLE001 - models are anyone's; none ends a compression
+        except (Exception, GeneratorExit) as fault:  # noqa: BLE001 - no model ends a compression
             return ModelError(f"{who} failed: {_told(fault)}")
 
     def _pause(self, answer: object, attempts: int, until: float) -> float | None:

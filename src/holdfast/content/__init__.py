@@ -1,4 +1,4 @@
-"""What kind of text did the tool return, and what may be lost? One file a kind, found in one table."""
+"""The kinds of text that tools return, and what may be lost of each: one file for each kind."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ KINDS = Registry(
     },
     formerly=("parsers", "grammars"),
 )
-"""The last takes what none fits. Of kinds that fit alike the first is taken; those from outside come before."""
+"""In order of preference among kinds that fit alike, after those of plugins; the last fits any."""
 
-_HOPELESS = 20  # characters a token of the room: about five times what fits, and no lossless form saves as much
+# characters for each token of the room: five times what fits, which no lossless form saves
+_HOPELESS = 20
 
 
 @cache
@@ -71,7 +72,7 @@ def _fit(one: ContentKind, text: str) -> float:
 _RECOGNISED: Memo[str, ContentKind] = Memo(
     _recognised, lambda text, _kind: len(text), characters=8_000_000
 )
-"""An output is recognised where it is shrunk, where it is noted down, and where it is remembered."""
+"""The same output is recognised several times: shrunk, told in notes, remembered."""
 
 
 def shrink(text: str, room: Room) -> Shrunk:

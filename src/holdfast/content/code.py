@@ -18,9 +18,12 @@ from .shares import sampled
 _CODE = re.compile(  # a shape that no sentence, record or log line has
     r"\s*+(?:[^\s].*[{};(\[,\\]\s*(?://.*|/\*.*|#.*)?$"  # ends as no sentence ends
     r"|[{}()\]]|end\b|@\w|#\s*(?:include|define|if|endif|else|pragma)|<\?php"
-    r"|(?:def|class|import|from|return|elif|else|try|except|finally|raise|async|func|fn|pub|impl|use|mod|package|let"
-    r"|const|var|public|private|protected|static|struct|enum|interface|namespace|module|require|function|export"
-    r"|yield|await|lambda|begin|rescue|unless|if|for|while|with|switch|match|case|when|elsif|do|fi|done|esac|then"
+    r"|(?:def|class|import|from|return|elif|else|try|except|finally|raise|async|func|fn|pub"
+    r"|impl|use|mod|package|let"
+    r"|const|var|public|private|protected|static|struct|enum|interface|namespace|module|require"
+    r"|function|export"
+    r"|yield|await|lambda|begin|rescue|unless|if|for|while|with|switch|match|case|when|elsif|do"
+    r"|fi|done|esac|then"
     r"|echo|local)\b.*\S$"
     # an assignment
     r"|[\w.$\[\]\"'@&*]++(?:, ?[\w.$@*]++)*+(?:: ?[\w.\[\], |]++)? ?(?:[-+*/|&%]|<<|\|\||:)?= ?\S"

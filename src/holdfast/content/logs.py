@@ -1,4 +1,4 @@
-"""The content kind ``log``: lines that programs write one after another, told as the kinds of event in them.
+"""The content kind ``log``: lines written by programs, told as the kinds of event in them.
 
 What varies is found by the regularity of the text. The columns with which lines begin are read from
 a sample; the head of a line ends behind its last time, level or component. Messages that are equal
@@ -43,13 +43,16 @@ _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _FIELD = re.compile(r"\[[^\]\n]{0,160}\][^\s|]*|[^\s|]+|\|")
 _TIME = re.compile(
-    r"\W{0,2}(?:[a-z_]{1,12}=\W?)?(?:\d{1,2}:\d\d(?::\d\d)?(?![:\d])|\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d|\1\d)"
+    r"\W{0,2}(?:[a-z_]{1,12}=\W?)?(?:\d{1,2}:\d\d(?::\d\d)?(?![:\d])"
+    r"|\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d|\1\d)"
     r"|(?:19|20)\d{6}(?:\D|$)|\[ *\d+\.\d{3,}\]|1\d{9}(?:\.?\d{3,9})?(?!\d))"
-    r"|\W?(?i:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)\b(?![-_/])"
+    r"|\W?(?i:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat"
+    r"|sun)\b(?![-_/])"
 )
 _CLOCK = re.compile(r"\d:\d\d(?!\d)")
 _LEVEL = re.compile(
-    r"\W*(?:(?:level|lvl|severity)=)?\W*(?:trace|debug|verbose|fine\w*|config|info\w*|notice|log|ok|warn\w*|wrn|err\w*"
+    r"\W*(?:(?:level|lvl|severity)=)?\W*(?:trace|debug|verbose|fine\w*|config|info\w*|notice"
+    r"|log|ok|warn\w*|wrn|err\w*"
     r"|severe|crit\w*|d?panic|fatal|alert|emerg\w*|fail(?:ure)?)\W*",
     re.IGNORECASE,
 )
@@ -62,7 +65,8 @@ _HEX = re.compile(
     r"(?<![^\W_])(?=[a-fA-F]?[a-fA-F:-]{0,40}\d)[0-9a-fA-F]{2,}(?:[:-]+[0-9a-fA-F]{2,})*(?![^\W_])"
 )
 _NUMBER = re.compile(
-    r"(?<![a-zA-Z\d])[-+]?\d+(?:[.,:/_+-]+\d+)*|\d+|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
+    r"(?<![a-zA-Z\d])[-+]?\d+(?:[.,:/_+-]+\d+)*|\d+"
+    r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
 )
 
 
@@ -106,7 +110,7 @@ class Head(NamedTuple):
 
 
 class Layout:
-    """The classes of the columns with which the lines begin, up to the last time, level or component."""
+    """The classes of the leading columns, up to the last time, level or component."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         asked = [line for line in lines if line and not line[0].isspace()]
@@ -358,7 +362,7 @@ def _as_words(words: list[str], number: int) -> list[str]:
 
 
 def _told(values: Sequence[str], most: int) -> str:
-    """What stands at one place in the lines of a kind: the word, a few words, or what many have in common."""
+    """What one place holds in the lines of an event kind: a word, a few, or their common part."""
     listed = "|".join(values)
     if (len(values) > 1 and len(listed) > _SHORT) or len(listed) > _MUCH:
         values = list(dict.fromkeys(_masked("\n".join(values)).replace("0", _MORE).split("\n")))
@@ -385,7 +389,7 @@ def _shared(values: Sequence[str]) -> str:
 
 
 def _tag(tags: Counter[str]) -> str:
-    """The component, without its process number; of several, what they have in common or the most usual."""
+    """The component without its process number; of several, their common part or the most usual."""
     names = list(dict.fromkeys(_name(tag.replace("[0]", "")) for tag, _ in tags.most_common()))
     return "|".join([*names[:_STATES], *([_MORE] if len(names) > _STATES else [])])
 
@@ -397,7 +401,7 @@ def _name(tag: str) -> str:
 
 
 class Log(Read):
-    """Lines with a time or a level at their head; every kind of event is told once, with its count."""
+    """Lines that begin with a time or level; each kind of event is told once, with its count."""
 
     name = "log"
     takes_apart = True
@@ -419,7 +423,7 @@ class Log(Read):
         return begun / len(lines) if begun > least * own else 0.0
 
     def compact(self, text: str) -> str | None:
-        """The lines with what they share with the line above said once, or None where that saves little."""
+        """The lines without what they share with the line above, or None if that saves little."""
         return compacted(text)
 
     def expand(self, compacted: str) -> str:

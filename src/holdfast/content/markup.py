@@ -27,18 +27,22 @@ _BEGINS = re.compile(
 )
 _TAG = re.compile(r"<(/?)[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,2000})?(/?)>")
 _PAGE = re.compile(
-    r"<(?:!doctype\s+html|html|head|body|div|p|span|table|tr|td|ul|ol|li|h[1-6]|br|nav|form|section|article|main)\b",
+    r"<(?:!doctype\s+html|html|head|body|div|p|span|table|tr|td|ul|ol|li|h[1-6]|br|nav|form"
+    r"|section|article|main)\b",
     re.IGNORECASE,
 )
 _INDENTED = re.compile(r">(\s*+)<")
 _LEAST_SAVING = 0.05
 _SPACE_MATTERS = re.compile(
-    r"<!--|<!\[CDATA|xml:space|<(?:script|pre|code)\b"  # white space between tags in them is content
-    r"|</[^<>]*+>\s*+[^<\s]|[^<>\s]\s*+<[A-Za-z_]",  # as it is where an element has both text and elements
+    # white space between tags in them is content
+    r"<!--|<!\[CDATA|xml:space|<(?:script|pre|code)\b"
+    # as it is where an element has both text and elements
+    r"|</[^<>]*+>\s*+[^<\s]|[^<>\s]\s*+<[A-Za-z_]",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(
-    r"<(?P<close>/?)(?P<name>[A-Za-z_][^\s/<>]*+)(?P<attributes>(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+)>"
+    r"<(?P<close>/?)(?P<name>[A-Za-z_][^\s/<>]*+)(?P<attributes>(?:[^<>\"']++|\"[^\"]*+\""
+    r"|'[^']*+')*+)>"
     r"|(?P<comment><!--)|(?P<data><!\[CDATA\[)|(?P<declaration><[!?][^<>]*+>)|(?P<text>[^<]++|<)"
 )
 _ATTRIBUTE = re.compile(r"([^\s\"'=/>]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?")
@@ -52,7 +56,7 @@ class Markup(Read):
     least = _MOST
 
     def fit(self, text: str) -> float:
-        """The share of the text that has tags as markup has them; none where no tag begins or closes it."""
+        """The share of the text inside tags; none if it neither begins nor ends with one."""
         if not _BEGINS.match(text):
             return 0.0
         sample = sampled(text)
@@ -93,7 +97,7 @@ Event = Literal["open", "close", "text"]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A start tag, an end tag or a text; ``value`` is the tag's name, or the text with its entities resolved."""
+    """A start tag, end tag or text; ``value`` is the tag's name or the text, entities resolved."""
 
     event: Event
     value: str
@@ -109,7 +113,7 @@ class Token:
 
 
 def tokens(source: str) -> Iterator[Token]:
-    """The tokens, without comments, declarations, scripts and styles; what is open at the end is not closed.
+    """The tokens without comments, declarations, scripts and styles; open tags are not closed.
 
     Never fails and never looks at a character twice; the standard library's parser is lenient too,
     but slower, and some broken documents take it quadratic time.
@@ -175,7 +179,7 @@ def _record(members: Sequence[tuple[str, Value]]) -> Value:
 
 
 def _document(source: str) -> Value:
-    """The elements as a value; a missing end tag ends where its parent ends, a stray one is passed over."""
+    """The elements as a value; a parent's end closes its children, stray end tags are ignored."""
     around = [_Element("", {})]
     names: dict[str, int] = {}
 
@@ -213,7 +217,8 @@ def _document(source: str) -> Value:
 _PREFIXES = {"title": "title: ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 _BLOCKS = frozenset(
     """
-    address article blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure hr
+    address article blockquote body br caption center dd details dialog
+    div dl dt fieldset figcaption figure hr
     html legend main ol optgroup p section summary table tbody tfoot thead title tr ul head form
     nav footer aside header menu
     """.split()
@@ -232,7 +237,7 @@ _LONGEST_LINK = 200  # characters of an address that are shown
 
 
 class _Page:
-    """Gathers the words of a block until a tag ends it: the lines of a page, without what is for a browser."""
+    """Gathers the words of each block: the lines of a page, without what is for a browser."""
 
     def __init__(self) -> None:
         self._words: list[str] = []
@@ -320,9 +325,8 @@ class _Page:
         elif name == "option":
             self._words.append(" · ")
         elif name == "form":
-            yield f"[form {named.get('method', '').upper() or 'GET'} {named.get('action', '')}]".replace(
-                " ]", "]"
-            )
+            method = named.get("method", "").upper() or "GET"
+            yield f"[form {method} {named.get('action', '')}".rstrip() + "]"
         elif name == "meta":
             label = named.get("name") or named.get("property", "")
             content = " ".join(named.get("content", "").split())

@@ -1,4 +1,4 @@
-"""Shares of lines by which kinds are told: of a long text some, and no longer than the answer is open."""
+"""The share of a sample's lines that a kind matches, counted only until the answer is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of text: delimited (CSV, TSV), ruled (Markdown, psql, mysql), aligned columns; told row by row."""
+"""Tables as text: delimited (CSV, TSV), ruled (Markdown, psql, mysql) or in aligned columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FEWEST_FOR_ONE = (
     5  # rows among which one may have other cells: a total, or where the text was cut off
 )
 _MOST_CUT = 2  # lines at the end that a cut within quotes leaves
-_SHORT = 60  # characters of a cell of a table, in the middle, at most: longer pieces are prose with commas
+_SHORT = 60  # characters of a table's median cell at most: longer ones are prose with commas
 _DELIMITERS = "\t,;|"
 _RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
 _MARKDOWN_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")
@@ -56,7 +56,7 @@ class Table(Read):
     least = _MOSTLY
 
     def fit(self, text: str) -> float:
-        """The share of the rows, if there are any, with as many cells as a header that can name columns."""
+        """The share of rows with as many cells as a header that names columns; 0 without rows."""
         found = grid(text)
         return (
             sum(len(row) == len(found.header) for row in found.rows) / len(found.rows)
@@ -79,7 +79,7 @@ class Table(Read):
         return compacted if len(compacted) < len(text) else None
 
     def expand(self, compacted: str) -> str:
-        """The table as Markdown or as aligned columns: the same cells, but for the blanks around them."""
+        """The table as Markdown or aligned columns; cells are the same but for outer blanks."""
         head = _COMPACT.match(compacted)
         if head is None:
             return compacted
@@ -96,7 +96,7 @@ class Table(Read):
         return "\n".join("   ".join(row).rstrip() for row in padded)
 
     def read(self, text: str) -> Reading:
-        """The header, and under it each row, a long one in parts of which the first stands above the others."""
+        """The header, and under it each row; a long row is in parts under its first."""
         found = grid(text)
         if found is None:
             return passages(text)
@@ -163,7 +163,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
-    """Cells between bars, with rules that are no rows; the header is what stands above the first inner rule."""
+    """Cells between bars; rules are no rows, and the header stands above the first inner rule."""
     if not any(map(_is_rule, sample[:4])) or not _mostly(sample, _is_ruled, _REGULAR):
         return None
     kept = [line for line in lines if _BARS.search(line) and not _is_rule(line)]
@@ -305,7 +305,7 @@ def _repeats(column: Sequence[str]) -> bool:
 
 
 def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | None:
-    """A word a cell, the rest of the line in the last, if words stand under or end with their headings."""
+    """One word for each cell, the rest in the last, if words align with their headings."""
     names = list(_WORD.finditer(lines[0]))
     cells = [line.split(None, len(names) - 1) for line in lines]
     if any(len(row) != len(names) for row in cells) or not _mostly(
@@ -313,7 +313,7 @@ def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | 
     ):
         return None
     if sum(_GUTTER.search(row[-1]) is not None for row in cells) > (1 - _REGULAR) * len(cells):
-        return None  # a cell before the last has several words, and what belongs to the last stands apart
+        return None  # a cell before the last has several words: the last column stands apart
     return cells
 
 
@@ -336,7 +336,7 @@ def _is_filled(row: Sequence[str]) -> bool:
 
 
 def _cuts(sample: Sequence[str]) -> list[int]:
-    """Where columns begin; what stands behind the start of the last heading is one column, whatever it holds."""
+    """Where columns begin; everything after the last heading's start is one column."""
     last = max((found.start() for found in _WORD.finditer(sample[0])), default=0)
     taken = bytearray(last + 1)
     for line in sample:

@@ -24,9 +24,11 @@ OUTCOME = re.compile(
     r"|test result: |error: (?:could not compile|aborting due|test failed)"  # cargo
     r"|FAIL$|FAIL\t\S"  # go
     # maven
-    r"|(?:\[\w+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$|(?:\[\w+\] )?BUILD [A-Z]"
+    r"|(?:\[\w+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$"
+    r"|(?:\[\w+\] )?BUILD [A-Z]"
     r"|\d+ tests completed|\d+% tests passed"  # gradle, ctest
-    r"|Found \d+ errors?|All checks passed|Success: no issues|\d+ (?:errors?|warnings?)\b.{0,40}$|✖ \d+ problems?"
+    r"|Found \d+ errors?|All checks passed|Success: no issues"
+    r"|\d+ (?:errors?|warnings?)\b.{0,40}$|✖ \d+ problems?"
     r"|make(?:\[\d+\])?: \*\*\*|collect2: error|ninja: build stopped|npm ERR! code"
 )
 _FAILED = re.compile(
@@ -43,11 +45,14 @@ _PASSED = re.compile(
     r"|[.sxXFEp]{3,}+(?: +\[ *\d+%\])?$"
     r"|[^\s\d]\S{3,200} +(?:ok|OK|pass|passed|PASS|PASSED)$|(?:PASSED|SKIPPED) \S++$"
     r"|.{1,200} \.\.\. (?:ok|ignored|skipped .{0,80}|expected failure)$"
-    r"|\s*+(?:[✓✔√○﹣▶] |ok \d|# Subtest: |--- (?:PASS|SKIP))|=== (?:RUN|PAUSE|CONT|NAME)|PASS(?:$| +\S)"
+    r"|\s*+(?:[✓✔√○﹣▶] |ok \d|# Subtest: |--- (?:PASS|SKIP))|=== (?:RUN|PAUSE|CONT|NAME)"
+    r"|PASS(?:$| +\S)"
     r"|ok\s+\S++\s+(?:\(cached\)|[\d.]+s)|\?\s+\S++\s+\[no test"
-    r"|\s*+(?:Compiling|Download(?:ing|ed)|Checking|Finished|Running|Building|Install(?:ing|ed)|Updating|Locking) "
+    r"|\s*+(?:Compiling|Download(?:ing|ed)|Checking|Finished|Running|Building|Install(?:ing|ed)"
+    r"|Updating|Locking) "
     r"|\[INFO\]|\[ *\d+%\] |\[\d+/\d+\] |(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ar|rustc|javac) -?\S"
-    r"|make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|> Task :|running \d+ tests?$|Tests run: .{1,120}Time elapsed"
+    r"|make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|> Task :|running \d+ tests?$"
+    r"|Tests run: .{1,120}Time elapsed"
 )
 _SPOT = (
     r"(?:(?:[A-Za-z]:)?[^\s:()'\"][^:()'\"]{0,200}+(?::\d+){1,2}|[^\s:()]{1,200}+\(\d+(?:,\d+)?\))"

@@ -37,12 +37,16 @@ _CAUSE = re.compile(
     r"|PHP (?:Fatal|Warning|Notice)|Fatal error: |Next [\w\\]+"  # PHP
     r"|Program received signal|=+\d+=+ ?ERROR"  # debuggers, sanitizers
     r"|\S+:\d+:in .+ \([\w:]+\)$"  # Ruby
-    r"|(?:[\w.$/\\:-]*[\w$])?(?:Error|Exception|Warning|Interrupt|Exit|Fault|Panic|Group)\b(?= ?[:(\[]|$)"
+    r"|(?:[\w.$/\\:-]*[\w$])?(?:Error|Exception|Warning|Interrupt|Exit|Fault|Panic"
+    r"|Group)\b(?= ?[:(\[]|$)"
 )
 _LIBRARY = re.compile(
-    r"site-packages|dist-packages|node_modules|/lib/(?:python|ruby)|/gems/|/vendor/|node:|internal/|<frozen "
-    r"|/rustc/|\.cargo/registry|/usr/local/go/|/go/pkg/mod/|/usr/(?:lib|include)/|\bruntime[./]|__libc|libc\.so"
-    r"|\b(?:std|core|alloc|tokio)::|at (?:java\.base/|(?:java|javax|jdk|sun|kotlin|kotlinx|scala|akka|System)\."
+    r"site-packages|dist-packages|node_modules|/lib/(?:python|ruby)|/gems/|/vendor/|node:"
+    r"|internal/|<frozen "
+    r"|/rustc/|\.cargo/registry|/usr/local/go/|/go/pkg/mod/|/usr/(?:lib|include)/|\bruntime[./]"
+    r"|__libc|libc\.so"
+    r"|\b(?:std|core|alloc|tokio)::"
+    r"|at (?:java\.base/|(?:java|javax|jdk|sun|kotlin|kotlinx|scala|akka|System)\."
     r"|Microsoft\.|org\.(?:junit|apache|springframework|hibernate|gradle|eclipse)\.)"
 )
 _TIMED = re.compile(r"\W?\d{2,4}[-/.]\d\d?[-/.]\d\d|\W?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:")

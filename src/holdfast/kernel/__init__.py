@@ -1,1 +1,1 @@
-"""Pure types, protocols and the two mechanisms (edits, flows). Imports nothing else of ours, nor of others."""
+"""Pure types and protocols, and the two mechanisms: edits and flows. Standard library only."""

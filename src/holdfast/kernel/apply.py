@@ -15,13 +15,13 @@ from .transcript import Transcript
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A batch of edits that took place: the transcript after it, and the originals that it took out."""
+    """A batch of edits that was applied: the transcript after it and the originals it took out."""
 
     before: Transcript
     transcript: Transcript
     edits: tuple[Edit, ...] = ()
     taken: Mapping[int, object] = field(default_factory=dict[int, object])
-    """Position in the transcript before -> the caller's object that was dropped or changed there."""
+    """The caller's objects that were dropped or changed, by position in the transcript before."""
 
     origins: tuple[int | None, ...] = ()
     """Position after -> position before, None for an inserted message."""
@@ -37,7 +37,7 @@ class _Batch:
 
     @property
     def reshapes(self) -> bool:
-        """Whether a rule can mind: a text in the place of another breaks none, unless it ends in white space."""
+        """Whether rules need checking: a new text breaks none unless it ends in white space."""
         if self.dropped or self.inserts:
             return True
         return any(
@@ -48,7 +48,7 @@ class _Batch:
 
 
 def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
-    """The transcript after the edits. Raises IntegrityError, and changes nothing, if one of them breaks a rule."""
+    """The transcript after the edits. Raises IntegrityError if one of them breaks a rule."""
     if not edits:
         return Applied(transcript, transcript, (), {}, tuple(range(len(transcript))))
     edits = [_sealed(transcript, edit) for edit in edits]
@@ -68,7 +68,7 @@ def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
 
 
 def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
-    """The transcript after the edits of a repair: one rule's may break another's, which is mended next."""
+    """The transcript after a repair's edits; what they break of other rules is repaired next."""
     return _done(transcript, edits, _sorted(transcript, edits))
 
 
@@ -163,7 +163,7 @@ def _within(index: int, stop: int) -> None:
 
 
 def _check_text(transcript: Transcript, edit: Replace | Offload) -> None:
-    """Only tool calls, tool results and the assistant's own text may say something else, unless asked."""
+    """Only tool calls, tool results and the assistant's own text may be reworded, unless asked."""
     _within(edit.index, len(transcript))
     message = transcript.messages[edit.index]
     if not 0 <= edit.part < len(message.parts):

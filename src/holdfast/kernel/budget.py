@@ -54,7 +54,7 @@ def tokens_of(share: Share, whole: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the conversation may take, in tokens: ``limit`` or a model's ``window``, less ``reserve`` and headroom.
+    """What a conversation may take, in tokens: a limit or window, less reserve and headroom.
 
     ``reserve`` is kept for the model's answer; ``headroom`` is a share in [0, 1) kept free for
     counting errors. Compression starts when the conversation is larger than ``trigger`` and aims at
@@ -112,7 +112,7 @@ class Budget:
         return cls(limit=budget)
 
     def tokens(self, window: int | None = None) -> int:
-        """What the conversation may take; ``window`` is the model's own, for a budget that states neither."""
+        """What the conversation may take; ``window`` is the model's, if the budget names none."""
         whole = min((n for n in (self.limit, self.window) if n is not None), default=window)
         if whole is None:
             advice = "give limit= or window=, or name a model whose window is known"
@@ -184,7 +184,7 @@ class Meter:
         return tokens
 
     def sizes(self, transcript: Transcript) -> Sequence[int]:
-        """Tokens of each message, kept with the transcript: one look-up where a message is one text."""
+        """Tokens of each message, cached on the transcript."""
         known = transcript.__dict__.get("sizes")
         if known is None or known[0] is not self:
             known = transcript.__dict__["sizes"] = (self, self._sizes(transcript.messages))
@@ -203,7 +203,7 @@ class Meter:
         ]
 
     def recount(self, before: Transcript, after: Transcript, origins: Sequence[int | None]) -> int:
-        """Tokens of a transcript that came of another: a message that stayed itself is not counted again."""
+        """Tokens of a transcript made from another; unchanged messages are not counted again."""
         if after is not before:
             old, known = before.messages, self.sizes(before)
             places = zip(after.messages, origins, strict=True)
@@ -214,11 +214,11 @@ class Meter:
         return self.total(after)
 
     def overhead(self, envelope: Iterable[Part]) -> int:
-        """Tokens beside the messages: the conversation itself, the system prompt and schemas of a body."""
+        """Tokens beside the messages: the conversation's overhead, a body's system and schemas."""
         return self.tariff.conversation + sum(map(self.part, envelope))
 
     def accuracy(self, transcript: Transcript) -> Accuracy:
-        """How far the count of the transcript can be trusted: exact is only what is said of texts alone."""
+        """How far the transcript's count can be trusted; only texts are ever counted exactly."""
         accuracy = self.counter.accuracy
         if accuracy.kind != "exact" or (
             all(isinstance(part, Text) for part in transcript.envelope)
@@ -238,7 +238,7 @@ def _is_text(message: Message) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a strategy may spend: it aims at ``target`` and must not need more than ``limit``, both in tokens.
+    """What a strategy may spend, in tokens: it aims at ``target`` and never exceeds ``limit``.
 
     ``window`` is what shares are taken of: the budget as the caller stated it, whatever a step may
     get of it. ``query`` is the caller's question; without one it is the transcript's own.

@@ -17,7 +17,7 @@ Status = Literal["compacted", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The edits of a strategy; for a pipeline, the plans of its steps, each made after the ones before it.
+    """The edits of a strategy; of a pipeline, the plans of its steps in order.
 
     ``reason`` is a short code (``within_budget``, ``strategy_failed``), ``detail`` a sentence for
     people.
@@ -49,7 +49,7 @@ Flow = Generator[Ask[object], Any, Plan]
 
 
 class Compressor(Protocol):
-    """A strategy: looks at a transcript and an allowance, and returns edits. It changes nothing itself."""
+    """A strategy returns edits for a transcript and an allowance; it changes nothing itself."""
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class Compressor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Ask[Plan]):
-    """A wrapping strategy asks for the plan of another; a fault of that one comes back as a failed plan."""
+    """A strategy asks for another one's plan; a fault of that one comes back as a failed plan."""
 
     compressor: Compressor
     transcript: Transcript

@@ -20,7 +20,7 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """One part says a shorter text. ``asked``: the caller asked for it although a user or the system wrote it."""
+    """One part gets a shorter text; ``asked`` allows it for a user's or the system's text."""
 
     index: int
     part: int
@@ -42,7 +42,7 @@ class Offload:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A new message stands before position ``at``. ``covers``: the (first, last) positions that it speaks for.
+    """A new message before position ``at``; it stands for the first to the last of ``covers``.
 
     ``original``: the message itself, where a repair brings more than a text.
     """

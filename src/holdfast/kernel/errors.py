@@ -50,7 +50,7 @@ class ConfigError(InputError):
 
 
 class BudgetError(HoldfastError):
-    """The budget cannot be met; ``smallest`` is the least limit that would do, all three in tokens."""
+    """The budget cannot be met; ``smallest`` is the least limit that can be. All are in tokens."""
 
     def __init__(self, *, limit: int, tokens: int, smallest: int, reason: str) -> None:
         self.limit, self.tokens, self.smallest, self.reason = limit, tokens, smallest, reason
@@ -61,7 +61,7 @@ class BudgetError(HoldfastError):
 
 
 class IntegrityError(HoldfastError):
-    """An edit would make the conversation invalid: ``rule`` names what it breaks, ``index`` where."""
+    """An edit would make the conversation invalid: it breaks ``rule`` at ``index``."""
 
     def __init__(self, problem: str, *, rule: str, index: int) -> None:
         self.problem, self.rule, self.index = problem, rule, index
@@ -69,7 +69,7 @@ class IntegrityError(HoldfastError):
 
 
 class StrategyError(HoldfastError):
-    """A strategy failed and the caller wanted to know: ``strategy`` names it, ``__cause__`` is the fault."""
+    """A strategy failed and the caller asked to be told; ``__cause__`` holds the fault."""
 
     def __init__(self, strategy: str, problem: str) -> None:
         self.strategy = strategy
@@ -103,7 +103,7 @@ class ModelError(HoldfastError):
 
 
 class ContextOverflowError(ModelError):
-    """The request is larger than the model's window; ``limit`` and ``size`` in tokens, None if unknown."""
+    """The request exceeds the model's window; ``limit`` and ``size`` in tokens, None if unknown."""
 
     def __init__(self, problem: str, *, limit: int | None = None, size: int | None = None) -> None:
         self.limit, self.size = limit, size
@@ -111,7 +111,7 @@ class ContextOverflowError(ModelError):
 
 
 class MissingExtraError(HoldfastError):
-    """An optional dependency is not installed; without an ``extra``, one that a plain installation brings."""
+    """A dependency is not installed; without an ``extra`` it belongs to a plain installation."""
 
     def __init__(self, need: str, extra: str = "") -> None:
         self.extra = extra

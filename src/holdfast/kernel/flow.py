@@ -39,7 +39,7 @@ class Lane:
             self._stack.pop().close()
 
     def _settled(self, outcome: Ask[object] | Plan) -> Ask[object] | None:
-        """What only the outside can answer; None when the plan is made. A loop: depth is no limit."""
+        """The next thing only the outside can answer, or None when the plan is made."""
         while True:
             if isinstance(outcome, Attempt):
                 outcome = self._started(outcome)
@@ -80,7 +80,7 @@ class Lane:
     def _guarded(self, call: Callable[[], T]) -> T | Plan:
         try:
             return call()
-        except Exception as fault:  # noqa: BLE001 - a strategy may be anyone's: its fault becomes a failed plan
+        except Exception as fault:  # noqa: BLE001 - anyone's strategy: a fault is a failed plan
             return Plan.fail(fault)
 
 
@@ -91,7 +91,7 @@ def _plan(value: object) -> Plan:
 
 
 def run(rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Sequence[object]]) -> T:
-    """What the rounds return; each is answered by ``answers``, with a HoldfastError where there is none."""
+    """What the rounds return; ``answers`` answers each, with a HoldfastError where it cannot."""
     try:
         asked = next(rounds)
         while True:
@@ -105,7 +105,7 @@ def run(rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Sequen
 async def arun(
     rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Awaitable[Sequence[object]]]
 ) -> T:
-    """As ``run``, the answers awaited; a cancellation closes the flows and goes on to the caller."""
+    """As ``run``, with awaited answers; a cancellation closes the flows and reaches the caller."""
     try:
         asked = next(rounds)
         while True:
@@ -117,7 +117,7 @@ async def arun(
 
 
 def run_batch(attempts: Sequence[Attempt]) -> Rounds:
-    """Many strategies in lockstep: yields what each asks, by its number, until all plans are made; close it."""
+    """Many strategies in lockstep: yields what each asks, by number, until all plans are made."""
     lanes = [Lane(attempt) for attempt in attempts]
     try:
         while waiting := [(i, lane) for i, lane in enumerate(lanes) if lane.asking is not None]:

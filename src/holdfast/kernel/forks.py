@@ -62,13 +62,13 @@ _LOCKS = Forks()
 
 
 def brief_lock() -> RLock:
-    """A lock for a few lines that wait for no other lock and make none: a fork waits until they are done."""
+    """A lock for a few lines that take no other lock; a fork waits until they are done."""
     made = RLock()
     _LOCKS.watch(made)
     return made
 
 
-class cached_property(functools.cached_property[T]):  # noqa: N801 - it stands where that of functools would
+class cached_property(functools.cached_property[T]):  # noqa: N801 - in the place of functools'
     """As that of ``functools`` from Python 3.12 on: no lock is held while the value is made.
 
     Before, one was, for all instances together; a child of a fork found it held for ever.

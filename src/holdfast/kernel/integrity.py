@@ -51,12 +51,12 @@ class Rule(Protocol):
         return ()
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
-        """Whether ``message`` may stand right after ``before``; None is the start (system messages aside)."""
+        """Whether ``message`` may follow ``before``; None is the start, system messages aside."""
         del before, message
         return True
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The least destructive edits after which the rule holds; none where it does, or where none can help."""
+        """The least destructive edits after which the rule holds; none if it does or cannot."""
         del messages
         return ()
 
@@ -88,7 +88,7 @@ def new_violation(
     after: Sequence[Message],
     origins: Sequence[int | None],
 ) -> Violation | None:
-    """The first rule that ``after`` breaks more often than ``before``, at a message that did not break it there.
+    """The first rule that ``after`` breaks more often than ``before``, and where.
 
     ``origins`` gives, for each message of ``after``, its position in ``before``, None for a new
     one. What was broken already is the caller's own and stays, at the next message where its own
@@ -112,7 +112,7 @@ def new_violation(
 
 
 class ToolExchanges(Rule):
-    """A call and all its results are one unit: no result without its call before it, no call unanswered.
+    """A call and all its results are one unit: no result without its call, no call unanswered.
 
     A call is open from its message until its result; any message but a result or the system's ends
     the exchange.
@@ -121,7 +121,7 @@ class ToolExchanges(Rule):
     name = "tool_exchange_whole"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Results whose call is not open, and calls that are still open when the exchange is over."""
+        """Results whose call is not open, and calls still open when their exchange ends."""
         waiting: dict[str, int] = {}
         unanswered: list[tuple[str, int]] = []
         for i, message in enumerate(messages):

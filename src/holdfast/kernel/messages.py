@@ -12,7 +12,7 @@ from functools import cache
 from typing import Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 Role = Literal["system", "user", "assistant", "tool"]
-"""The four roles of every wire; ``developer`` reads as system, ``human`` as user, ``function`` as tool."""
+"""The four roles; ``developer`` is read as system, ``human`` as user, ``function`` as tool."""
 
 MediaKind = Literal["image", "document", "audio", "video"]
 
@@ -24,7 +24,7 @@ class Text(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """A call that the model makes; ``arguments`` is JSON text, as the wire has it or would have it."""
+    """A call made by the model; ``arguments`` is JSON text, written as the wire writes it."""
 
     id: str
     name: str
@@ -38,7 +38,7 @@ class ToolCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image, a document, a sound or a film: ``source`` is base64 data, a data URL, an address or a file id.
+    """An image, document, sound or film; ``source`` is base64 data, a URL or a file id.
 
     ``detail`` is the wire's own hint on resolution (``low``, ``high``), empty where there is none.
     """
@@ -65,7 +65,7 @@ class ToolResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """Thinking of the model; ``signed`` thinking is refused by its vendor when a letter of it changes."""
+    """Thinking of the model; vendors refuse ``signed`` thinking once a letter of it has changed."""
 
     text: str
     signed: bool = False
@@ -79,7 +79,7 @@ class Opaque:
 
 
 SUMMARY = "[HISTORY_SUMMARY"
-"""How a message begins that stands for what has left; ``compressors.summaries`` knows a genuine one."""
+"""The beginning of a summary message; ``compressors.summaries`` tells a genuine one."""
 
 T = TypeVar("T")
 Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
@@ -98,7 +98,7 @@ class Wire(Protocol):
         ...
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """A copy of the message in which the parts at these indices say these texts; nothing else differs.
+        """A copy of the message in which the parts at these indices have these texts.
 
         The content of a tool result becomes the text alone: media inside it are gone.
         """
@@ -115,7 +115,7 @@ class Wire(Protocol):
 
 @runtime_checkable
 class Annotated(Protocol):
-    """A wire on which text may stand beside the parts of a message: the name of a speaker, a title."""
+    """A wire with text beside the parts of a message, such as a speaker's name or a title."""
 
     def aside(self, original: object) -> str:
         """What stands there and is counted; it is never edited."""
@@ -128,7 +128,7 @@ def _is_annotated(wire: type) -> bool:
 
 
 class Message:
-    """One message: its role, the caller's object, and the wire that reads it. Never changed once made.
+    """One message: its role, the caller's object and the wire that reads it. Immutable.
 
     ``plain`` is the whole content where that is one text and the message has no other part (a
     result's ``tool_call_id`` aside), else None. ``is_speech``: it is one text of a system, a user

@@ -1,4 +1,4 @@
-"""The protocols through which the outside world is reached: one a shelf, and one-method protocols beside them.
+"""The protocols through which the outside world is reached: one for each kind of implementation.
 
 An object may answer at once or with an awaitable: the runtime adapts both. A capability that not
 every implementation has (bytes, listing, batches, expiry, put-if-absent) is a protocol of its own,
@@ -19,7 +19,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How far a count can be trusted: ``error`` is its usual relative error (0.2 is 20 %), None if unknown."""
+    """How far a count can be trusted: ``error`` is relative (0.2 is 20 %), None if unknown."""
 
     kind: Literal["exact", "approximate", "unknown"]
     error: float | None = None
@@ -40,7 +40,7 @@ class TokenCounter(Protocol):
         ...
 
     def count(self, text: str) -> int:
-        """Tokens of the text alone, without the overhead of a message. Never negative; any str is taken."""
+        """Tokens of the text alone, without a message's overhead; 0 or more for any str."""
         ...
 
 
@@ -80,7 +80,7 @@ class Priced(Protocol):
 
 @runtime_checkable
 class KeyValueStore(Protocol):
-    """Text by key: these three methods are a complete store. ``get`` of what is not there is None."""
+    """Text by key: these three methods are a complete store; ``get`` of a missing key is None."""
 
     def get(self, key: str) -> str | Awaitable[str | None] | None:
         """The value, or None."""
@@ -128,7 +128,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a shrunk text may take: ``tokens`` as ``count`` measures them, with the question in view."""
+    """What a shrunk text may take: ``tokens`` by ``count``, and the question asked."""
 
     tokens: int
     count: Callable[[str], int]
@@ -168,15 +168,15 @@ class ContentKind(Protocol):
         ...
 
     def compact(self, text: str) -> str | None:
-        """A shorter form from which ``expand`` gives the same value back, or None where there is none."""
+        """A shorter form from which ``expand`` returns the same value, or None if there is none."""
         ...
 
     def expand(self, compacted: str) -> str:
-        """The inverse of ``compact``: an equal value (white space between tokens of the form aside)."""
+        """The inverse of ``compact``: an equal value, white space between tokens aside."""
         ...
 
     def shrink(self, text: str, room: Room) -> Shrunk:
-        """The most useful reading of the text that fits the room; any room of 1 token or more is met."""
+        """The most useful reading of the text that fits the room, which is 1 token or more."""
         ...
 
 
@@ -185,12 +185,12 @@ class Fitting(Protocol):
     """A content kind that tells how well a text fits it, so that the best of several is found."""
 
     def fit(self, text: str) -> float:
-        """The share of the text, from 0 to 1, that reads as one of this kind; never slower than linear."""
+        """The share of the text, 0 to 1, that reads as this kind; takes linear time at most."""
         ...
 
 
 class Ask(Generic[T_co]):
-    """What a strategy wants of the outside world; T is the type of the answer. Yielded, never called."""
+    """What a strategy wants of the outside world; it is yielded, and T is the answer's type."""
 
     __slots__ = ()
 
@@ -204,7 +204,7 @@ class Load(Ask[str | None]):
 
 @dataclass(frozen=True, slots=True)
 class Save(Ask[str]):
-    """Keep the text as an artifact of this kind; the answer is its key, empty where the caller has it.
+    """Keep the text as an artifact of this kind; the answer is its key, empty if the caller has it.
 
     ``open``: whoever knows the content knows the key, whichever conversation it is of.
     """
@@ -252,7 +252,7 @@ class Embed(Ask[Sequence[Sequence[float]]]):
 
 @dataclass(frozen=True, slots=True)
 class All(Ask[Sequence[object]]):
-    """Several asks at once; the answers in order, each an answer or the HoldfastError that met it."""
+    """Several asks at once; each is answered in order by its answer or a HoldfastError."""
 
     asks: tuple[Ask[object], ...]
 

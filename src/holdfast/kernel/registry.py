@@ -28,10 +28,10 @@ class Registry:
     table: Mapping[str, str] = field(default_factory=dict[str, str])
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     formerly: tuple[str, ...] = ()
-    """Groups that nothing reads any more: what a package still brings to one is told, for one release."""
+    """Groups that are no longer read: for one release, a package that still uses one is warned."""
 
     def load(self, name: str) -> object:
-        """What the name stands for. Raises ConfigError, naming the known ones, when nothing does."""
+        """What the name stands for; a ConfigError that lists the known names if it is unknown."""
         if not isinstance(cast("object", name), str):
             raise ConfigError(
                 f"{name!r} is no name of a {self.noun}", place=self.noun, advice=self._advice("")
@@ -46,7 +46,7 @@ class Registry:
         raise ConfigError(f"there is no {self.noun} named {name!r}", advice=self._advice(name))
 
     def __contains__(self, name: str) -> bool:
-        """Whether it stands for something; packages are asked only where the table does not know it."""
+        """Whether the name is known, to the table or else to an installed package."""
         return self.aliases.get(name, name) in self.table or any(
             point.name == name for point in self._outside()
         )
@@ -57,14 +57,17 @@ class Registry:
         return sorted(self.table.keys() | outside)
 
     def _outside(self) -> Iterable[Any]:
-        """What installed packages bring; only where one brings anything is their metadata loaded."""
+        """What installed packages bring; their metadata is loaded only if one brings anything."""
         if not _brings(tuple(sys.path)):
             return ()
         from importlib.metadata import entry_points
 
         for group in self.formerly:
             for point in entry_points(group=f"holdfast.{group}"):
-                problem = f"nothing reads {point.name!r} of the entry point group holdfast.{group} any more"
+                problem = (
+                    f"nothing reads {point.name!r} of the entry point group "
+                    f"holdfast.{group} any more"
+                )
                 warn(
                     f"{problem}; give a {self.noun} in holdfast.{self.group}",
                     DeprecationWarning,

@@ -1,4 +1,4 @@
-"""An immutable run of messages: ids are positions. Knows its turns, its units and what may not leave."""
+"""An immutable run of messages, its turns and units, and what may not leave it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Seal(Protocol):
     """Knows what was written here, and writes so that it is known again."""
 
     def sealed(self, text: str, role: Role) -> str:
-        """The text of a message in the place of others, as it is known again; any other text as it is."""
+        """The text of a summary as it will be recognised later; any other text unchanged."""
         ...
 
     def knows(self, key: str) -> bool:
@@ -58,7 +58,7 @@ class Transcript:
         )
 
     def reworded(self, messages: tuple[Message, ...]) -> Transcript:
-        """The same conversation with other texts in the same places: what follows from its shape is kept."""
+        """The same conversation with other texts in the same places; its derived shape is kept."""
         after = replace(self, messages=messages)
         after.__dict__.update(
             {name: self.__dict__[name] for name in _SHAPE if name in self.__dict__}
@@ -67,14 +67,14 @@ class Transcript:
 
     @cached_property
     def units(self) -> tuple[range, ...]:
-        """The positions in spans that stay or go whole: a call with all its results, or one message alone."""
+        """Positions in spans that stay or go together: a call with its results, or one message."""
         joined, length = welds(self.rules, self.messages), len(self.messages)
         starts = [i for i in range(length) if i not in joined or i == 0]
         return tuple(map(range, starts, [*starts[1:], length]))
 
     @cached_property
     def newest(self) -> range:
-        """The newest message (system messages aside) with its open exchange; empty if there is none."""
+        """The newest message with its open exchange, without system messages; may be empty."""
         for unit in reversed(self.units):
             if any(self.messages[i].role != "system" for i in unit):
                 return unit
@@ -82,7 +82,7 @@ class Transcript:
 
     @cached_property
     def protected(self) -> frozenset[int]:
-        """What no edit may drop: system messages, pins, the newest with its open exchange, what a rule keeps."""
+        """What no edit may drop: system messages, pins, the newest exchange, what a rule keeps."""
         system = [i for i, m in enumerate(self.messages) if m.role == "system" and not m.ours]
         return self.pinned.union(system, self.newest, keeps(self.rules, self.messages))
 
@@ -100,14 +100,14 @@ class Transcript:
         return "" if newest is None else self.messages[newest].content_text or ""
 
     def _asked(self, places: Iterable[int]) -> int | None:
-        """The first of the places at which a user speaks, and no summary of older messages in a user's place."""
+        """The first position at which a user speaks and no summary stands in their place."""
         return next(
             (i for i in places if speaks(self.messages[i]) and not self.messages[i].ours), None
         )
 
     @cached_property
     def turns(self) -> tuple[range, ...]:
-        """From each message in which a user speaks to the next; what stands before the first is a turn too."""
+        """Spans from one user message to the next; what comes before the first is a turn too."""
         starts = [i for i, message in enumerate(self.messages) if speaks(message)]
         if not starts or starts[0] > 0:
             starts.insert(0, 0)
@@ -121,7 +121,7 @@ class Transcript:
 
 
 def speaks(message: Message) -> bool:
-    """Whether a user speaks here; a wire may carry tool results, and nothing else, under the user's role."""
+    """Whether a user speaks here: some wires carry tool results alone under the user's role."""
     return message.role == "user" and (
         message.is_speech or len(message.results) < max(1, len(message.parts))
     )
@@ -137,7 +137,7 @@ class Format(Wire, Protocol):
         ...
 
     def recognises(self, payload: object) -> bool:
-        """Whether a list of messages or a request body is of this form: by the facts that only it has."""
+        """Whether a list of messages or a request body has this form, by fields of its own."""
         ...
 
     def key(self, payload: object) -> str:
@@ -145,13 +145,13 @@ class Format(Wire, Protocol):
         ...
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload. Raises FormatError or InputError, naming the message and the field."""
+        """The payload's transcript. Raises FormatError or InputError with message and field."""
         ...
 
 
 @runtime_checkable
 class Publishing(Protocol):
-    """A format whose vendor publishes what single messages are made of, which no compression changes."""
+    """A format whose vendor publishes the fields of a message, which no compression changes."""
 
     def published(self, payload: object) -> tuple[Rule, ...]:
         """The rules that follow from it, for a request with what stands beside its messages."""
@@ -160,7 +160,7 @@ class Publishing(Protocol):
 
 @runtime_checkable
 class Continuing(Protocol):
-    """A format whose requests may go on from messages that the vendor keeps, and that nobody sees here."""
+    """A format whose requests may continue a conversation that only the vendor keeps."""
 
     def continues(self, payload: object) -> str:
         """The field by which this request does; empty where it holds the whole conversation."""

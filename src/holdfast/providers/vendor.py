@@ -32,7 +32,8 @@ _SPENT = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
 """A 429 that no waiting helps."""
 
 _TOO_LONG = re.compile(
-    r"context[ _-](?:length|window|size|limit)|prompt is too long|token count.{0,40}exceeds|input tokens exceed"
+    r"context[ _-](?:length|window|size|limit)|prompt is too long"
+    r"|token count.{0,40}exceeds|input tokens exceed"
     r"|too many (?:input )?tokens|request_too_large",
     re.IGNORECASE,
 )

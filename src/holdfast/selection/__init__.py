@@ -1,1 +1,1 @@
-"""What is worth keeping: pieces of texts, the things that they tell, and the one order in which they are told."""
+"""What is worth keeping: pieces of texts, the things they tell, and the order of their value."""

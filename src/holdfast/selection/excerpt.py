@@ -1,4 +1,4 @@
-"""The pieces of one text that fit a room: the best of them in their order, what is left out named."""
+"""The best pieces of one text that fit a room, in their order, with gaps named."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .things import quoted, things
 from .weights import table, worth_in_one_text
 
 _MOST = 8  # characters a token, in the order that is looked at
-_TELLING = 0.1  # of the best answer: with less a piece answers what many do, and its neighbours gain nothing
+_TELLING = 0.1  # of the best answer: below it, a piece gives its neighbours nothing
 _FEW = 12  # pieces that hold a term of the question, or it sets none of them apart
 _NEAR = 20  # pieces before and after an answer
 _APART = 0.3  # of the worth of standing near an answer is left in another block
@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"\d+|0x[0-9a-f]+")
 
 
 class Valued(NamedTuple):
-    """What each piece tells beside its names, what these things are worth, and what each piece is worth on top."""
+    """What a question adds: things that pieces tell, their worth, and a bonus for each piece."""
 
     tells: list[list[str]]
     worth: dict[str, float]
@@ -71,7 +71,7 @@ def valued(
 
 
 def _answers(question: str, pieces: Sequence[Piece]) -> list[dict[str, float]]:
-    """What each piece answers of the question with what it is under: its terms, as shares of the best answer.
+    """How well each piece answers the question, with what it is under, as a share of the best one.
 
     No answer is the best that only names what nearly all pieces do.
     """
@@ -88,7 +88,7 @@ def _answers(question: str, pieces: Sequence[Piece]) -> list[dict[str, float]]:
 def _beside(
     pieces: Sequence[Piece], answers: Sequence[Mapping[str, float]], holders: Mapping[str, int]
 ) -> list[float]:
-    """What each piece is worth for standing near the few that answer, above all in the same block."""
+    """What each piece gains by standing near the few that answer, most of all in the same block."""
     worth = [0.0] * len(pieces)
     for at, terms in enumerate(answers):
         own = sum(part / holders[term] for term, part in terms.items())
@@ -122,7 +122,7 @@ def excerpt(reading: Reading, room: Room) -> fit.Choice | None:
 
 
 def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
-    """How the chosen pieces, ascending, are written, each gap named; what is as short as that stands there."""
+    """The chosen pieces in order, each gap named, or filled if what is missing is no longer."""
     pieces, unit = reading.pieces, reading.unit
 
     def between(start: int, end: int, units: int) -> list[str]:

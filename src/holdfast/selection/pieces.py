@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 LONGEST = 160
-"""Characters of a piece, some forty tokens: neighbouring lines are one piece up to here, so that a name keeps the
+"""Characters of a piece, some forty tokens: lines join up to here, so that a name keeps the
 words beside it, and a longer line is cut at the end of a clause. In recorded runs shorter pieces
 kept fewer of the names that were used later, and longer ones no more."""
 SEAM = 8
-"""Characters that a piece costs beside its text: its line break, and now and then the mark of a gap."""
+"""Characters that a piece costs beside its text: a line break and sometimes a gap mark."""
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│→-]\t?|\t| {2})")
 _IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
 _INDENT = 4  # columns of a level
@@ -20,7 +20,7 @@ _CLAUSE = re.compile(r"[.;!?。！？](?=\s)|[,)}\]](?=\s)|\s")
 
 
 class Piece(NamedTuple):
-    """A part of a text: how it is told, and the units of its source (lines, records) that it stands for.
+    """A part of a text: its wording, and the units of its source (lines, records) it stands for.
 
     ``things`` are what it tells beside the names in its text, such as the kind of event that a line
     of a log reports: of two pieces with the same thing the second is worth little. ``under`` is the
@@ -43,12 +43,12 @@ class Piece(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """Its characters, a run of white space as one, as tokens count it, with the seam before it."""
+        """Its characters, runs of white space as one as in tokens, and the seam before it."""
         return len(" ".join(self.text.split())) + SEAM
 
 
 class Reading(NamedTuple):
-    """A text as its kind reads it: its pieces in their order, and the word for what lies between them.
+    """A text as its kind reads it: its pieces in order and the word for the units between them.
 
     ``total`` counts the units of the source. With an empty ``unit`` gaps are not named: the pieces
     say it.
@@ -66,7 +66,7 @@ def passages(text: str) -> Reading:
 
 
 def _numbers(lines: Sequence[str]) -> Sequence[re.Match[str] | None]:
-    """The numbers with which a tool shows the lines of a file: each is one more than that of the line above."""
+    """Line numbers that a tool put before a file's lines: each is one more than the last."""
     found = [_NUMBER.match(line) for line in lines]
     counts = [int(number[1]) if number else -1 for number in found]
     follows = [number > 0 and number == above + 1 for above, number in pairwise([-1, *counts, -1])]
@@ -110,7 +110,7 @@ def _passages(lines: Sequence[str], numbers: Sequence[re.Match[str] | None]) -> 
 
 
 def _close_to_its_number(line: str, number: re.Match[str]) -> str:
-    """A line that a tool numbered, without the padding: its number, and one space for each level of its indent."""
+    """A numbered line without padding: its number, and one space for each level of indent."""
     code = line[number.end() :].expandtabs(_INDENT).rstrip()
     bare = code.lstrip()
     if not bare:
@@ -119,7 +119,7 @@ def _close_to_its_number(line: str, number: re.Match[str]) -> str:
 
 
 def clauses(line: str, longest: int = LONGEST) -> list[str]:
-    """A long line in parts of at most so many characters, cut where a clause ends where one does."""
+    """A long line in parts of at most so many characters, cut after clauses where possible."""
     parts: list[str] = []
     start = 0
     while len(line) - start > longest:

@@ -20,15 +20,19 @@ Shape = Literal[
 """What a thing looks like; the table of weights has one weight a shape."""
 
 _THING = re.compile(
-    r"[A-Za-z0-9_@#$~\u00c0-\uffff][A-Za-z0-9_@#$./:\-~+%\u00c0-\uffff]*[A-Za-z0-9_%\u00c0-\uffff]|[0-9]"
+    r"[A-Za-z0-9_@#$~\u00c0-\uffff][A-Za-z0-9_@#$./:\-~+%\u00c0-\uffff]*"
+    r"[A-Za-z0-9_%\u00c0-\uffff]|[0-9]"
 )
 _QUOTED = re.compile(r"[`\"'“]([^`\"'“”\n]{2,80})[`\"'”]")
 _LETTERS = re.compile(r"[a-z\u00df-\u024f]+")
 _DIGITS = re.compile(r"[0-9]")
 _STOP = frozenset(
-    "a an the of in on at to for and or is was were are be been it its that this with by from as his her their "
-    "they he she i you we my your our do did does have has had not but if then so can will would could should "
-    "may all any no yes one two more some which when what who how there here than them us me also just only into "
+    "a an the of in on at to for and or is was were are be been it its that this with "
+    "by from as his her their "
+    "they he she i you we my your our do did does have has had not but if then so can "
+    "will would could should "
+    "may all any no yes one two more some which when what who how there here than them "
+    "us me also just only into "
     "out up down over about after before".split()
 )
 """Words that say nothing by themselves."""
@@ -39,7 +43,7 @@ _DIGITS_OF_AN_ID = 0.2  # share of digits from which a mixture of letters and di
 
 
 def things(text: str) -> tuple[str, ...]:
-    """The distinct things of a text in order of their appearance; of a path its last component, too."""
+    """The distinct things of a text in order of appearance; of a path also its last component."""
     found = dict.fromkeys(_THING.findall(text))
     for word in _STOP & found.keys():
         del found[word]

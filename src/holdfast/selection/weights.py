@@ -47,7 +47,7 @@ class Table(NamedTuple):
     asked: float
     """What the best answer to a question is worth that the caller asks."""
     among_others: float
-    """What a kind of event is worth in a conversation, as a share of what it is worth in one text."""
+    """The worth of an event kind in a conversation, as a share of its worth in one text."""
     implied: float
     """What it is worth where the question is only what the user said last."""
     said: Mapping[str, float]

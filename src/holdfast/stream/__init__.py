@@ -1,1 +1,1 @@
-"""What was said, done and returned: a conversation as one stream of events, whatever protocol it used."""
+"""A conversation as one stream of events, in any protocol: what was said, done and returned."""

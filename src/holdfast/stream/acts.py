@@ -51,7 +51,7 @@ NATIVE = Protocol(frozenset(), frozenset())
 
 
 def protocol_of(messages: Sequence[Message]) -> Protocol:
-    """What is regular in these messages; an agent that calls tools natively writes no acts as text."""
+    """The regular forms in these messages; an agent with native calls writes no acts as text."""
     if any(isinstance(part, ToolCall) for message in messages for part in message.parts):
         return NATIVE
     said = [

@@ -1,4 +1,4 @@
-"""The events of a conversation by their function: words, acts, outcomes, material, earlier notes."""
+"""The events of a conversation by function: words, acts, outcomes, material, earlier notes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Event(NamedTuple):
 def events_of(
     messages: Sequence[Message], positions: Sequence[int], notes: Mapping[int, str]
 ) -> list[Event]:
-    """The events of these messages in order; ``notes`` are the bodies of those that are earlier notes.
+    """The events of these messages in order; ``notes`` holds the bodies of earlier notes.
 
     Acts that a protocol writes as text are told by its regularity over all the messages.
     """

@@ -1,4 +1,4 @@
-"""Words and material in what a person sends: pasted logs, code and files are told apart from what is said.
+"""Tells words from material in a person's message: pasted logs, code and files.
 
 Where it is unclear, a passage counts as words: words are never shortened while anything else can
 give way.
@@ -35,7 +35,7 @@ def passages_of(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:
-    """Each line with whether it stands in a fence, a quotation or a long run of what no person types.
+    """Each line, and whether it is in a fence, a quotation or a long run that no person types.
 
     Nobody types many lines that all open with the same signs and a number, as those of a log do.
     """

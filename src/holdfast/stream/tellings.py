@@ -94,7 +94,7 @@ def _fields(arguments: str) -> dict[str, str] | None:
 
 
 def called(name: str, arguments: str) -> str:
-    """The name of a call and which one it was: its short arguments, or the beginning of the first long one."""
+    """A call's name with its short arguments, or the beginning of its first long one."""
     fields = _fields(arguments)
     told = (
         arguments

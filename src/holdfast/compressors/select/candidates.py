@@ -1,4 +1,4 @@
-"""The pieces of a conversation that may be told, each with what it tells, what it costs and what it is worth."""
+"""The pieces of a conversation that may be kept: what each tells, its cost and its worth."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Candidates:
         question: str = "",
         share: float = 0.0,
     ) -> None:
-        """``among`` are the numbers of the events whose pieces may be told; all others stand as they are.
+        """``among`` numbers the events whose pieces may be chosen; the others stay as they are.
 
         ``rate`` gives the tokens a character of an event, ``share`` what the best answer to the
         question is worth.
@@ -80,7 +80,7 @@ class Candidates:
             self.costs.append(piece.cost * rate)
 
     def order(self, enough: float) -> list[int]:
-        """The numbers of the candidates, the best first, until they cost ``enough`` tokens together."""
+        """The candidates by number, the best first, until together they cost ``enough`` tokens."""
         weights = table()
         uses = uses_of(self.events, self.tellings)
         worth = worth_of(uses, max(len(self.events), 1))
@@ -112,7 +112,7 @@ class Candidates:
         )
 
     def _asks_of_one_text(self) -> bool:
-        """Whether a user spoke last, and nearly all that may be told is one text: they ask about it."""
+        """Whether a user spoke last and most candidates are of one text: they ask about it."""
         newest = self.events[-1] if self.events else None
         if newest is None or not newest.is_users_words:
             return False
@@ -122,7 +122,7 @@ class Candidates:
         return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
 
     def _said(self, number: int, uses: Mapping[str, Use]) -> float:
-        """What a piece is worth for who says it, by the share of its things that nothing else names.
+        """What a piece is worth for who says it, times the share of its things named nowhere else.
 
         What is found, decided or ordered once is said in words of its own; what one does next, in
         those of the work.
@@ -162,7 +162,7 @@ def fitted(
     tokens: Callable[[Sequence[int]], int],
     first: Sequence[int] = (),
 ) -> list[int]:
-    """What is ``first`` as far as it fits the room, as many of the best as fit beside it, and of the next ones.
+    """What is ``first`` as far as it fits, then the best that fit, then smaller ones behind them.
 
     ``costs`` are estimates; ``tokens`` counts what a choice really takes. One piece that is worth
     more than all that fit before it stands in their place: without that, trifles would win in a

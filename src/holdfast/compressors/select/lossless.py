@@ -15,7 +15,7 @@ _WORTH = 64  # characters: of a shorter text no form is looked for
 
 
 def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ...]:
-    """Shorter forms of outputs, the oldest first, that meet the target together; none where they do not."""
+    """Lossless shorter forms of outputs, the oldest first, if together they meet the target."""
     meter = allowance.meter
     excess = meter.total(transcript) - allowance.target
     outputs = list(_outputs(transcript))

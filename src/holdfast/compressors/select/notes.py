@@ -33,7 +33,7 @@ class Told(NamedTuple):
 def told_of(
     chosen: Sequence[int], candidates: Candidates, in_place: Collection[int] = ()
 ) -> list[Told]:
-    """What notes tell of the chosen candidates; the outcomes of events ``in_place`` are told there."""
+    """What the notes tell of the chosen candidates; events ``in_place`` are told where they are."""
     found = runs(chosen, candidates.found)
     events = candidates.events
     known = {events[run.number].act for run in found} | {events[number].act for number in in_place}
@@ -56,7 +56,7 @@ def told_of(
 def notes_of(
     events: Sequence[Event], tokens: int, count: Callable[[str], int], heading: str = ""
 ) -> str:
-    """Notes of at most so many tokens on these events, as ``count`` counts them; empty where nothing fits."""
+    """Notes on these events of at most so many ``tokens`` by ``count``; empty if nothing fits."""
     candidates = Candidates(events, range(len(events)), lambda _: TOKENS_A_CHARACTER)
 
     def text(chosen: Sequence[int]) -> str:
@@ -86,7 +86,7 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
 
 
 def _lines(told: Told, users: str) -> Iterator[str]:
-    """The event's pieces, the first behind who speaks or acts; a mark stands where something is left out."""
+    """The event's pieces behind a label of who speaks or acts, with a mark for what is left out."""
     reached = 0
     lines: list[str] = []
     for number in told.chosen:
@@ -102,7 +102,7 @@ def _lines(told: Told, users: str) -> Iterator[str]:
 
 
 def _quoted(line: str) -> str:
-    """A line of a text, indented where it would read as one of ours: nobody else tells who said what."""
+    """A line of a text, indented if it could be mistaken for one of the notes' own lines."""
     return f" {line}" if line.startswith(_OURS) else line
 
 

@@ -1,4 +1,4 @@
-"""Keep what the next steps will need: the newest exchanges, and of all the rest the pieces that are worth most."""
+"""Keep what the next steps will need: the newest exchanges, and the best pieces of the rest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Select:
     """Share of the room in which the newest exchanges stay as they are."""
 
     task: float = 0.4
-    """Share of the room that the first message of the user may take; a longer one loses its middle."""
+    """Share of the room that the user's first message may take; a longer one loses its middle."""
 
     heading: str = HEADING
     """The first line of the notes."""
@@ -45,7 +45,7 @@ class Select:
         return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """One Drop of what is told in notes, one Insert of these, a Replace for each output told in part."""
+        """A Drop of what the notes tell, their Insert, a Replace of each output told in part."""
         if allowance.meter.total(transcript) <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
         edits = without_loss(transcript, allowance)

@@ -102,7 +102,7 @@ class View:
         return staying
 
     def _answered_by_newest(self) -> range:
-        """What the agent said just before the newest message, if that is a user's: a "yes" means nothing alone."""
+        """What the agent said just before a user's newest message: a "yes" alone means nothing."""
         newest = self.transcript.newest
         before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
         speaks = any(event.is_users_words for i in newest for event in self._by_message.get(i, ()))
@@ -156,11 +156,11 @@ class View:
         )
 
     def _is_clamped(self, i: int) -> bool:
-        """Whether a message is the task, and too long even if nothing is told of the material in it."""
+        """Whether a message is the task and too long even without the material in it."""
         return i == self._task and self._least(i) > self._task_room
 
     def _may_be_told_in_part(self, event: Event) -> bool:
-        """Whether an event that stays may lose pieces: what was returned or pasted, an agent's text."""
+        """Whether a staying event may lose pieces: an output, pasted material, an agent's text."""
         i = event.message
         if (
             i in self._firm
@@ -203,7 +203,7 @@ class View:
         )
 
     def _of_the_newest(self, order: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
-        """Each output of the newest exchange, the newest first, and the candidates that tell a part of it."""
+        """Each output of the newest exchange, the newest first, and its best candidates."""
         found, costs = self._candidates.found, self._candidates.costs
         newest = [
             n
@@ -228,7 +228,7 @@ class View:
     def _floor(
         self, event: int, numbers: Sequence[int], room: int, tokens: Callable[[Sequence[int]], int]
     ) -> Sequence[int]:
-        """The candidates of a newest output, or none where none fits: then its beginning and end stand for it."""
+        """The candidates of a newest output; where none fits, none, and its ends stand for it."""
         if any(tokens([number]) <= room for number in numbers):
             return numbers
         spare = max(room - tokens([]) + self._meter.text(_ASIDE), _LEAST_SHOWN)
@@ -236,7 +236,7 @@ class View:
         return ()
 
     def parts_in_part(self) -> Iterator[tuple[Place, str, str]]:
-        """The parts that stay in place and are told in part: where, the whole text, and its kind."""
+        """The parts that stay in place in pieces: where each is, its whole text and its kind."""
         for at in dict.fromkeys(
             (self._events[n].message, self._events[n].part) for n in sorted(self._told_in_part)
         ):
@@ -260,7 +260,7 @@ class View:
         return whole + sum(meter.text(f"\n{line}") for _, line in self._keys.values())
 
     def _clamp_task(self, task: int, spare: int = 0) -> int:
-        """Clamp the task where it takes too much, ``spare`` tokens less; by how much that changes the tokens."""
+        """Clamp a task that is too long, with ``spare`` more tokens; the change in tokens."""
         message, most = self.transcript.messages[task], self._task_room + max(spare, 0)
         texts = [(n, part) for n, part in enumerate(message.parts) if isinstance(part, Text)]
         self._texts.clear()

@@ -35,7 +35,7 @@ def written(documents: list[Value]) -> str | None:
 
 
 def expanded(text: str) -> str | None:
-    """The JSON of which ``written`` made the text, minified; None if it made nothing of the kind."""
+    """The minified JSON from which ``written`` made the text; None if it did not make it."""
     head = next((head for head in _HEADS if text.startswith(head)), None)
     if head is None:
         return None

@@ -1,4 +1,4 @@
-"""JSON, JSON lines, JSON with text around it: made shorter without loss, and read as records and their parts."""
+"""JSON, JSON lines and JSON inside text: shortened without loss, and read as records."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .keys_once import expanded, written
 from .records import Pieces
 from .values import CHECKER, Value, dump, minified, parse, values_in
 
-_WORTH = 0.95  # of the minified text's length: a form that is not shorter than that is not worth its header
+_WORTH = 0.95  # of the minified text's length: longer forms are not worth their header
 _LEAST = 0.6  # of the text that is JSON
 
 
 class Json(Read):
-    """One JSON object or array, or several; something else may stand around it, and its end may be missing."""
+    """One or more JSON objects or arrays; text may surround them and the end may be missing."""
 
     name = "json"
     takes_apart = True

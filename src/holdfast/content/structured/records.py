@@ -1,4 +1,4 @@
-"""Values as pieces to be told: a record or a part of it each, with its name and without JSON's marks.
+"""JSON values as pieces: each a record or a part of one, with its name and without JSON's marks.
 
 ``orders A-17 lines: item desk, price 120.5, size (width 140, depth 70)``. Many records of one shape
 are rows under one piece that names their columns.
@@ -114,7 +114,7 @@ class Pieces:
     def _rows(
         self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int
     ) -> None:
-        """The columns, and under them each record in parts of which the first stands above the others."""
+        """The columns, and under them each record; its first part stands above its other parts."""
         header = self._put(f"{len(records):,} records, a row each: {_columns(shape)}", at, label)
         self._pieces[header] = self._pieces[header]._replace(units=0)
         for record in records:
@@ -148,7 +148,7 @@ def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[str]:
 
 
 def _beside(cells: Sequence[str]) -> str:
-    """The cells of a line with the least between them that keeps them apart: a blank, or a comma."""
+    """The cells of a line, separated by a blank or, where that is not enough, a comma."""
     text = cells[0]
     spaced = " " in text
     for cell in cells[1:]:
@@ -188,7 +188,7 @@ def _scalar(value: Cell) -> str:
 
 
 def _inline(value: Value, room: int, named: str = "") -> str | None:
-    """The value in a line of at most so many characters, records and lists in brackets; None if it is longer.
+    """The value in one line, records and lists in brackets; None if it needs more characters.
 
     What only says again by what name a record stands is left out.
     """
@@ -242,7 +242,7 @@ def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
 
 
 def _bare(value: Cell, kind: Shape | Many | Same | None) -> str:
-    """What stands in a cell: of records whose keys differ the values alone, for the columns name all keys."""
+    """The text of a cell; records in it are given by their values, as the columns name the keys."""
     if type(value) is dict:
         if type(kind) is dict and is_of(value, kind):
             return _beside([cell for cell, _ in _cells(value, kind)] or ["{}"])

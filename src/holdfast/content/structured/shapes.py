@@ -1,4 +1,4 @@
-"""What keys the records of a list share, so that they are written once: for the lossless form and for rows."""
+"""The keys that the records of a list share, so that lossless forms and rows write them once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .values import MISSING, Cell, Value
 
 Record: TypeAlias = dict[str, Value]
 Shape: TypeAlias = "dict[str, Shape | Many | Same | None]"
-"""The keys of a record in their order, and what stands under each: a record, a list of them, always the same
+"""The keys of a record in order, and what each holds: a record, a list of them, always the same
 text (which then stands in no row), or anything else."""
 
 _DEEPEST = 12  # levels of nesting that have columns
@@ -36,7 +36,7 @@ class Same:
 
 
 def shape_of(values: Sequence[Cell], depth: int = 0) -> Shape:
-    """The keys of most of the records among the values; none where they have too little in common."""
+    """The keys that most records among the values share; none if they share too few."""
     records = [value for value in values if type(value) is dict]
     keys = _keys(records)
     if not keys or depth > _DEEPEST:
