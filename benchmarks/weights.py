@@ -87,7 +87,7 @@ def case_of(case: dict[str, Any]) -> Case:
     seen = np.zeros((len(uses), len(SHAPES) + len(FEATURES)))
     for row, (thing, use) in enumerate(uses.items()):
         seen[row, SHAPES.index(shape(thing))] = 1.0
-        seen[row, len(SHAPES) :] = list(features(use, thing, max(len(events), 1)).values())
+        seen[row, len(SHAPES) :] = features(use, thing, max(len(events), 1))
     staying = [n for n in range(len(events)) if n not in candidates._among]  # noqa: SLF001
     told: dict[str, int] = defaultdict(int)
     for number in staying:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import fsum
 
 from .pieces import Piece
@@ -31,13 +32,15 @@ def ordered(
     told; each time that it is told again it is worth the share ``again`` of that. ``told`` counts
     what stands elsewhere already. ``bonus`` is what each piece is worth beside its things.
     """
-    left: dict[str, float] = {}
-    value, extra = worth.get, bonus or [0.0] * len(pieces)
+    extra = bonus or [0.0] * len(pieces)
+    left = dict.fromkeys(chain.from_iterable(tells), 0.0) | dict(worth)
     for thing, times in (told or {}).items():
-        left[thing] = value(thing, 0.0) * again**times
+        if thing in left:
+            left[thing] *= again**times
+    value = left.__getitem__
 
     def gain(number: int) -> float:
-        fresh = fsum([left[t] if t in left else value(t, 0.0) for t in tells[number]])
+        fresh = fsum(map(value, tells[number]))
         return (fresh + extra[number]) / (costs[number] or 1.0)  # a counter may give 0 for a word
 
     queue = [(-gain(number), number) for number in range(len(pieces))]
@@ -59,13 +62,13 @@ def ordered(
                 chosen[each] = None
                 spent += costs[each]
                 for thing in tells[each]:
-                    left[thing] = (left[thing] if thing in left else value(thing, 0.0)) * again
+                    left[thing] *= again
     return list(chosen)
 
 
 def with_what_it_is_under(pieces: Sequence[Piece], number: int) -> list[int]:
     """The piece, behind what says what it belongs to."""
-    chain = [number]
+    way = [number]
     while (number := pieces[number].under) >= 0:
-        chain.append(number)
-    return chain[::-1]
+        way.append(number)
+    return way[::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 Shape = Literal[
@@ -63,6 +64,7 @@ def quoted(text: str) -> set[str]:
     return found
 
 
+@lru_cache(maxsize=1 << 15)
 def shape(thing: str) -> Shape:
     """What the thing looks like."""
     if _LETTERS.fullmatch(thing):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from math import exp, log
+from operator import mul
 from typing import NamedTuple
 
 from .things import shape
@@ -67,29 +68,28 @@ def table() -> Table:
     return Table(**{name: found[name] for name in Table._fields})
 
 
-def features(use: Use, thing: str, now: int) -> dict[str, float]:
-    """What the regression sees of a thing at event number ``now``, beside its shape."""
-    return {
-        "bias": 1.0,
-        "events": log(use.events),
-        "by_agent": log(1 + use.by_agent),
-        "acts": log(1 + use.acts),
-        "age": log(now - use.last),
-        "age_by_agent": log(now - use.last_by_agent) if use.by_agent else log(now + 10),
-        "crowd": log(use.crowd),
-        "quoted": float(use.is_quoted),
-        "length": log(len(thing)),
-        "is_agents": float(use.by_agent > 0),
-    }
+def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
+    """What the regression sees of a thing at event number ``now``, in the order of the table."""
+    return (
+        1.0,
+        log(use.events),
+        log(1 + use.by_agent),
+        log(1 + use.acts),
+        log(now - use.last),
+        log(now - use.last_by_agent) if use.by_agent else log(now + 10),
+        log(use.crowd),
+        float(use.is_quoted),
+        log(len(thing)),
+        float(use.by_agent > 0),
+    )
 
 
 def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
     """The worth of each thing: the chance, from 0 to 1, that one of the next steps uses it."""
-    shapes, weights = table().shapes, table().features
+    shapes, weights = table().shapes, [*table().features.values()]
     worth: dict[str, float] = {}
     for thing, use in uses.items():
-        seen = features(use, thing, now)
-        z = shapes[shape(thing)] + sum([weights[name] * value for name, value in seen.items()])
+        z = shapes[shape(thing)] + sum(map(mul, weights, features(use, thing, now)))
         worth[thing] = 1 / (1 + exp(-z))
     return worth
 

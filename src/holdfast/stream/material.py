@@ -7,8 +7,9 @@ give way.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from holdfast.text.memo import Memo
 from holdfast.text.sentences import reads_as_words
 
 from .acts import opening
@@ -20,8 +21,12 @@ _FEWEST = (
 )
 
 
-def passages_of(text: str) -> Iterator[tuple[bool, str]]:
+def passages_of(text: str) -> Sequence[tuple[bool, str]]:
     """The passages of a text in order, each with whether it is material."""
+    return _PASSAGES(text)
+
+
+def _passages(text: str) -> Iterator[tuple[bool, str]]:
     held: list[str] = []
     kind = False
     for is_material, line in _lines(text):
@@ -32,6 +37,12 @@ def passages_of(text: str) -> Iterator[tuple[bool, str]]:
         held.append(line)
     if held:
         yield kind, "\n".join(held)
+
+
+_PASSAGES: Memo[str, Sequence[tuple[bool, str]]] = Memo(
+    lambda text: tuple(_passages(text)), lambda text, _: 2 * len(text), 8_000_000
+)
+"""A growing conversation is read again and again."""
 
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:

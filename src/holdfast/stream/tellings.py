@@ -20,10 +20,14 @@ _HELD = 16_000_000  # characters that the memo holds: what was read of a growing
 
 
 class Telling(NamedTuple):
-    """The pieces of an event; ``tells`` are the things of each, ``things`` those of all."""
+    """The pieces of an event; ``tells`` are the things of each, ``things`` those of all.
+
+    ``costs`` are their characters, as ``Piece.cost`` counts them.
+    """
 
     pieces: tuple[Piece, ...]
     tells: tuple[tuple[str, ...], ...]
+    costs: tuple[int, ...]
     things: frozenset[str]
     quoted: frozenset[str]
     unit: str
@@ -51,7 +55,8 @@ def _told(key: tuple[str, str, str]) -> Telling:
     pieces = tuple(reading.pieces)
     tells = tuple([(*things(piece.names), *piece.things) for piece in pieces])
     marked = quoted(text) if how != "act" else ()
-    return Telling(pieces, tells, frozenset().union(*tells), frozenset(marked), reading.unit)
+    costs = tuple([piece.cost for piece in pieces])
+    return Telling(pieces, tells, costs, frozenset().union(*tells), frozenset(marked), reading.unit)
 
 
 _TOLD: Memo[tuple[str, str, str], Telling] = Memo(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 
 from holdfast.text.words import STOP_WORDS, has_unspaced, stem, words
 
@@ -122,14 +124,16 @@ class Question:
         """
         found: list[dict[Term, float]] = [{} for _ in texts]
         lows = [text.lower() for text in texts] if self.terms else []
-        together = "\n".join(
-            lows
-        )  # most terms stand nowhere, which one look tells; no needle spans a line
+        together = "\n".join(lows)  # most terms stand nowhere; no needle spans a line
+        ends = list(accumulate(len(low) + 1 for low in lows))
         for term in self.terms if texts else ():
-            near = enumerate(lows) if term.needle in together else ()
-            held = {
-                at: None for at, low in near if term.needle in low and term.found_in(texts[at], low)
-            }
+            held: dict[int, None] = {}
+            at = together.find(term.needle)
+            while at >= 0:
+                place = bisect_right(ends, at)
+                if term.found_in(texts[place], lows[place]):
+                    held[place] = None
+                at = together.find(term.needle, ends[place])
             for place, above in enumerate(under if held else ()):
                 if above in held:
                     held[place] = None

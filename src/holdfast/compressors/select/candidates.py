@@ -29,9 +29,8 @@ _NEXT = 12  # pieces behind the best that may fill what is left
 
 
 class Candidate(NamedTuple):
-    """A piece, and the number of its event."""
+    """A piece: the number of its event, and its own."""
 
-    piece: Piece
     event: int
     number: int
     """Of the piece among those of its event."""
@@ -72,12 +71,16 @@ class Candidates:
 
     def _add(self, number: int, telling: Telling, rate: float, act: int) -> None:
         base = len(self.found)
-        for at, (piece, tells) in enumerate(zip(telling.pieces, telling.tells, strict=True)):
+        self.found += [Candidate(number, at) for at in range(len(telling.pieces))]
+        self.tells += telling.tells
+        self.costs += [cost * rate for cost in telling.costs]
+        for piece in telling.pieces:
             under = base + piece.under if piece.under >= 0 else act
-            self.found.append(Candidate(piece, number, at))
-            self._pieces.append(piece._replace(under=under))
-            self.tells.append(tells)
-            self.costs.append(piece.cost * rate)
+            self._pieces.append(
+                piece
+                if under == piece.under
+                else Piece(piece.text, piece.at, piece.units, piece.things, under, piece.numbered)
+            )
 
     def order(self, enough: float) -> list[int]:
         """The candidates by number, the best first, until together they cost ``enough`` tokens."""
