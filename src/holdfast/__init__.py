@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         Step,
         restore,
     )
-    from holdfast.session import Session, View
+    from holdfast.session import Session, ThreadStore, View, open  # noqa: A004 - as one opens a file
     from holdfast.single_text import ShrunkText, shrink
     from holdfast.validity import repair, validate
 
@@ -92,6 +92,7 @@ __all__ = [
     "Step",
     "StoreError",
     "StrategyError",
+    "ThreadStore",
     "TokenBreakdown",
     "View",
     "Violation",
@@ -102,6 +103,7 @@ __all__ = [
     "count",
     "delete_summaries",
     "load_config",
+    "open",
     "prune_old_tool_outputs",
     "recall",
     "recall_tool",
@@ -143,7 +145,7 @@ _HOMES = {
     ),
     "recovery": ("RecallTool", "delete_summaries", "recall", "recall_tool"),
     "reports": ("report",),
-    "session": ("Session", "View"),
+    "session": ("Session", "ThreadStore", "View", "open"),
     "single_text": ("ShrunkText", "shrink"),
     "validity": ("repair", "validate"),
 }

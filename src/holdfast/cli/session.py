@@ -6,7 +6,6 @@ A conversation that is kept whole in a store, held by a shell script or looked i
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -38,7 +37,6 @@ from holdfast.cli.options import (
     REDACT,
     SOFT,
     budget_of,
-    check_place,
     configured,
     counter_options,
     counting_options,
@@ -49,6 +47,8 @@ from holdfast.cli.options import (
     moment,
     read_tools,
 )
+from holdfast.cli.session_changes import CHANGES
+from holdfast.cli.session_place import begun, message_named, place_of, thread_options
 from holdfast.cli.terminal import mention, pour, say, say_json
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
@@ -59,34 +59,6 @@ from holdfast.result import TokenUsage
 from holdfast.session import Session, View
 from holdfast.session.recall import Recalled
 from holdfast.text.visible import amount, one_line
-
-_FILE = "sqlite:///"
-_FIRST = "append something first"
-
-thread_options = having(
-    click.option(
-        "--store", required=True, metavar="FILE|URL", help="A SQLite file, or the URL of a store."
-    ),
-    click.option(
-        "--thread", required=True, metavar="ID", help="The name of the conversation; any text."
-    ),
-)
-
-
-def place_of(store: str, *, reading: bool = True) -> str:
-    """The URL of the store; one that is only read has to be there already."""
-    url = store if "://" in store else f"{_FILE}{store}"
-    check_place(url, shown=store if reading else "", missing=_FIRST if reading else "")
-    return url
-
-
-def begun(session: Session, store: str) -> Session:
-    """The session. Raises ConfigError, and closes it, if it holds nothing yet."""
-    if not session.appended:
-        session.close()
-        problem = f"there is no thread {session.thread!r} in {store}"
-        raise ConfigError(problem, place="--thread", advice=_FIRST)
-    return session
 
 
 def _opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
@@ -299,9 +271,6 @@ def _moment(said: float | None) -> str | None:
         return None
 
 
-_POSITION = re.compile(r"-?\d{1,11}", re.ASCII)  # a key of an original has 12 digits or more
-
-
 @click.command("recall", short_help="Give back an original, whole or in part.")
 @click.argument("key")
 @thread_options
@@ -320,8 +289,7 @@ def recall(
     holdfast session recall --store agent.db --thread t1 -- -1
     """
     with begun(_opened(thread, place_of(store), {}), store) as session:
-        which = int(key) if _POSITION.fullmatch(key) else key
-        found = session.recall(which, lines=lines, pattern=pattern, field=field)
+        found = session.recall(message_named(key), lines=lines, pattern=pattern, field=field)
     if not found:
         mention(
             "Nothing of the original matches.\n"
@@ -430,5 +398,5 @@ def command(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for each in (append, fit, search, recall, stats, restore):
+for each in (append, fit, search, recall, stats, restore, *CHANGES):
     command.add_command(each)

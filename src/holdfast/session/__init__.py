@@ -1,6 +1,7 @@
 """A conversation that outlives its window: kept whole in a store, and seen through a view that fits."""
 
 from .session import Session
+from .threads import ThreadStore, open  # noqa: A004 - as one opens a file
 from .view import View
 
-__all__ = ["Session", "View"]
+__all__ = ["Session", "ThreadStore", "View", "open"]

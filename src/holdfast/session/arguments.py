@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import nan
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from holdfast import options as compression
 from holdfast.calls.lineup import CallLimits, Lineup
@@ -179,6 +179,25 @@ def able(method: str, place: str, value: object, advice: str) -> None:
 
 def _refused(place: str, value: object, problem: str, advice: str) -> ConfigError:
     return ConfigError(f"{value!r:.60} {problem}", place=place, advice=advice)
+
+
+class ThreadOptions(TypedDict, total=False):
+    """What a session may be told beside its thread, its store and its budget, as ``Session`` says."""
+
+    model: str | None
+    format: compression.Provider
+    profile: ProfileName | PathLike[str]
+    counter: Counter
+    redact: bool | None
+    tiers: TierSizes | None
+    vectors: bool | None
+    condenser: Condenser | None
+    llm: ModelSpec | None
+    embedder: EmbedderSpec | None
+    cache: CompressionCache | None
+    limits: CallLimits | None
+    background: bool
+    clock: Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)

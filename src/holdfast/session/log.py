@@ -118,7 +118,7 @@ _HELD = 16_000_000  # characters of messages that an open thread holds in memory
 _SNAPSHOT = 256  # lines after which the state is kept anew
 _READ = 512  # lines that are read at once
 _STEP = 64  # messages that are read at once on the way back
-MESSAGES, _EVENTS, _STATE = "messages:", "events:", "session:"
+MESSAGES, EVENTS, STATE = "messages:", "events:", "session:"
 """What the names of the logs and of the state begin with; the name of the thread follows as it is."""
 
 
@@ -146,7 +146,7 @@ class Thread:
         self.name, self.store, self.meter = name, store, meter
         self._clock = clock
         self.log: MessageLog = store.log(MESSAGES + name)
-        self.event_log: MessageLog = store.log(_EVENTS + name)
+        self.event_log: MessageLog = store.log(EVENTS + name)
         self.held: dict[int, Kept] = {}
         """What is in memory; bounded."""
         self.held_characters = 0
@@ -158,7 +158,7 @@ class Thread:
         with suppress(
             StoreError
         ):  # what is damaged is made again; a store that is, is told by its logs
-            self.state = State.from_json(settled(store.get(_STATE + name)))
+            self.state = State.from_json(settled(store.get(STATE + name)))
         check_named(self._named, self.state)
         if self.state.counter != meter.counter.name:
             self.state = State(counter=meter.counter.name)  # everything is counted again, once
@@ -217,7 +217,7 @@ class Thread:
         """Keep the state, so that the next opening has little to read. Where it cannot be, nothing is lost."""
         if self._unsaved:
             with suppress(StoreError):
-                settled(self.store.set(_STATE + self.name, self.state.to_json()))
+                settled(self.store.set(STATE + self.name, self.state.to_json()))
             self._unsaved = 0
 
     def append(
@@ -335,9 +335,13 @@ class Thread:
 
     def originals(self) -> Iterator[Any]:
         """Everything that was ever appended, as it was appended."""
+        return (original for _, original in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Any]]:
+        """As ``originals``, each with its position."""
         for some in _batches(0, self.state.messages):
-            for _, original in self.sound("message", some, _original).values():
-                yield original
+            for position, (_, original) in self.sound("message", some, _original).items():
+                yield position, original
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, of messages as they stand."""

@@ -8,7 +8,7 @@ one transaction, so that every line is in one of both, whenever a process ends.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -465,6 +465,23 @@ class SqliteStore:
             for statement in _ERASED:
                 connection.execute(statement, span)
             connection.execute(_NAMELESS, (row[0],))
+
+    def reindex(self, words: Iterable[tuple[str, int, str]]) -> None:
+        """Make the index of words anew, of these alone: log, position and words of each line.
+
+        What was erased leaves stems in an index without content, which nothing else removes.
+        """
+        rows = list(words)
+        with self._file.writing() as connection:
+            numbers: dict[bytes, int] = dict(
+                connection.execute("SELECT CAST(name AS BLOB), id FROM logs")
+            )
+            connection.execute("INSERT INTO line_words (line_words) VALUES ('delete-all')")
+            connection.execute(_INDEXED)
+            for log, position, found in rows:
+                if found:
+                    keep_words(connection, numbers[to_bytes(log)] * SPAN + position, found)
+            index_words(connection)
 
     def migrate(self) -> int:
         """Take the steps that the schema lacks, which opening the file does; how many are left."""

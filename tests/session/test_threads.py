@@ -1,0 +1,117 @@
+"""Many conversations in one store: listed, opened, and erased for good."""
+
+import inspect
+import json
+
+import pytest
+
+import holdfast
+from holdfast.session.arguments import ThreadOptions
+from holdfast.stores.sqlite import SqliteStore
+
+SECRETS = ["zanzibarcode", "quetzalnote", "xylophonedit", "wolframquestion", "jacarandalog"]
+
+
+def talk(word, n=40):
+    return [
+        {"role": role, "content": f"{word}{i} is the port of gateway {i}; {word} holds"}
+        for i in range(n)
+        for role in ("user", "assistant")
+    ]
+
+
+def fill(store, name, words):
+    first, note, edited, asked, output = words
+    with store.thread(name, 600, counter="words") as session:
+        session.append(*talk(first))
+        call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        session.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        lines = "\n".join(f"2026-01-01 INFO {output} line {n}" for n in range(900))
+        session.append({"role": "tool", "tool_call_id": "c1", "content": lines})
+        session.append({"role": "user", "content": f"and {first} now?"})
+        session.remember(f"{note} is to be kept")
+        session.edit(1, {"role": "assistant", "content": f"{edited} it is"})
+        session.fit(f"{asked} of {first}7?")
+        session.fit()
+        session.search(first)
+        session.tiers()
+
+
+def files(folder):
+    return {file.name: file.read_bytes().lower() for file in folder.iterdir()}
+
+
+@pytest.fixture
+def store(tmp_path):
+    with holdfast.open(tmp_path / "agent.db") as opened:
+        yield opened
+
+
+def test_a_file_holds_many_threads_which_are_listed_and_opened_again(store, tmp_path):
+    assert store.threads() == []
+    store.thread("b", "8k").append({"role": "user", "content": "hello"})
+    store.thread("a").append({"role": "user", "content": "hi"})
+    assert store.threads() == ["a", "b"]
+    with holdfast.open(f"sqlite:///{tmp_path}/agent.db") as again:
+        assert again.thread("b").messages() == [{"role": "user", "content": "hello"}]
+    assert holdfast.open("memory://threads").threads() == []
+
+
+def test_nothing_of_an_erased_thread_is_left_in_any_byte_and_nothing_of_others_is_lost(
+    store, tmp_path
+):
+    others = ["keepfirst", "keepnote", "keepedit", "keepquestion", "keepoutput"]
+    fill(store, "gone:to%go", SECRETS)
+    fill(store, "gone", others)
+    before = store.thread("gone").restore(), store.thread("gone").search("keepfirst7")
+    held = b"".join(files(tmp_path).values())
+    assert all(secret.encode() in held for secret in SECRETS)
+    store.delete_thread("gone:to%go")
+    for name, content in files(tmp_path).items():
+        assert [s for s in SECRETS if s[:-2].encode() in content] == [], name
+        assert b"gone:to%go" not in content, name
+        assert b"gone%3ato%25go" not in content, name
+    assert store.threads() == ["gone"]
+    kept = store.thread("gone")
+    assert kept.restore() == before[0]
+    again = store.thread("gone").search("keepfirst7")
+    assert [hit.position for hit in again] == [hit.position for hit in before[1]]
+    assert kept.search("keepedit")[0].position == 1
+    assert list(kept.notes().values()) == ["keepnote is to be kept"]
+    assert SqliteStore(tmp_path / "agent.db").check() == []
+
+
+def test_an_erased_name_begins_anew(store):
+    fill(store, "t", SECRETS)
+    store.delete_thread("t")
+    fresh = store.thread("t", 600)
+    assert (fresh.appended, fresh.history(), fresh.search(SECRETS[0])) == (0, [], [])
+
+
+def test_a_thread_that_there_is_not_is_named(store):
+    with pytest.raises(holdfast.NotFoundError, match="t-1"):
+        store.delete_thread("t-1")
+
+
+def test_what_keeps_no_conversations_is_refused():
+    class Plain:
+        def get(self, key): ...
+        def set(self, key, value): ...
+        def delete(self, key): ...
+
+    with pytest.raises(holdfast.ConfigError, match="store: a Plain keeps keys and values but no"):
+        holdfast.open(Plain())
+
+
+def test_a_thread_in_memory_is_erased_too():
+    store = holdfast.open("memory://erased")
+    fill(store, "t", SECRETS)
+    store.delete_thread("t")
+    assert store.threads() == []
+    left = [store.store.get(key) or "" for key in store.store.keys("")]
+    assert SECRETS[0] not in json.dumps(left)
+
+
+def test_a_thread_takes_the_options_of_a_session():
+    known = {*inspect.signature(holdfast.Session.__init__).parameters}
+    assert known - {"self", "thread", "store", "budget"} == set(ThreadOptions.__annotations__)
