@@ -9,7 +9,7 @@ BUDGET ?= 8000
 
 SECONDS ?= 600
 
-.PHONY: demo test test-stores servers lint types contracts bare tests conformance test-deep fuzz bench quality docs docs-serve coverage help size clean
+.PHONY: demo test test-stores servers lint types contracts bare tests conformance test-deep fuzz bench beside quality docs docs-serve coverage help size clean
 
 demo: $(VENV)/.installed ## fit a recorded conversation to a budget and show what became of each message
 	@$(BIN)/python examples/demo.py --budget $(BUDGET)
@@ -69,9 +69,12 @@ bench: .venv-peers/.installed ## DATA=FILE, else the recorded examples strung to
 	.venv-peers/bin/python -m benchmarks.speed $(if $(DATA),--data $(DATA))
 	.venv-peers/bin/python -m benchmarks.session $(if $(DATA),--data $(DATA))
 
+beside: .venv-peers/.installed ## what is still there after fitting, beside other libraries: the table of README
+	.venv-peers/bin/python -m benchmarks.beside
+
 .venv-peers/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local]' langchain-core headroom-ai
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local]' langchain-core headroom-ai litellm
 	@touch $@
 
 quality: $(VENV)/.dev ## SHARED=DIR that holds bench/ and data/; PARTS="runs said" for some of it

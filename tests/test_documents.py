@@ -53,18 +53,22 @@ def said_by(page: str) -> str:
     return said.getvalue()
 
 
-def test_the_python_of_the_readme_runs_from_top_to_bottom(clone):
-    lines = said_by("README.md").splitlines()
-    before, after = re.fullmatch(r"(\d+) -> (\d+) tokens", lines[0]).groups()
-    assert int(after) <= 8_000 < int(before)
-    assert any("has no call before it" in line for line in lines)
+def test_the_readme_is_one_screen_and_says_what_was_never_run():
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.split()) <= 700
+    assert "never run" in text
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
+def shape(line: str) -> str:
+    """The line without its figures, which a better selection changes."""
+    return re.sub(r"\d[\d,]*", "#", line.rstrip())
+
+
+@pytest.mark.parametrize("page", [page for page in ["README.md", *PAGES] if blocks(page, "python")])
 def test_the_python_of_each_page_runs_from_top_to_bottom_and_prints_what_the_page_says(clone, page):
-    said = [line.rstrip() for line in said_by(page).splitlines()]
+    said = [shape(line) for line in said_by(page).splitlines()]
     for promised in blocks(page, 'text title="prints"'):
-        lines = [line.rstrip() for line in promised.splitlines()]
+        lines = [shape(line) for line in promised.splitlines()]
         places = range(len(said) - len(lines) + 1)
         assert any(said[at : at + len(lines)] == lines for at in places), (promised, said)
 
@@ -87,8 +91,11 @@ def test_the_strategy_of_the_architecture_page_runs(clone):
 def test_the_commands_of_the_pages_run_in_their_order(clone, block, capsys):
     for line in commands(block):
         command = shlex.split(line.removeprefix("$ "))
+        if command[0] == "python":
+            subprocess.run([sys.executable, *command[1:]], check=True)
+            continue
         assert command[0] == "holdfast"
-        assert main(command[1:]) == 0
+        assert main(command[1:]) == 0, line
         assert "Traceback" not in capsys.readouterr().err
 
 

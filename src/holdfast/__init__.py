@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Step,
         restore,
     )
+    from holdfast.samples import sample
     from holdfast.session import Session, ThreadStore, View, open  # noqa: A004 - as one opens a file
     from holdfast.single_text import ShrunkText, shrink
     from holdfast.validity import repair, validate
@@ -111,6 +112,7 @@ __all__ = [
     "repair",
     "report",
     "restore",
+    "sample",
     "search_tool",
     "shrink",
     "tool",
@@ -145,6 +147,7 @@ _HOMES = {
     ),
     "recovery": ("RecallTool", "delete_summaries", "recall", "recall_tool"),
     "reports": ("report",),
+    "samples": ("sample",),
     "session": ("Session", "ThreadStore", "View", "open"),
     "single_text": ("ShrunkText", "shrink"),
     "validity": ("repair", "validate"),

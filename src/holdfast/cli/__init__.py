@@ -31,6 +31,7 @@ COMMANDS = Registry(
         "serve": "holdfast.cli.serve:command",
         "run": "holdfast.cli.run:command",
         "config": "holdfast.cli.config:command",
+        "sample": "holdfast.cli.sample:command",
     },
 )
 
@@ -46,6 +47,7 @@ _ABOUT = {
     "serve": "Run a proxy that fits what agents send to their providers.",
     "run": "Run an agent or a program with such a proxy beside it.",
     "config": "Show which options hold, and from where.",
+    "sample": "Write a recorded conversation, to try the others on.",
 }
 """A line for each command of the table, so that help loads none of them."""
 
