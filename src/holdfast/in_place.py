@@ -13,17 +13,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from holdfast.calls.lineup import Lineup
 from holdfast.compressors.prune import Prune
 from holdfast.designs.tunacode import tunacode
 from holdfast.formats import read
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Meter
-from holdfast.kernel.compressor import Plan
-from holdfast.kernel.edits import Replace
+from holdfast.kernel.compressor import Attempt, Plan
+from holdfast.kernel.edits import Offload, Replace
 from holdfast.kernel.errors import ConfigError, FormatError, InputError
+from holdfast.kernel.flow import run, run_batch
 from holdfast.kernel.messages import Message, Opaque, Part, Role, Text, ToolCall, ToolResult
+from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Transcript
 from holdfast.meter import Counter, meter_for
+from holdfast.providers import ModelSpec
+from holdfast.runtime import Rounds, Runtime, answers
+from holdfast.stores.answers import opened
 from holdfast.tokens import window_of
 
 # tokens; what shares are taken of where the model's window is not known, as tunacode assumes
@@ -69,10 +75,13 @@ def prune_old_tool_outputs(
     *,
     prune: Prune | None = None,
     counter: Counter = None,
+    llm: ModelSpec | None = None,
+    store: str | KeyValueStore | None = None,
 ) -> Pruned:
     """Clear old tool outputs in the list itself.
 
-    By default with the thresholds of the tunacode design.
+    By default with the thresholds of the tunacode design. Where ``prune`` asks for summaries the
+    ``llm`` writes them, and a ``store`` keeps the originals, whose keys the texts then name.
 
     A part that cannot be set is left and counts 0. Raises InputError for messages of no known form.
     """
@@ -83,12 +92,33 @@ def prune_old_tool_outputs(
     objects = all(isinstance(getattr(message, "parts", None), Sequence) for message in messages)
     transcript = _read_objects(messages) if objects else read(messages)[2]
     window = (window_of(model) if model else None) or _WINDOW
-    plan = (prune or tunacode()).plan(transcript, Allowance(window, window, window, meter))
-    edits = plan.edits if isinstance(plan, Plan) else ()  # without a model it is one
-    replaces = [edit for edit in edits if isinstance(edit, Replace)]
+    lineup = Lineup.of(meter.text, llm, None, cache=None, limits=None, opens=True)
+    runtime = Runtime(lineup, None if store is None else opened(store))
+    allowance = Allowance(
+        window,
+        window,
+        window,
+        meter,
+        stored=store is not None,
+        writer=lineup.writer,
+        writer_window=lineup.writer_window,
+    )
+    (plan,) = run(_planned(Attempt(prune or tunacode(), transcript, allowance), runtime), answers)
+    replaces = [edit for edit in plan.edits if isinstance(edit, Replace | Offload)]
     if objects:
         return _clear_parts(messages, transcript, replaces, meter)
     return _replace_dicts(messages, transcript, replaces, meter)
+
+
+def _planned(attempt: Attempt, runtime: Runtime) -> Rounds[list[Plan]]:
+    """The plan; what it asks is yielded round by round."""
+    rounds = run_batch([attempt])
+    try:
+        asked = next(rounds)
+        while True:
+            asked = rounds.send((yield [(runtime, request) for _, request in asked]))
+    except StopIteration as done:
+        return cast("list[Plan]", done.value)
 
 
 def _check(messages: object, prune: object) -> None:
@@ -104,7 +134,7 @@ def _check(messages: object, prune: object) -> None:
 
 
 def _replace_dicts(
-    messages: list[Any], transcript: Transcript, replaces: Sequence[Replace], meter: Meter
+    messages: list[Any], transcript: Transcript, replaces: Sequence[Replace | Offload], meter: Meter
 ) -> Pruned:
     applied = apply(transcript, replaces)
     before = {i: messages[i] for i in applied.taken}
@@ -115,7 +145,7 @@ def _replace_dicts(
 
 
 def _clear_parts(
-    messages: list[Any], transcript: Transcript, replaces: Sequence[Replace], meter: Meter
+    messages: list[Any], transcript: Transcript, replaces: Sequence[Replace | Offload], meter: Meter
 ) -> Pruned:
     cleared: list[Cleared] = []
     reclaimed = 0
@@ -135,7 +165,7 @@ def _clear_parts(
     return Pruned(messages, reclaimed, tuple(cleared))
 
 
-def _saved(transcript: Transcript, edit: Replace, meter: Meter) -> int:
+def _saved(transcript: Transcript, edit: Replace | Offload, meter: Meter) -> int:
     return max(
         0, meter.part(transcript.messages[edit.index].parts[edit.part]) - meter.text(edit.text)
     )

@@ -148,7 +148,7 @@ def outgoing(request: Ask[object]) -> Ask[object]:
     """The request as it may leave the process: without secrets."""
     if isinstance(request, Save):
         return replace(request, text=redacted_text(request.text)[0])
-    if isinstance(request, Write):
+    if isinstance(request, Write) and request.value is not None:
         return replace(request, value=redacted_text(request.value)[0])
     if isinstance(request, Complete):
         return replace(

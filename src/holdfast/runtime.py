@@ -209,7 +209,10 @@ async def _kept(
     if isinstance(request, Read):
         return await answered(store.get(request.key))
     if isinstance(request, Write):
-        await answered(store.set(request.key, request.value))
+        if request.value is None:
+            await answered(store.delete(request.key))
+        else:
+            await answered(store.set(request.key, request.value))
         return None
     if isinstance(request, Secret):
         return await secret_of(store)

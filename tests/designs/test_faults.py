@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
 import holdfast
 from holdfast.cli import app
+from holdfast.compressors.prune import Prune
 from holdfast.compressors.rank import Hierarchical
 from holdfast.kernel.errors import ModelError, StoreError
 from holdfast.providers.scripted import Scripted
@@ -79,3 +81,32 @@ def test_a_store_that_fails_makes_the_result_degraded(profile):
     result = holdfast.compress(TALK, 1_000, profile=profile, store=_Broken())
     assert result.budget_met
     assert result.degraded
+
+
+def _agent_run():
+    for n in range(4):
+        yield {"role": "user", "content": "Read on."}
+        function = {"name": "read_file", "arguments": "{}"}
+        call = {"id": f"c{n}", "type": "function", "function": function}
+        yield {"role": "assistant", "content": None, "tool_calls": [call]}
+        yield {"role": "tool", "tool_call_id": f"c{n}", "content": f"line {n} of many\n" * 2_000}
+    yield {"role": "user", "content": "Go on."}
+
+
+def test_outputs_are_told_by_a_model_in_the_list_itself_and_their_originals_kept():
+    messages, store = list(_agent_run()), InProcessStore()
+    first = messages[2]["content"]
+    done = holdfast.prune_old_tool_outputs(
+        messages,
+        prune=Prune(protect_tokens=5_000, minimum_tokens=500, summary_tokens=200),
+        llm=Scripted("The file has many lines."),
+        store=store,
+    )
+    assert done.messages is messages
+    told = messages[2]["content"]
+    assert "The file has many lines." in told
+    (key,) = re.findall(r"original: (\S+) ", told)
+    assert holdfast.recall(key, store=store) == first
+    assert done.reclaimed > 5_000
+    done.undo()
+    assert messages == list(_agent_run())

@@ -10,6 +10,7 @@ import holdfast
 from holdfast.compressors.pipeline import Pipeline
 from holdfast.profiles import load_profile, preset_names, profile_names, read_step
 from holdfast.providers.scripted import Scripted
+from holdfast.stores.in_process import InProcessStore
 from holdfast.tokens import counter_for
 
 SYSTEM = {"role": "system", "content": "Be brief."}
@@ -232,3 +233,20 @@ def test_long_lists_of_yaml_lose_their_middle_as_those_of_json_do(opening):
     assert "empty" not in told
     assert told.startswith(opening)
     assert told.endswith("note: |\n  - not a list\nend: here")
+
+
+@pytest.mark.parametrize("thread", ["deploy", None])
+@pytest.mark.parametrize("hands_back", [True, False])
+def test_ranges_that_a_longer_summary_supersedes_are_deleted(thread, hands_back):
+    store, model, messages = InProcessStore(), Scripted(lambda _: "Notes on it all."), [SYSTEM]
+    for n in range(50):
+        asked = {"role": "user", "content": f"Question {n}. " * 60}
+        messages = [*messages, asked, {"role": "assistant", "content": f"Answer {n}. " * 60}]
+        options = {"strategy": "summarizing", "llm": model, "store": store, "thread": thread}
+        result = holdfast.compress([*messages, {"role": "user", "content": "And?"}], 500, **options)
+        messages = result.messages if hands_back else messages
+    store_keys = list(store._entries)
+    ranges = [key for key in store_keys if "ranges" in key or "opening" in key]
+    assert [len(json.loads(store.get(key))) for key in ranges] == [3]
+    assert len(store_keys) <= 3 * 3 + 2
+    assert len(model.calls) >= 20

@@ -270,8 +270,8 @@ class WorkingStore:
         """What stands under the key; None where nothing does, or nothing can be read."""
         return (yield from self._asked(Read(key), "summaries are not kept"))
 
-    def write(self, key: str, value: str) -> Generator[Ask[Any], Any, None]:
-        """Keep the value."""
+    def write(self, key: str, value: str | None) -> Generator[Ask[Any], Any, None]:
+        """Keep the value; None deletes it."""
         yield from self._asked(Write(key, value), "summaries are not kept")
 
     def add(self, key: str, numbers: Iterable[int]) -> Generator[Ask[Any], Any, None]:

@@ -230,6 +230,8 @@ class Range:
 
 
 _RANGE = {"start": int, "end": int, "covers": str, "mark": str, "key": str}
+_SPARE = 2  # shorter ranges that stay beside the newest, should its end be edited
+_OPENING = opening_key("")
 _MOST_RANGES = 500  # of one list: the newest; what leaves is only made again
 
 
@@ -312,7 +314,9 @@ class Memory:
         beyond = [] if self.history.exact else [(at, found) for at, found in reached if at >= start]
         for at, found in (*sorted(within, key=_end, reverse=True), *sorted(beyond, key=_end)):
             envelope = yield from self._envelope(found.key)
-            if envelope and envelope.covers == found.covers and self._is_good(envelope):
+            if not envelope or envelope.covers != found.covers or not self._is_good(envelope):
+                continue
+            if (yield from self._has_all(envelope.waiting)):
                 return Known(envelope, at, stands=False)
         return self._base
 
@@ -341,9 +345,32 @@ class Memory:
         yield from self.shelf.write(
             key, replace(envelope, writer=self.writer, made=time()).to_json()
         )
-        yield from self.shelf.write(self._list, with_range(self._ranges, new))
+        gone = self._superseded(envelope)
+        kept = [each for each in self._ranges if each not in gone]
+        yield from self.shelf.write(self._list, with_range(kept, new))
         if not thread:
             yield from self.shelf.write(mark_key(known), self._list)
+        for old in gone:
+            yield from self.shelf.write(old.key, None)
+            if waiting_key(old.key) not in envelope.waiting:
+                yield from self.shelf.write(waiting_key(old.key), None)
+            if not thread:
+                yield from self.shelf.write(mark_key(old.mark), None)
+
+    def _superseded(self, envelope: Envelope) -> list[Range]:
+        """Ranges of this conversation that the summary goes beyond, all but the newest of them.
+
+        Conversations without a thread that open alike share a list: there the others stay.
+        """
+        own = set(self._chain.values()) if self._list.startswith(_OPENING) else None
+        shorter = [
+            each
+            for each in self._ranges
+            if each.start == envelope.start
+            and each.end < envelope.end
+            and (own is None or self._base is not None or each.covers in own)
+        ]
+        return sorted(shorter, key=lambda each: each.end)[:-_SPARE]
 
     def waiting(self, envelope: Envelope) -> Generator[Ask[Any], Any, list[str]]:
         """What a summary covers and the model has not been sent."""
@@ -422,6 +449,12 @@ class Memory:
         covers = self._base.envelope.covers if self._base else ""
         for i in self.history.places:
             covers = self._chain[i] = chained(covers, self.history.messages[i])
+
+    def _has_all(self, waiting: Sequence[str]) -> Generator[Ask[Any], Any, bool]:
+        for key in waiting:
+            if (yield from self.shelf.read(key)) is None:
+                return False
+        return True
 
     def _is_good(self, envelope: Envelope) -> bool:
         fresh = self.keep_seconds is None or time() - envelope.made < self.keep_seconds

@@ -228,10 +228,10 @@ class Read(Ask[str | None]):
 
 @dataclass(frozen=True, slots=True)
 class Write(Ask[None]):
-    """Keep the value under this very key; replaces an earlier one."""
+    """Keep the value under this very key; replaces an earlier one. None deletes it."""
 
     key: str
-    value: str
+    value: str | None
 
 
 @dataclass(frozen=True, slots=True)

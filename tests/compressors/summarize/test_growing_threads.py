@@ -36,10 +36,14 @@ def test_a_long_thread_costs_at_most_one_call_for_each_target_of_new_history(nam
 
 
 @pytest.mark.parametrize("feeds_back", [False, True], ids=["handed over whole", "fed back"])
-def test_a_repeat_of_any_call_of_a_thread_makes_none(feeds_back):
-    store = InProcessStore()
-    grown(first := writer(), 80, feeds_back=feeds_back, thread="t", store=store)
-    grown(again := writer(), 80, feeds_back=feeds_back, thread="t", store=store)
+def test_a_repeat_of_each_call_of_a_thread_makes_none(feeds_back):
+    first, again, store, whole = writer(), writer(), InProcessStore(), thread(80)
+    messages = whole[:1]
+    for n in range(1, 81):
+        given = [*messages, *whole[2 * n - 1 : 2 * n + 1]]
+        result = fitted(given, first, thread="t", store=store)
+        assert fitted(given, again, thread="t", store=store).messages == result.messages
+        messages = result.messages if feeds_back else given
     assert first.calls
     assert not again.calls
 
