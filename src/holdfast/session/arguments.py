@@ -19,6 +19,7 @@ from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.meter import Counter, meter_for
 from holdfast.names import ProfileName
+from holdfast.options import Strategy
 from holdfast.profiles import Profile
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount
@@ -207,6 +208,7 @@ class SessionOptions:
     budget: Budget | None = None
     model: str | None = None
     profile: ProfileName | PathLike[str] | Profile = "balanced"
+    strategy: Strategy = None
     counter: Counter = None
     redact: bool | None = None
     tiers: TierSizes = field(default_factory=TierSizes)
@@ -234,6 +236,7 @@ class SessionOptions:
         asked = compression.Options(
             model=self.model,
             profile=self.profile,
+            strategy=self.strategy,
             redact=self.redact,
             cache=self.cache,
             limits=self.limits,

@@ -7,7 +7,7 @@ work grows with the view and with what is new, not with the thread.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -15,13 +15,13 @@ from holdfast import options as compression
 from holdfast.compressors.select import LEFT_OUT
 from holdfast.compressors.summaries import mark
 from holdfast.engine import fitted
-from holdfast.kernel.budget import Budget, Meter
+from holdfast.kernel.budget import Budget, Meter, tokens_of
 from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.flow import run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
 from holdfast.reports.account import sources
-from holdfast.result import CompressionResult
+from holdfast.result import CompressionResult, ModelUsage
 from holdfast.runtime import answers
 from holdfast.stream.events import events_of
 from holdfast.text.concealed import concealing
@@ -89,6 +89,9 @@ class Desk:
     grows: bool = False
     """Whether there was a view before, so that there will be another one."""
 
+    usage: ModelUsage = field(default_factory=ModelUsage)
+    """The calls of models that views took so far."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -100,6 +103,12 @@ class Frame:
     query: str | None
     tools: object
     limit: int
+    trigger: int
+    """What a view may grow to before it is made anew."""
+
+    target: int
+    """What a view that is made anew may take."""
+
     overhead: int
     """Tokens of the request beside its messages."""
 
@@ -121,11 +130,16 @@ class Frame:
     ) -> Frame:
         """The frame of a fit that begins now."""
         limit = budget.tokens(options.window)
+        trigger = min(limit, tokens_of(1.0 if budget.trigger is None else budget.trigger, limit))
+        aim = tokens_of(1.0 if budget.target is None else budget.target, limit)
+        target = min(trigger, aim)
         overhead = options.meter.overhead(thread.wire.read([], tools).envelope)
         fixed = dict(sorted(thread.read([*thread.state.system, *thread.state.pins]).items()))
         taken = sum(options.meter.message(kept.message) for kept in fixed.values())
         room = limit - overhead - taken
-        return cls(thread, desk, options, query, tools, limit, overhead, fixed, room)
+        return cls(
+            thread, desk, options, query, tools, limit, trigger, target, overhead, fixed, room
+        )
 
     def size(self, kept: Kept) -> int:
         """Tokens of the message."""
@@ -389,6 +403,12 @@ class RecentTurns:
             model=options.model,
             format=self._thread.wire,
             profile=options.profile,
+            strategy=options.strategy,
+            on_failure="fit",
+            llm=options.lineup.model,
+            embedder=options.embedder,
+            cache=options.cache,
+            limits=options.limits,
             query=self._frame.query,
             tools=self._frame.tools,
             store=self._thread.store,
@@ -402,7 +422,10 @@ class RecentTurns:
             asked["pin"] = [
                 i for i, each in enumerate(messages) if i == beside or each.place in stays
             ]
-            return run(fitted(originals, max(1, made.target), asked, logged=True), answers)
+            found = run(fitted(originals, max(1, made.target), asked, logged=True), answers)
+            calls, usage = self._desk.usage.calls, found.model_usage
+            self._desk.usage = replace(usage, calls=(*calls, *usage.calls))
+            return found
 
         result = keeping(pins | spoken)
         return result if result.budget_met or spoken <= pins else keeping(pins)

@@ -12,6 +12,7 @@ from string import Template
 from typing import Any
 
 from holdfast.memory.tiers import TIERS, Tier, TierStatistics
+from holdfast.result import ModelUsage
 from holdfast.text.concealed import redacted_text
 from holdfast.text.visible import amount, one_line, visible
 
@@ -54,6 +55,15 @@ class Stats:
     faults: Sequence[str]
     """What went wrong in the upkeep since this session was opened, the newest last; never raised."""
 
+    model_requests: int
+    """Requests to models that views took since this session was opened, retries included."""
+
+    model_cost: float | None
+    """Of these in US dollars; None where a price is not known."""
+
+    cache_hits: int
+    """Of these views prompts and texts that needed no call."""
+
     held_messages: int
     """How many messages this process holds in memory, and their characters: bounded."""
 
@@ -68,7 +78,7 @@ class Stats:
         return asdict(self) | {"tiers": tiers}
 
 
-def stats_of(thread: Thread, tending: Tending, faults: Sequence[str]) -> Stats:
+def stats_of(thread: Thread, tending: Tending, faults: Sequence[str], usage: ModelUsage) -> Stats:
     """The thread in numbers, as it is now."""
     state = thread.state
     return Stats(
@@ -88,6 +98,9 @@ def stats_of(thread: Thread, tending: Tending, faults: Sequence[str]) -> Stats:
         forms=tending.writers(),
         events=dict(state.happened),
         faults=faults,
+        model_requests=usage.requests,
+        model_cost=usage.cost,
+        cache_hits=usage.cached,
         held_messages=len(thread.held),
         held_characters=thread.held_characters,
     )

@@ -45,7 +45,7 @@ from holdfast.memory.facts import Ledger
 from holdfast.memory.tiers import Tiers
 from holdfast.moved import renamed_argument
 from holdfast.names import ProfileName, ReportForm
-from holdfast.options import Provider
+from holdfast.options import Provider, Strategy
 from holdfast.recovery import line_range, recall
 from holdfast.stores.excerpts import excerpt
 from holdfast.stores.protocols import Closes
@@ -99,8 +99,8 @@ class Session:
     ``thread`` is any text, and names the conversation in its store; many threads live in one store,
     and many processes may use one thread. ``store``: a URL such as ``sqlite:///agent.db``, or an
     object that keeps logs; without one everything is kept in memory, as long as the session lives.
-    ``budget`` is for ``fit``; ``model``, ``format``, ``profile``, ``counter`` and ``redact`` are
-    those of ``compress``. ``tiers`` are the sizes of hot, warm and cold. ``vectors``: whether
+    ``budget`` is for ``fit``; ``model``, ``format``, ``profile``, ``strategy``, ``counter`` and
+    ``redact`` are those of ``compress``. ``tiers`` are the sizes of hot, warm and cold. ``vectors``: whether
     messages are found by what they mean too, by default where the extra ``local`` is installed.
     ``condenser`` makes the warm and the cold form of what leaves hot, by default by rule. ``clock``
     tells the time, in seconds since 1970 UTC.
@@ -109,8 +109,8 @@ class Session:
     forms, each held against the original; until one is there that of the rule stands, and the next
     tending puts it in its place. The embedder tells which segments come near to what is being
     talked about; they stay longer. Both are asked by ``append``, with ``background`` in a thread of
-    its own, and by ``tend``, never by ``fit``. What goes wrong there is not raised: ``stats`` and
-    ``history`` tell it.
+    its own, by ``tend``, and by ``fit`` where the profile or the strategy asks for them. What goes
+    wrong there is not raised: ``stats``, ``history`` and the result of a view tell it.
 
     What the log holds is never changed or deleted. Each method has an asynchronous form whose name
     begins with a, which leaves the waiting to a thread.
@@ -125,6 +125,7 @@ class Session:
         model: str | None = None,
         format: Provider = None,  # noqa: A002 - the name that users know for it
         profile: ProfileName | PathLike[str] | Profile = "balanced",
+        strategy: Strategy = None,
         counter: Counter = None,
         redact: bool | None = None,
         tiers: TierSizes | None = None,
@@ -147,6 +148,7 @@ class Session:
             stated,
             model,
             profile,
+            strategy,
             counter,
             redact,
             sizes,
@@ -372,7 +374,7 @@ class Session:
         """How much there is, and where it is, once the tiers are up to date."""
         with self._turn:
             self._upkeep.looked()
-            return stats_of(self._thread, self._tending, self.faults)
+            return stats_of(self._thread, self._tending, self.faults, self._desk.usage)
 
     def tiers(self) -> Tiers:
         """The segments of each tier once these are up to date, each in the form in which it stands there."""
@@ -452,7 +454,7 @@ class Session:
         with self._turn:
             self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look
             stats, events = (
-                stats_of(self._thread, self._tending, self.faults),
+                stats_of(self._thread, self._tending, self.faults, self._desk.usage),
                 list(self._thread.events()),
             )
             told = self._past.texts(recalled_positions(events))

@@ -16,7 +16,7 @@ from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format
-from holdfast.result import CompressionResult
+from holdfast.result import CompressionMetrics, CompressionResult, ModelUsage
 from holdfast.text.visible import amount
 from holdfast.validity import repair
 
@@ -56,6 +56,16 @@ class View:
     def budget_met(self) -> bool:
         """Whether the view is within the budget."""
         return self.tokens <= self.limit
+
+    @property
+    def metrics(self) -> CompressionMetrics | None:
+        """By how much the messages were last made smaller."""
+        return self.result.metrics if self.result else None
+
+    @property
+    def model_usage(self) -> ModelUsage | None:
+        """The calls of models that this took."""
+        return self.result.model_usage if self.result else None
 
 
 def copied(value: Any) -> Any:
@@ -116,7 +126,7 @@ class Fit:
         )
         part = Part(originals, self.limit - left, (), head, self.thread.state.messages, 0)
         view = self._composed(part, Recollection(), "everything_fits")
-        return view if view.budget_met else None
+        return view if view.tokens <= self.frame.trigger else None
 
     # a question about the past
 
@@ -147,7 +157,7 @@ class Fit:
             return self._anew(None, past, "compacted", "" if state.made else _OUTGREW)
         if self.limit > _ROOMIER * state.made.limit:
             return self._anew(None, past, "compacted", _WIDER)
-        if part.tokens + self._cost(past.text) > self.limit:
+        if part.tokens + self._cost(past.text) > self.frame.trigger:
             return self._anew(part, past, "compacted", _OUTGREW)
         shown = self._shown(state.made.far, is_talk=state.made.is_talk)
         if not (shown.start and self._asks(part, past)):
@@ -178,10 +188,12 @@ class Fit:
         scope, is_talk = self.recent.scope(last), self.recent.is_talk()
         if not is_idle(self.thread):
             shown = self._shown(scope.far, is_talk=is_talk)
-            past = self._looked_up(asked, int(self.room * _RECALL[is_talk]), shown)
+            room = max(0, self.room - self.limit + self.frame.target)
+            past = self._looked_up(asked, int(room * _RECALL[is_talk]), shown)
         target = self.limit - (self._growth() if self.desk.grows else 0)
+        target = min(target, self.frame.target)
         part, made = self.recent.made(scope, target, self._told(past.text), is_talk=is_talk)
-        if part.tokens + self._cost(past.text) > self.limit and past.text:
+        if part.tokens + self._cost(past.text) > self.frame.target and past.text:
             past = Recollection()
             part, made = self.recent.made(scope, target, self._told(""), is_talk=is_talk)
         if why:
