@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -134,3 +135,19 @@ def test_importing_the_package_loads_nothing_that_is_heavy():
         "httpx",
     }
     assert heavy.isdisjoint(ran.stdout.split())
+
+
+def test_an_interrupt_finds_little_of_the_package_before_the_command_line_waits_for_it():
+    """``python -m holdfast`` imports the package before the first line of ours that can catch anything."""
+    script = "import sys; before = {*sys.modules}; import holdfast; print(*{*sys.modules} - before)"
+    ran = subprocess.run(
+        [sys.executable, "-S", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(holdfast.__file__).parents[1])},
+    )
+    loaded = {name for name in ran.stdout.split() if not name.startswith("holdfast.")}
+    assert loaded <= {"__future__", "holdfast", "types", "warnings"} | {
+        name for name in loaded if name.startswith("importlib")
+    }

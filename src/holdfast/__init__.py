@@ -8,11 +8,11 @@ Names are loaded when first used, so that ``import holdfast`` costs next to noth
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 from warnings import warn
 
 from holdfast.moved import RENAMED, keep_old_names
 
+TYPE_CHECKING = False  # as in ``typing``, which is not loaded for it: the command line starts here
 if TYPE_CHECKING:
     from holdfast.agent import AgentLoop, remember_tool, search_tool, tool
     from holdfast.api import (

@@ -142,6 +142,15 @@ def test_what_a_body_says_beside_its_messages_is_counted(form, field):
     assert count({**body, field: given.get(field, said)}, format=form).total > bare + 900
 
 
+@pytest.mark.parametrize("form", ["openai_chat", "anthropic", "plain"])
+def test_the_name_of_a_field_that_nobody_knows_is_counted(form):
+    for asked in (
+        {"role": "user", "content": "x", WORDS: "y"},
+        {"role": "user", "content": "x", "extra": {WORDS: 1}},
+    ):
+        assert count([asked], format=form).total > 900
+
+
 @pytest.mark.parametrize("field", ["text", "message", "parts", "output"])
 @pytest.mark.parametrize("form", ["openai_chat", "anthropic", "bedrock"])
 def test_a_message_that_says_something_in_place_of_its_content_is_refused(form, field):

@@ -9,7 +9,8 @@ import sys
 from collections import Counter
 from time import monotonic, process_time
 
-from tests.fuzz.trying import Finding, smallest, tried
+from tests.fuzz.kinds import Finding
+from tests.fuzz.trying import smallest, tried
 
 
 def fuzz(seed: int, seconds: float, most: int | None = None) -> tuple[Counter[str], Finding | None]:

@@ -14,6 +14,7 @@ refuses them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -24,6 +25,9 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter, ValidationError
 
 Refused = str
+_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # ``openai.types.shared.FunctionDefinition.name``
+_MOST_CALLS = 128  # https://platform.openai.com/docs/api-reference/chat/create
+_MOST_MARKS = 4  # https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 
 
 @cache
@@ -45,9 +49,16 @@ def refused(wire: str, messages: list[Any]) -> list[Refused]:
 def _of_types(wire: str, messages: list[Any]) -> Iterator[Refused]:
     for i, message in enumerate(messages):
         try:
-            _exhausted(_types(wire).validate_python(message))
+            _exhausted(_types(wire).validate_python(_without_nulls(message)))
         except ValidationError as fault:
             yield f"{i}: {fault.errors()[0]['loc']} {fault.errors()[0]['msg']}"
+
+
+def _without_nulls(value: Any) -> Any:
+    """Null reads as absent: the answers of the vendors' own packages hold nulls, and are sent back."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
 def _exhausted(value: Any) -> None:
@@ -70,11 +81,18 @@ def _openai(messages: list[Any]) -> Iterator[Refused]:
             continue
         if owed:
             yield f"{i}: calls before it have no answer"
-        owed = {call["id"] for call in message.get("tool_calls") or ()}
-        if message["role"] == "assistant" and not (
-            message.get("content") or message.get("tool_calls")
+        calls = list(message.get("tool_calls") or ())
+        owed = {call["id"] for call in calls}
+        if message["role"] == "assistant" and not any(
+            message.get(field) is not None
+            for field in ("content", "tool_calls", "function_call", "refusal", "audio")
         ):
             yield f"{i}: an assistant message says nothing"
+        names = [call.get("function", call.get("custom"))["name"] for call in calls]
+        if wrong := [name for name in names if not _NAME.fullmatch(name)]:
+            yield f"{i}: a function is called {wrong[0]!r}"
+        if len(calls) > _MOST_CALLS:
+            yield f"{i}: there are {len(calls)} calls"
     if owed:
         yield "the last calls have no answer"
 
@@ -83,6 +101,8 @@ def _anthropic(messages: list[Any]) -> Iterator[Refused]:
     if messages and messages[0]["role"] != "user":
         yield "the first message is not a user's"
     owed: set[str] = set()
+    running: set[str] = set()
+    marks = 0
     for i, message in enumerate(messages):
         blocks = message["content"]
         if isinstance(blocks, str):
@@ -93,14 +113,27 @@ def _anthropic(messages: list[Any]) -> Iterator[Refused]:
         kinds = [block["type"] == "tool_result" for block in blocks]
         if kinds != sorted(kinds, reverse=True):
             yield f"{i}: a result stands behind other content"
-        if (
-            any(block["type"] == "text" and not block["text"].strip() for block in blocks)
-            or not blocks
-        ):
-            yield f"{i}: there is an empty text"
+        last = i == len(messages) - 1 and message["role"] == "assistant"
+        if any(block["type"] == "text" and not block["text"].strip() for block in blocks):
+            if not (last and message["content"] == ""):
+                yield f"{i}: there is an empty text"
+        elif not blocks and not last:
+            yield f"{i}: there is no content"
         owed = {block["id"] for block in blocks if block["type"] == "tool_use"}
-    if owed:
+        for block in blocks:
+            if block["type"] == "server_tool_use":
+                running.add(block["id"])
+            elif block["type"].endswith("_tool_result"):
+                if block["tool_use_id"] not in running:
+                    yield f"{i}: a result of a server's tool that nobody used"
+                running.discard(block["tool_use_id"])
+        if running and message["role"] == "user":
+            yield f"{i}: the server's tools have not answered"
+        marks += sum(bool(block.get("cache_control")) for block in blocks)
+    if owed or running:
         yield "the last calls have no answer"
+    if marks > _MOST_MARKS:
+        yield f"{marks} blocks are marked for the cache"
     last = messages[-1] if messages else {"role": ""}
     if (
         last["role"] == "assistant"

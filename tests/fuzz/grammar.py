@@ -20,6 +20,13 @@ def sound(rng: Random, wire: str) -> list[Any]:
     return messages
 
 
+def large(rng: Random, wire: str) -> list[Any]:
+    """Messages of which one is some 300 KB of a text of any kind."""
+    told = rng.choice(tuple(KINDS.values()))(rng, 300_000).strip() or "ok"
+    first = {"role": "user", "content": rng.choice((told, "Look at it."))}
+    return [first, {"role": "assistant", "content": told}, *_TURNS[wire](rng, 1)]
+
+
 def broken(rng: Random, messages: list[Any]) -> Any:
     """The messages with one thing that is not as it should be."""
     value = json.loads(json.dumps(messages))
@@ -138,16 +145,28 @@ KINDS: dict[str, Callable[[Random, int], str]] = {
 def _of_openai(rng: Random, number: int) -> list[Any]:
     messages: list[Any] = [{"role": "user", "content": text(rng)}]
     if rng.random() < 0.2:
-        messages[0]["content"] = [{"type": "text", "text": text(rng)}]
+        image = {"url": "https://x.org/y.png", "detail": rng.choice(("low", "high", "auto"))}
+        parts = [{"type": "text", "text": text(rng)}, {"type": "image_url", "image_url": image}]
+        messages[0]["content"] = parts[: rng.choice((1, 2))]
+    if rng.random() < 0.1:
+        messages[0]["name"] = rng.choice(("ann", "b-2"))
     for step in range(rng.choice((0, 0, 1, 3))):
         ids = [f"c{number}_{step}_{n}" for n in range(rng.choice((1, 1, 2)))]
         calls = [{"id": name, "type": "function", "function": _function(rng)} for name in ids]
+        if rng.random() < 0.1:
+            calls[0] = {
+                "id": ids[0],
+                "type": "custom",
+                "custom": {"name": "sql", "input": text(rng, 400)},
+            }
         said = rng.choice((None, text(rng, 200)))
         messages.append({"role": "assistant", "content": said, "tool_calls": calls})
         messages += [
             {"role": "tool", "tool_call_id": name, "content": text(rng, 20_000)} for name in ids
         ]
-    if rng.random() < 0.9:
+    if rng.random() < 0.05:
+        messages.append({"role": "assistant", "content": None, "refusal": text(rng, 40)})
+    elif rng.random() < 0.9:
         messages.append({"role": "assistant", "content": text(rng)})
     return messages
 
@@ -159,8 +178,13 @@ def _function(rng: Random) -> dict[str, str]:
     }
 
 
-def _of_anthropic(rng: Random, number: int) -> list[Any]:
+def _of_anthropic(rng: Random, number: int, *, server: bool = True) -> list[Any]:
     messages: list[Any] = [{"role": "user", "content": text(rng)}]
+    if rng.random() < 0.1:
+        source = {"type": "url", "url": "https://x.org/y"}
+        beside: dict[str, Any] = {"type": rng.choice(("image", "document")), "source": source}
+        messages[0]["content"] = [beside, {"type": "text", "text": text(rng)}]
+    thinks = rng.random() < 0.2
     for step in range(rng.choice((0, 0, 1, 3))):
         ids = [f"c{number}_{step}_{n}" for n in range(rng.choice((1, 1, 2)))]
         uses = [
@@ -168,21 +192,51 @@ def _of_anthropic(rng: Random, number: int) -> list[Any]:
             for name in ids
         ]
         said = [{"type": "text", "text": text(rng, 200)}] if rng.random() < 0.5 else []
-        results = [
+        if thinks:
+            said.insert(0, {"type": "thinking", "thinking": text(rng, 200), "signature": "c2ln"})
+        results: list[dict[str, Any]] = [
             {"type": "tool_result", "tool_use_id": name, "content": text(rng, 20_000)}
             for name in ids
         ]
+        if rng.random() < 0.2:
+            results[0] |= {"content": [{"type": "text", "text": text(rng)}], "is_error": True}
         messages += [
             {"role": "assistant", "content": [*said, *uses]},
             {"role": "user", "content": results},
         ]
-    if rng.random() < 0.9:
+    if server and rng.random() < 0.15:
+        messages += _searched(rng, f"srvtoolu_{number}")
+    elif rng.random() < 0.9:
         messages.append({"role": "assistant", "content": text(rng)})
     return messages
 
 
+def _searched(rng: Random, name: str) -> list[Any]:
+    """A search that the vendor made: its result in the same message, or in the next."""
+    asked = {
+        "type": "server_tool_use",
+        "id": name,
+        "name": "web_search",
+        "input": {"query": text(rng, 40)},
+    }
+    page = {
+        "type": "web_search_result",
+        "url": "https://x.org",
+        "title": text(rng, 40),
+        "encrypted_content": "c2VjcmV0",
+    }
+    found = {"type": "web_search_tool_result", "tool_use_id": name, "content": [page]}
+    told = {"type": "text", "text": text(rng)}
+    if rng.random() < 0.5:
+        return [{"role": "assistant", "content": [asked, found, told]}]
+    return [
+        {"role": "assistant", "content": [asked]},
+        {"role": "assistant", "content": [found, told]},
+    ]
+
+
 def _of_bedrock(rng: Random, number: int) -> list[Any]:
-    messages = _of_anthropic(rng, number)
+    messages = _of_anthropic(rng, number, server=False)
     if messages[-1]["role"] == "user":  # here the two take turns
         messages.append({"role": "assistant", "content": text(rng)})
     return messages

@@ -9,7 +9,7 @@ import holdfast
 from tests.fuzz.__main__ import fuzz
 from tests.fuzz.checker import refused
 from tests.fuzz.grammar import WIRES, sound
-from tests.fuzz.trying import Finding, _kill
+from tests.fuzz.kinds import Finding, _kill
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 USE = {"type": "tool_use", "id": "a", "name": "f", "input": {}}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import holdfast
 from holdfast.session import Session
+from tests.work import calls_of
 
 
 def said(number):
@@ -14,22 +13,6 @@ def said(number):
         "role": role,
         "content": f"Message {number}: order {number * 7919} is late. It waits for a part.",
     }
-
-
-def calls_of(work):
-    """How many functions are called."""
-    made = 0
-
-    def count(_frame, event, _argument):
-        nonlocal made
-        made += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return made
 
 
 def test_the_page_of_a_result_of_four_times_the_messages_takes_four_times_the_work():

@@ -3,7 +3,7 @@
 Not counted are, reviewed one by one: what an image or a sound is made of, for which
 ``tokens.media`` counts; a signature, which the vendor checks and takes off; citations, of which
 Anthropic's guides say that their text, title and address are free; and the first 64 characters of a
-label, which no vendor's ids and kinds exceed.
+label or of a field's name, which no vendor's ids, kinds and names exceed.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ def said(value: object, field: str = "") -> Iterator[str]:
     elif is_object(value):
         for name, inner in value.items():
             if name not in _SKIPPED:
+                if len(name) > LABEL:
+                    yield name
                 yield from said(inner, name)
     elif is_list(value):
         for item in value:
@@ -59,6 +61,8 @@ def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
         for field, value in holder.items():
             if field in taken or field in _SKIPPED:
                 continue
+            if len(field) > LABEL:
+                yield field
             if not (
                 field in _LABELS and type(value) is str and len(value) <= LABEL
             ):  # most are such

@@ -53,7 +53,7 @@ class WireSchema:
         self._definitions: Mapping[str, Schema] = data["definitions"]
 
     def problems(self, value: object, schema: Schema, place: str) -> Iterator[Problem]:
-        """What the vendor refuses in the value; what is null reads as absent."""
+        """What the vendor refuses in the value; null reads as absent."""
         if not schema:
             return
         branch, problem = self._branch(value, schema)
@@ -83,8 +83,8 @@ class WireSchema:
     def _of_object(self, value: Mapping[str, Any], branch: Schema, place: str) -> Iterator[Problem]:
         fields = branch.get("properties", {})
         for name in branch.get("required", ()):
-            if name not in value:
-                yield place, f'there is no "{name}"'
+            if value.get(name) is None:
+                yield place, f'"{name}" is null' if name in value else f'there is no "{name}"'
         for name, inner in value.items():
             if name in fields:
                 if inner is not None:
@@ -126,9 +126,10 @@ class WireSchema:
         missing = [
             name
             for name in branch.get("required", ())
-            if name not in kept and "const" in fields[name]
+            if kept.get(name) is None and "const" in fields[name]
         ]
-        return {**{name: fields[name]["const"] for name in missing}, **kept}
+        constants = {name: fields[name]["const"] for name in missing}
+        return {**constants, **kept, **constants}
 
     def _says_nothing(self, item: object, schema: Schema) -> bool:
         return (".text", _EMPTY) in self.problems(item, schema, "")
@@ -166,7 +167,11 @@ class WireSchema:
                 if found
                 else ({}, f"{kind!r:.40} is none of the types {', '.join(sorted(types))}")
             )
-        meant = [leaf for leaf in types.values() if set(leaf["required"]) - {"type"} <= set(value)]
+        meant = [
+            leaf
+            for leaf in types.values()
+            if (needs := set(leaf["required"]) - {"type"}) and needs <= set(value)
+        ]
         return (
             (meant[0], "") if len(meant) == 1 else ({}, f'there is no "type", such as {min(types)}')
         )

@@ -66,8 +66,13 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
             marks[number] = True
         elif line.strip():
             opens_as = opening(line)
-            unworded = [] if reads_as_words(line) else [*unworded, number]
-            alike = [*alike, number] if opens_as == before and "0" in opens_as else [number]
+            if reads_as_words(line):
+                unworded.clear()
+            else:
+                unworded.append(number)
+            if opens_as != before or "0" not in opens_as:
+                alike.clear()
+            alike.append(number)
             before = opens_as
             for run in (unworded, alike):
                 for each in run if len(run) == _FEWEST else run[-1:] if len(run) > _FEWEST else ():

@@ -136,12 +136,13 @@ class View:
     def _candidates_of(self) -> Candidates:
         going = set(self.going)
         among: set[int] = set()
+        clamped = self._clamped_task()
         for number, event in enumerate(self._events):
             if event.message in going:
                 among.add(number)
             elif (
                 event.message not in self._answered
-                and not self._is_clamped(event.message)
+                and event.message != clamped
                 and self._may_be_told_in_part(event)
                 and self._meter.text(event.text) > self._cap
             ):
@@ -155,9 +156,10 @@ class View:
             self._events, among, rates(self.transcript.messages, self._meter), question, share
         )
 
-    def _is_clamped(self, i: int) -> bool:
-        """Whether a message is the task and too long even without the material in it."""
-        return i == self._task and self._least(i) > self._task_room
+    def _clamped_task(self) -> int | None:
+        """The task, where it is too long even if nothing is told of the material in it."""
+        too_long = self._task is not None and self._least(self._task) > self._task_room
+        return self._task if too_long else None
 
     def _may_be_told_in_part(self, event: Event) -> bool:
         """Whether a staying event may lose pieces: an output, pasted material, an agent's text."""

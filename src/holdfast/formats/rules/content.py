@@ -61,8 +61,8 @@ class NotEmpty(Rule):
     """Every message says something, and no text is empty.
 
     ``blank`` says how much of a message's text may not be white space alone: ``all`` of it on the
-    Messages API, where the last message may be empty if it is the assistant's; ``any`` text on
-    Converse; Gemini takes it.
+    Messages API, where the last message may be empty if it is the assistant's, but not without
+    content; ``any`` text on Converse; Gemini takes it.
     """
 
     name = "message_not_empty"
@@ -127,6 +127,8 @@ def _without_empty_list(message: Message) -> Message:
 
 def _emptiness(message: Message, blank: str, *, may_be_empty: bool) -> str:
     """What is empty about the message; empty where nothing is."""
+    if blank == "all" and original(message).get("content") is None:
+        return "the message has no content"
     texts = [part.text for part in message.parts if isinstance(part, Text)]
     if not message.parts or (message.plain is not None and not message.plain):
         return "" if may_be_empty else "the message is empty"
