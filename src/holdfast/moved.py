@@ -6,14 +6,9 @@ For one release the old name works, and warns.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import wraps
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeVar, cast
 from warnings import warn
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 MOVED = {
     "cache": "calls.cache",
@@ -68,23 +63,6 @@ MOVED = {
 
 RENAMED = {"forget": "delete_summaries"}
 """Old name of the package -> new one."""
-
-
-def renamed_argument(old: str, new: str) -> Callable[[F], F]:
-    """Let a function take an argument by its old name too."""
-
-    def decorated(function: F) -> F:
-        @wraps(function)
-        def called(*given: Any, **named: Any) -> Any:
-            if old in named:
-                problem = f"{function.__name__}({old}=...) is deprecated: write {new}=..."
-                warn(problem, DeprecationWarning, stacklevel=2)
-                named[new] = named.pop(old)
-            return function(*given, **named)
-
-        return cast("F", called)
-
-    return decorated
 
 
 class _Moved(ModuleType):

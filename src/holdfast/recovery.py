@@ -20,8 +20,8 @@ from holdfast.engine import RECALL_TOOL
 from holdfast.formats.tool_schemas import tool_schema
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.moved import renamed_argument
 from holdfast.names import ToolProvider
+from holdfast.renamed import renamed_argument
 from holdfast.stores.answers import Opened, answered, opened
 from holdfast.stores.artifacts import AsyncArtifactStore
 from holdfast.stores.excerpts import Excerpt

@@ -49,16 +49,26 @@ def refused(wire: str, messages: list[Any]) -> list[Refused]:
 def _of_types(wire: str, messages: list[Any]) -> Iterator[Refused]:
     for i, message in enumerate(messages):
         try:
-            _exhausted(_types(wire).validate_python(_without_nulls(message)))
+            _exhausted(_types(wire).validate_python(_looked_at(message)))
         except ValidationError as fault:
             yield f"{i}: {fault.errors()[0]['loc']} {fault.errors()[0]['msg']}"
 
 
-def _without_nulls(value: Any) -> Any:
-    """Null reads as absent: the answers of the vendors' own packages hold nulls, and are sent back."""
+def _looked_at(value: Any) -> Any:
+    """What is checked of a message: not the blocks that only the vendor makes, which are sent back as they came.
+
+    Null reads as absent: the answers of the vendors' own packages hold nulls, and are sent back too.
+    """
     if isinstance(value, dict):
-        return {name: _without_nulls(each) for name, each in value.items() if each is not None}
-    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+        return {name: _looked_at(each) for name, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_looked_at(each) for each in value if not _is_vendors(each)]
+    return value
+
+
+def _is_vendors(block: Any) -> bool:
+    kind = str(block.get("type")) if isinstance(block, dict) else ""
+    return kind == "server_tool_use" or kind.endswith("_tool_result")
 
 
 def _exhausted(value: Any) -> None:
@@ -130,7 +140,7 @@ def _anthropic(messages: list[Any]) -> Iterator[Refused]:
         if running and message["role"] == "user":
             yield f"{i}: the server's tools have not answered"
         marks += sum(bool(block.get("cache_control")) for block in blocks)
-    if owed or running:
+    if owed:
         yield "the last calls have no answer"
     if marks > _MOST_MARKS:
         yield f"{marks} blocks are marked for the cache"

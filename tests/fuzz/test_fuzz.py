@@ -13,6 +13,9 @@ from tests.fuzz.kinds import Finding, _kill
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 USE = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+SEARCH = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+FOUND = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+CACHED = {"cache_control": {"type": "ephemeral"}}
 RESULT = {"type": "tool_result", "tool_use_id": "a", "content": "x"}
 
 
@@ -40,7 +43,7 @@ def test_what_is_planted_is_found_and_made_small(monkeypatch):
         ]
 
     monkeypatch.setattr(holdfast, "restore", forgetful)
-    _, finding = fuzz(3, seconds=15)
+    _, finding = fuzz(3, seconds=60)
     assert finding is not None
     assert finding.told == "restore gives something else"
     assert len(finding.messages) < 4
@@ -53,7 +56,14 @@ def test_what_is_planted_is_found_and_made_small(monkeypatch):
         ("openai", [user("x"), {"role": "tool", "tool_call_id": "a", "content": "x"}]),
         ("openai", [user("x"), assistant(None, tool_calls=[CALL]), user("y")]),
         ("openai", [user("x"), assistant(None, tool_calls=[CALL])]),
-        ("openai", [user("x"), assistant("")]),
+        ("openai", [user("x"), assistant(None)]),
+        (
+            "openai",
+            [user("x"), assistant("y", tool_calls=[{**CALL, "id": str(n)} for n in range(129)])],
+        ),
+        ("anthropic", [user("x"), assistant([SEARCH]), user("y")]),
+        ("anthropic", [user("x"), assistant([FOUND])]),
+        ("anthropic", [user([{"type": "text", "text": c, **CACHED} for c in "abcde"])]),
         ("openai", [user(5)]),
         ("openai", [{"role": "stranger", "content": "x"}]),
         ("anthropic", [assistant("x")]),

@@ -15,8 +15,8 @@ from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.messages import ToolCall
 from holdfast.kernel.ports import Room
 from holdfast.memory.times import day_name
-from holdfast.moved import renamed_argument
 from holdfast.names import ToolProvider
+from holdfast.renamed import renamed_argument
 from holdfast.session import Session
 from holdfast.session.recall import Recalled
 from holdfast.text.concealed import concealing

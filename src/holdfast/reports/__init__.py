@@ -9,8 +9,8 @@ from holdfast.formats import named
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import Registry
 from holdfast.meter import Counter, meter_for
-from holdfast.moved import renamed_argument
 from holdfast.names import ReportForm
+from holdfast.renamed import renamed_argument
 from holdfast.reports.account import Account, account_of
 from holdfast.result import CompressionResult
 

@@ -43,10 +43,10 @@ from holdfast.kernel.errors import BudgetError
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Ledger
 from holdfast.memory.tiers import Tiers
-from holdfast.moved import renamed_argument
 from holdfast.names import ProfileName, ReportForm
 from holdfast.options import Provider, Strategy
 from holdfast.recovery import line_range, recall
+from holdfast.renamed import renamed_argument
 from holdfast.stores.excerpts import excerpt
 from holdfast.stores.protocols import Closes
 from holdfast.text.visible import amount
