@@ -68,9 +68,10 @@ def smallest(finding: Finding, until: float) -> Finding:
 def _smaller(messages: Any) -> Iterator[Any]:
     if not isinstance(messages, list):
         return
-    for size in (len(messages) // 2, 2, 1):
-        for at in range(0, len(messages), size or 1):
-            yield messages[:at] + messages[at + (size or 1) :]
+    half = max(len(messages) // 2, 1)
+    for size, step in ((half, half), (4, 1), (3, 1), (2, 1), (1, 1)):  # an exchange goes as a whole
+        for at in range(0, len(messages), step):
+            yield messages[:at] + messages[at + size :]
     for number, (holder, key) in enumerate(places(messages)):
         value = holder[key]
         if isinstance(value, str | list) and len(value) > 1:
