@@ -32,6 +32,7 @@ COMMANDS = Registry(
         "run": "holdfast.cli.run:command",
         "config": "holdfast.cli.config:command",
         "sample": "holdfast.cli.sample:command",
+        "mcp": "holdfast.cli.mcp:command",
     },
 )
 
@@ -48,6 +49,7 @@ _ABOUT = {
     "run": "Run an agent or a program with such a proxy beside it.",
     "config": "Show which options hold, and from where.",
     "sample": "Write a recorded conversation, to try the others on.",
+    "mcp": "Offer recall, search and shortening to agents over MCP.",
 }
 """A line for each command of the table, so that help loads none of them."""
 

@@ -1,0 +1,60 @@
+"""``holdfast mcp``: recall, search and shortening for agents that speak MCP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import click
+
+from holdfast.cli.options import kept_in, store_options
+from holdfast.kernel.errors import ConfigError, MissingExtraError
+from holdfast.kernel.registry import Registry
+
+_PARTS = Registry("part of MCP", "mcp", {"serve": "holdfast.mcp.server:serve"})
+"""What needs the extra is loaded when something is served."""
+
+_PACKAGES = ("mcp", "pydantic")
+
+
+@click.command("mcp")
+@store_options
+@click.option(
+    "--thread", metavar="ID", default="", help="The conversation where a call names none."
+)
+@click.option(
+    "--root",
+    metavar="DIR",
+    default=".",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Files under it may be read.  [default: the working directory]",
+)
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="Serve streamable HTTP on 127.0.0.1 instead of standard input and output.",
+)
+def command(
+    store: str | None, store_key: str | None, thread: str, root: Path, port: int | None
+) -> int:
+    r"""Offer an agent tools over MCP: recall, search, compress_file, stats and remember.
+
+    \b
+    holdfast mcp --store sqlite:///agent.db
+    claude mcp add holdfast -- holdfast mcp --store sqlite:///agent.db
+    """
+    place = kept_in(store, store_key)
+    if place is None:
+        advice = "name one, as sqlite:///agent.db"
+        raise ConfigError("it is missing", place="--store", advice=advice)
+    try:
+        serve = cast("Callable[..., None]", _PARTS.load("serve"))
+    except ModuleNotFoundError as fault:
+        if fault.name in _PACKAGES:
+            raise MissingExtraError("this server", "mcp") from fault
+        raise
+    serve(place, thread, root, port)
+    return 0

@@ -1,0 +1,178 @@
+"""The server: its tools give text that is made for a model, and their errors are tool errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from holdfast import __version__
+from holdfast.agent.tools import FunctionTool, remember_tool, search_tool
+from holdfast.kernel.errors import HoldfastError, InputError
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.recovery import recall_tool
+from holdfast.session import Session
+from holdfast.single_text import shrink
+
+_INSTRUCTIONS = (
+    "A shortened text ends with a line such as [original: KEY (log, 12,410 tokens)]; recall gives "
+    "the original back, whole or in part. search looks through whole conversations that are kept. "
+    "compress_file reads a large file in few tokens."
+)
+_TOKENS = 2_000  # of a file, where nothing else is asked for
+_MOST = 50_000_000  # bytes of a file
+_ERROR = "error: "  # how tools of ours tell a model that its call was wrong
+
+Thread = Annotated[
+    str, Field(description="the conversation's name; by default the one of this server")
+]
+
+
+def server_of(store: str | KeyValueStore, thread: str = "", root: Path | None = None) -> MCPServer:
+    """A server over this store.
+
+    ``thread`` is the conversation where a call names none; ``compress_file`` reads files under
+    ``root`` alone, by default the working directory.
+    """
+    server: MCPServer = MCPServer("holdfast", instructions=_INSTRUCTIONS, version=__version__)
+    offered = _Tools(store, thread, (root or Path.cwd()).resolve())
+    for tool in (
+        offered.recall,
+        offered.search,
+        offered.compress_file,
+        offered.stats,
+        offered.remember,
+    ):
+        server.tool(structured_output=False)(tool)
+    return server
+
+
+class _Tools:
+    """What is offered; the docstrings are for the model."""
+
+    def __init__(self, store: str | KeyValueStore, thread: str, root: Path) -> None:
+        self._store, self._thread, self._root = store, thread, root
+
+    def recall(
+        self,
+        key: Annotated[str, Field(description="the key that stands after 'original:'")],
+        lines: Annotated[str, Field(description="a range of lines such as 10:80")] = "",
+        pattern: Annotated[
+            str, Field(description="a regular expression (RE2); only lines that match come back")
+        ] = "",
+        field: Annotated[str, Field(description="a path into JSON, such as orders[3].status")] = "",
+        offset: Annotated[
+            int, Field(description="how many characters of a long answer to pass over")
+        ] = 0,
+        thread: Thread = "",
+    ) -> str:
+        """Give back the original of a shortened text: whole, or lines, matches, a field of it."""
+        asked = {"key": key, "lines": lines, "pattern": pattern, "field": field, "offset": offset}
+        answer = ""
+        for name in (thread,) if thread else (self._thread, ""):  # files are kept without a name
+            answer = recall_tool(self._store, thread=name)(asked)
+            if not answer.startswith(_ERROR):
+                break
+        return _checked(answer)
+
+    def search(
+        self,
+        query: Annotated[str, Field(description="the words in which it was probably said")] = "",
+        message: Annotated[
+            int | None,
+            Field(description="the number of a message that was found, to read it whole"),
+        ] = None,
+        thread: Thread = "",
+    ) -> str:
+        """Find what was said or what a tool gave in a conversation that is kept, word for word."""
+        asked = {"query": query} if message is None else {"message": message}
+        with self._session(thread) as session:
+            return _called(search_tool(session), asked)
+
+    def compress_file(
+        self,
+        path: Annotated[str, Field(description="a text file: log, JSON, CSV, diff, code, prose")],
+        tokens: Annotated[int, Field(description="how many tokens it may take", ge=20)] = _TOKENS,
+        query: Annotated[str, Field(description="what you want to know of it")] = "",
+    ) -> str:
+        """Read a large file in few tokens, the query in view; it names a key for the rest."""
+        with _told():
+            small = shrink(self._text(path), tokens, query, store=self._store)
+        head = f"[{small.kind}: {small.tokens_before:,} tokens told in {small.tokens_after:,}]"
+        return f"{head}\n{small.text}"
+
+    def stats(self, thread: Thread = "") -> str:
+        """How much a conversation holds, and where it stands."""
+        with self._session(thread) as session:
+            return json.dumps(session.stats().to_dict(), indent=1)
+
+    def remember(
+        self,
+        text: Annotated[str, Field(description="one fact, decision or instruction, in full")],
+        thread: Thread = "",
+    ) -> str:
+        """Keep something in mind: it stands in every view of the conversation from then on."""
+        with self._session(thread, begins=True) as session:
+            return _called(remember_tool(session), {"text": text})
+
+    @contextmanager
+    def _session(self, thread: str, *, begins: bool = False) -> Generator[Session, None, None]:
+        """The conversation. Raises ToolError where nothing is kept of it."""
+        name = thread or self._thread
+        with _told():
+            if not name:
+                raise InputError("no conversation is named", place="thread", advice="give its name")
+            with Session(name, store=self._store) as session:
+                if not begins and not session.appended:
+                    advice = "check the name of the conversation"
+                    raise InputError(f"nothing is kept of {name!r}", place="thread", advice=advice)
+                yield session
+
+    def _text(self, path: str) -> str:
+        """The text of a file. Raises InputError for one that cannot be read, or may not be."""
+        file = (self._root / path).resolve()
+        if not file.is_relative_to(self._root):
+            advice = f"give a path under {self._root}"
+            raise InputError("it is outside of what may be read", place=path, advice=advice)
+        try:
+            if file.stat().st_size > _MOST:
+                raise InputError(f"it is larger than {_MOST:,} bytes", place=path)
+            return file.read_text("utf-8", "replace")
+        except OSError as fault:
+            raise InputError(f"it cannot be read ({fault.strerror})", place=path) from fault
+
+
+@contextmanager
+def _told() -> Generator[None, None, None]:
+    """What goes wrong is told to the model."""
+    try:
+        yield
+    except HoldfastError as fault:
+        raise ToolError(str(fault)) from fault
+
+
+def _called(tool: FunctionTool, arguments: dict[str, Any]) -> str:
+    with _told():
+        return _checked(str(tool(json.dumps(arguments))))
+
+
+def _checked(answer: str) -> str:
+    """The answer. Raises ToolError for one that says that the call was wrong."""
+    if answer.startswith(_ERROR):
+        raise ToolError(answer.removeprefix(_ERROR))
+    return answer
+
+
+def serve(store: str | KeyValueStore, thread: str, root: Path, port: int | None) -> None:
+    """Serve until the client goes: over standard input and output, or on loopback at this port."""
+    server = server_of(store, thread, root)
+    if port is None:
+        server.run("stdio")
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=port)
