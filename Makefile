@@ -8,8 +8,10 @@ SHARDS ?= 50
 BUDGET ?= 8000
 
 SECONDS ?= 600
+MINUTES ?= 20
 
 .PHONY: demo test test-stores servers lint types contracts bare tests conformance test-deep fuzz bench beside quality docs docs-serve coverage help size clean
+.PHONY: test-doors soak
 
 demo: $(VENV)/.installed ## fit a recorded conversation to a budget and show what became of each message
 	@$(BIN)/python examples/demo.py --budget $(BUDGET)
@@ -62,6 +64,25 @@ conformance: $(VENV)/.dev ## HOLDFAST_CASES=FILE make conformance
 test-deep: $(VENV)/.dev ## a million generated conversations, in shards of 20,000 that can run apart: SHARD=7
 	$(BIN)/python -m tests.properties $(if $(SHARD),--shard $(SHARD),--shards $(SHARDS))
 
+test-doors: .venv-doors/.installed .node/.installed ## agents, gateways and frameworks as they are installed; in environments of their own
+	.venv-doors/bin/python -m pytest $(DOORS) tests/clients/agents.py
+
+DOORS := -p no:cacheprovider -o filterwarnings=default::UserWarning
+
+.venv-doors/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-doors
+	.venv-doors/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy,mcp,langchain,openai,anthropic,gemini]' langchain-openai pytest hypothesis
+	@touch $@
+
+.node/.installed:
+	@command -v npm >/dev/null || (apt-get update --quiet && apt-get install --quiet --yes nodejs npm)
+	npm install --silent --no-audit --no-fund --prefix .node @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0
+	node .node/node_modules/@anthropic-ai/claude-code/install.cjs
+	@touch $@
+
+soak: $(VENV)/.dev ## the proxy under load, with a provider that fails in every way; MINUTES=20
+	$(BIN)/python -m benchmarks.proxy.soak --minutes $(MINUTES)
+
 fuzz: $(VENV)/.dev ## random conversations against an independent checker; SECONDS=3600 SEED=7; prints the smallest case
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
@@ -97,4 +118,4 @@ size: ## how much there is of src/holdfast, in figures that no formatting change
 	$(PYTHON) -m benchmarks.size
 
 clean:
-	rm -rf $(VENV) .venv-bare .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bare .venv-peers .venv-doors .node build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -52,6 +52,8 @@ class Provider:
     """How many requests are refused with 429 first."""
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     """Calls to be made, whatever the rounds say."""
+    turn: Callable[[int, dict[str, Any]], tuple[str, dict[str, Any]] | None] | None = None
+    """Decides about every turn by its number and the request, in the place of all this."""
     seen: list[Seen] = field(default_factory=list)
     made: int = 0
     answer: str = "fine"
@@ -87,6 +89,9 @@ class Provider:
             return None
         if self.calls:
             return self.calls.pop(0)
+        if self.turn:
+            self.made += 1
+            return self.turn(self.made, body)
         if self.made >= self.rounds:
             return None
         name, schema = next((each for each in offered if each[0] == self.tool), offered[0])

@@ -180,7 +180,16 @@ def test_budgets_are_told_by_model_and_by_share_of_the_window():
     assert budgets.of("gpt-5", {}).tokens() == 32_000
     assert Budgets().of("gpt-4o", {"max_tokens": 8_000}).tokens() == 120_000
     assert Budgets().of("nobody-knows-it", {}) is None
-    assert Budgets(Budget(limit=9_000, target=0.5)).of("gpt-4o", {}).target == 0.5
+
+
+def test_a_view_that_is_made_anew_leaves_room_to_grow_beside_what_is_fixed():
+    tools = [{**talks.CHAT_TOOL, "n": n, "about": "a long text " * 150} for n in range(10)]
+    fixed = total(body_of([{"role": "system", "content": "Be terse."}], tools=tools))
+    fitted = fitter("8k").fit(CHAT, body_of(talks.chat(30), tools=tools))
+    assert 3_000 < fixed < 5_000
+    assert 0.6 * (8_000 - fixed) < fitted.after - fixed <= 0.76 * (8_000 - fixed)
+    stated = fitter(Budget(limit=8_000, target=0.5)).fit(CHAT, body_of(talks.chat(30)))
+    assert stated.after <= 4_000
 
 
 def test_where_tokens_are_estimated_the_declared_error_stays_free():

@@ -16,8 +16,9 @@ Size = int | str | Budget | None
 """``32_000``, ``"32k"``, ``"80%"`` of the model's window, a Budget, or None for all of it."""
 
 TARGET = 0.75
-"""Share of the budget that a view takes when it is made anew, so that it can grow at its end for
-some requests: what a provider has cached of it holds so long."""
+"""Share of the room beside what is fixed (the system's messages, the tools) that a view takes when
+it is made anew, so that it can grow at its end for some requests: what a provider has cached of it
+holds so long."""
 
 _UNKNOWN = 0.2  # the error of a count for a model of which nothing is known, as of most open models
 _ANSWER = 0.5  # of the window, at most, that is kept for the answer
@@ -27,8 +28,9 @@ _ANSWER = 0.5  # of the window, at most, that is kept for the answer
 class Budgets:
     """Budgets by the names of models: the first pattern that matches, else ``default``.
 
-    ``target`` is used where a budget states none. Where tokens of a model can only be estimated,
-    the declared error of the count stays free, unless a budget states a headroom of its own.
+    ``target`` is a share as ``TARGET``, for budgets that state none. Where tokens of a model can
+    only be estimated, the declared error of the count stays free, unless a budget states a headroom
+    of its own.
     """
 
     default: Size = None
@@ -47,13 +49,21 @@ class Budgets:
         budget = _stated(next(found, self.default), model, body)
         if budget is None:
             return None
-        if budget.target is None and budget.trigger is None:
-            budget = replace(budget, target=self.target)
         if not budget.headroom and model:
             accuracy = counter_for(model).accuracy
             error = _UNKNOWN if accuracy.kind == "unknown" else accuracy.error or 0.0
             budget = replace(budget, headroom=error)
         return budget
+
+
+def roomy(budget: Budget, share: float, allowed: int, fixed: int) -> Budget:
+    """The budget, with a target that leaves room to grow, if it states none; all in tokens.
+
+    ``allowed`` is what the whole may take, ``fixed`` what of it no view can change.
+    """
+    if budget.target is not None or budget.trigger is not None or fixed >= allowed:
+        return budget
+    return replace(budget, target=fixed + int((allowed - fixed) * share))
 
 
 def checked(size: Size) -> Size:

@@ -17,7 +17,7 @@ from holdfast.engine import chosen
 from holdfast.formats import named
 from holdfast.formats.values import is_list
 from holdfast.http.bodies import model_in, plain, read_object, written
-from holdfast.http.budgets import Budgets
+from holdfast.http.budgets import Budgets, roomy
 from holdfast.http.endpoints import Endpoint, endpoint_of
 from holdfast.http.growth import Sent, Views, chain_of, grown, positions
 from holdfast.http.threads import named_in_body, thread_of
@@ -28,6 +28,7 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.options import Options, check
 from holdfast.providers.vendor import refusal
 from holdfast.result import CompressionResult
+from holdfast.tokens import window_of
 from holdfast.trace import log
 
 _SHOWS = (b"image", b"media", b"file", b"document", b"audio", b"Data")
@@ -211,7 +212,7 @@ class Fitter:
                 result, before = found, sent.before + found.metrics.tokens_before - sent.after
         again = result is not None
         if result is None:
-            result = compress(request.body, request.budget, **options)
+            result = compress(request.body, self._roomy(request), **options)
             before = result.metrics.tokens_before
         kept = again or result.status == "compacted"
         if kept and not origin.aside:
@@ -264,8 +265,20 @@ class Fitter:
         if learned is None:
             return budget
         if budget is None or learned < budget.tokens(learned):
-            return Budget(limit=learned, target=self.budgets.target)
+            return Budget(limit=learned)
         return budget
+
+    def _roomy(self, request: _Request) -> Budget:
+        """The budget for a view that is made anew: it leaves room to grow."""
+        counted = count(
+            request.body,
+            model=request.model or None,
+            format=request.endpoint.format,
+            counter=self.options.get("counter"),
+        )
+        fixed = sum(message.tokens for message in counted.messages if message.role == "system")
+        allowed = request.budget.tokens(window_of(request.model))
+        return roomy(request.budget, self.budgets.target, allowed, fixed + counted.overhead)
 
     def _sure(self, model: str) -> int:
         """Bytes of a body that fits whatever is in it: no text has more tokens than bytes."""

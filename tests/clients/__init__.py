@@ -1,0 +1,1 @@
+"""Clients that ``make test-doors`` installs, as they are, against the tests' own provider."""
