@@ -273,7 +273,7 @@ class Fitter:
         counted = count(
             request.body,
             model=request.model or None,
-            format=request.endpoint.format,
+            format=named(request.endpoint.format),
             counter=self.options.get("counter"),
         )
         fixed = sum(message.tokens for message in counted.messages if message.role == "system")
