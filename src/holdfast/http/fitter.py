@@ -82,6 +82,17 @@ class _Origin:
     aside: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Viewed:
+    """What is to be sent of a conversation; ``before`` is its tokens as a whole."""
+
+    result: CompressionResult
+    thread: str
+    before: int
+    grown: bool
+    changed: bool
+
+
 class _AsItIs:
     """A strategy that changes nothing: what remains of a run is that secrets are masked."""
 
@@ -134,6 +145,25 @@ class Fitter:
             return quick or self._fit(endpoint, raw, encoding, _Origin(thread, owner, aside))
         except Exception as fault:  # noqa: BLE001 - fail open: whatever it is, the request goes on
             return self._failed(raw, endpoint, fault)
+
+    def fit_body(
+        self, body: Mapping[str, Any], endpoint: Endpoint, *, thread: str = ""
+    ) -> Mapping[str, Any]:
+        """A body that was read already; the very same where nothing is to be done.
+
+        Untouched messages are the very same objects. What cannot be fitted, as ``fit`` has it.
+        """
+        try:
+            model = self.options.get("model") or endpoint.model or str(body.get("model") or "")
+            budget = self._budget(model, body)
+            if budget is None:
+                return body
+            request = _Request(body, endpoint, model, budget, self._options(endpoint, model))
+            found = self._viewed(request, _Origin(thread, ""))
+        except Exception as fault:  # noqa: BLE001 - as in ``fit``
+            self._failed(b"", endpoint, fault)
+            return body
+        return found.result.messages if found and found.changed else body
 
     def at_once(self, path: str, raw: bytes, encoding: str = "") -> Fitted | None:
         """The body as it is, where it fits whatever is in it; None where it has to be read."""
@@ -191,10 +221,29 @@ class Fitter:
         return self._sent(raw, request, origin)
 
     def _sent(self, raw: bytes, request: _Request, origin: _Origin) -> Fitted:
+        found = self._viewed(request, origin)
+        if found is None:
+            return Fitted(raw, request.endpoint, request.model, note="no messages")
+        result, changed = found.result, found.changed
+        return Fitted(
+            written(result.messages) if changed else raw,
+            request.endpoint,
+            request.model,
+            found.thread,
+            changed=changed,
+            before=found.before,
+            after=result.metrics.tokens_after,
+            grown=found.grown,
+            result=result,
+            note="" if changed else "within the budget",
+        )
+
+    def _viewed(self, request: _Request, origin: _Origin) -> _Viewed | None:
+        """The view of a conversation; None where there is none."""
         field = named(request.endpoint.format).key(request.body)
         messages: object = request.body.get(field)
         if not is_list(messages) or not messages:
-            return Fitted(raw, request.endpoint, request.model, note="no messages")
+            return None
         chain = chain_of(messages, f"{origin.owner}\0{request.endpoint.format}".encode())
         sent = self.views.found(chain)
         said = origin.thread or named_in_body(request.body)
@@ -214,26 +263,15 @@ class Fitter:
         if result is None:
             result = compress(request.body, self._roomy(request), **options)
             before = result.metrics.tokens_before
-        kept = again or result.status == "compacted"
-        if kept and not origin.aside:
+        changed = again or result.status == "compacted"
+        if changed and not origin.aside:
             placed = positions(result.messages[field], messages)
             now = Sent(len(messages), placed, name, before, result.metrics.tokens_after)
             self.views.keep(chain, now, sent.length if sent else 0)
         if self.redacts and result.status != "compacted":
             result = _masked(result, options)
-        changed = again or result.status == "compacted"
-        return Fitted(
-            written(result.messages) if changed else raw,
-            request.endpoint,
-            request.model,
-            name,
-            changed=changed,
-            before=before,
-            after=result.metrics.tokens_after,
-            grown=again,
-            result=result,
-            note="" if changed else "within the budget",
-        )
+            changed = changed or result.status == "compacted"
+        return _Viewed(result, name, before, grown=again, changed=changed)
 
     def _fit_harder(
         self,

@@ -1,0 +1,1 @@
+"""Doors of other frameworks: one file each, which loads the framework."""

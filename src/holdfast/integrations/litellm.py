@@ -1,0 +1,88 @@
+"""LiteLLM: a callback for its SDK and its proxy, and a guardrail for its proxy.
+
+Its synchronous calls ask no callback: for those set ``litellm.client_session`` to
+``holdfast.http.client("32k", library="httpx")``.
+"""
+
+# pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUntypedBaseClass=false
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Unpack, cast
+
+from litellm.integrations.custom_guardrail import CustomGuardrail
+from litellm.integrations.custom_logger import CustomLogger
+
+from holdfast.http.budgets import Budgets, Size
+from holdfast.http.endpoints import Endpoint
+from holdfast.http.fitter import Fitter
+from holdfast.options import Options, lists_options
+
+_CALLS: Mapping[str, tuple[Endpoint, str]] = {
+    "completion": (Endpoint("openai", "openai_chat"), "messages"),
+    "acompletion": (Endpoint("openai", "openai_chat"), "messages"),
+    "anthropic_messages": (Endpoint("anthropic", "anthropic"), "messages"),
+    "aanthropic_messages": (Endpoint("anthropic", "anthropic"), "messages"),
+    "responses": (Endpoint("openai", "openai_responses"), "input"),
+    "aresponses": (Endpoint("openai", "openai_responses"), "input"),
+}
+"""What LiteLLM calls its kinds of calls: whose form the conversation has, and where it stands."""
+
+_COUNTED = ("model", "tools", "system", "instructions", "max_tokens", "previous_response_id")
+"""What is read of a call beside its messages."""
+
+
+class HoldfastCallback(CustomLogger):
+    """Fits each call once its deployment is known: ``litellm.callbacks = [HoldfastCallback("32k")]``.
+
+    The budget is one of ``holdfast.http.client``, the options are those of ``compress``.
+    """
+
+    @lists_options
+    def __init__(
+        self,
+        budget: Size = None,
+        *,
+        budgets: Mapping[str, Size] | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__()
+        self.fitter = Fitter(Budgets(budget, budgets or {}), options)
+
+    async def async_pre_call_deployment_hook(
+        self, kwargs: dict[str, Any], call_type: Any
+    ) -> dict[str, Any]:
+        """The call as it fits."""
+        return await asyncio.to_thread(_fitted, self.fitter, kwargs, call_type)
+
+
+class HoldfastGuardrail(CustomGuardrail):
+    """The same for a proxy's ``guardrails``: ``budget`` and ``profile`` stand in its settings."""
+
+    def __init__(self, **settings: Any) -> None:
+        budget = settings.pop("budget", None)
+        options = {name: settings.pop(name) for name in ("profile", "redact") if name in settings}
+        super().__init__(**settings)
+        self.fitter = Fitter(Budgets(budget), cast("Options", options))
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> dict[str, Any]:
+        """The request as it fits."""
+        del user_api_key_dict, cache
+        return await asyncio.to_thread(_fitted, self.fitter, data, call_type)
+
+
+def _fitted(fitter: Fitter, call: dict[str, Any], call_type: Any) -> dict[str, Any]:
+    endpoint, field = _CALLS.get(str(getattr(call_type, "value", call_type)), (None, ""))
+    if (
+        endpoint is None
+        or not isinstance(call.get(field), list)
+        or call.get("previous_response_id")
+    ):
+        return call
+    body = {name: call[name] for name in (*_COUNTED, field) if call.get(name) is not None}
+    return {**call, field: fitter.fit_body(body, endpoint)[field]}
