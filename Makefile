@@ -64,7 +64,8 @@ conformance: $(VENV)/.dev ## HOLDFAST_CASES=FILE make conformance
 test-deep: $(VENV)/.dev ## a million generated conversations, in shards of 20,000 that can run apart: SHARD=7
 	$(BIN)/python -m tests.properties $(if $(SHARD),--shard $(SHARD),--shards $(SHARDS))
 
-test-doors: .venv-doors/.installed .node/.installed ## agents, gateways and frameworks as they are installed; in environments of their own
+test-doors: .venv-doors/.installed .venv-litellm/.installed .node/.installed ## agents, gateways and frameworks as they are installed; in environments of their own
+	.venv-litellm/bin/python -m pytest $(DOORS) tests/clients/litellm_calls.py
 	.venv-doors/bin/python -m pytest $(DOORS) tests/clients/agents.py
 
 DOORS := -p no:cacheprovider -o filterwarnings=default::UserWarning
@@ -72,6 +73,11 @@ DOORS := -p no:cacheprovider -o filterwarnings=default::UserWarning
 .venv-doors/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-doors
 	.venv-doors/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy,mcp,langchain,openai,anthropic,gemini]' langchain-openai pytest hypothesis
+	@touch $@
+
+.venv-litellm/.installed: pyproject.toml # which pins older packages of the vendors
+	$(PYTHON) -m venv .venv-litellm
+	.venv-litellm/bin/python -m pip install --quiet --disable-pip-version-check -e . litellm mcp pytest hypothesis
 	@touch $@
 
 .node/.installed:
@@ -89,13 +95,14 @@ fuzz: $(VENV)/.dev ## random conversations against an independent checker; SECON
 bench: .venv-peers/.installed ## DATA=FILE, else the recorded examples strung together; peers in an environment of their own
 	.venv-peers/bin/python -m benchmarks.speed $(if $(DATA),--data $(DATA))
 	.venv-peers/bin/python -m benchmarks.session $(if $(DATA),--data $(DATA))
+	.venv-peers/bin/python -m benchmarks.proxy.beside
 
 beside: .venv-peers/.installed ## what is still there after fitting, beside other libraries: the table of README
 	.venv-peers/bin/python -m benchmarks.beside
 
 .venv-peers/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local]' langchain-core headroom-ai litellm
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local,proxy]' langchain-core headroom-ai litellm
 	@touch $@
 
 quality: $(VENV)/.dev ## SHARED=DIR that holds bench/ and data/; PARTS="runs said" for some of it
@@ -118,4 +125,4 @@ size: ## how much there is of src/holdfast, in figures that no formatting change
 	$(PYTHON) -m benchmarks.size
 
 clean:
-	rm -rf $(VENV) .venv-bare .venv-peers .venv-doors .node build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bare .venv-peers .venv-doors .venv-litellm .node build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import httpx2
 import pytest
 
+import holdfast
 from holdfast.cli import main
 from holdfast.cli.run import _told
 from tests.doors import talks
@@ -66,6 +67,14 @@ def test_run_stands_beside_a_program_and_ends_with_its_code(provider):
     )
     assert (done.stdout, done.returncode) == ("fine\n", 7), done.stderr
     assert len(provider.asked[0].body["messages"]) < len(talks.chat(30))
+
+
+def test_the_configuration_says_what_the_command_line_does_not(provider, tmp_path):
+    file = tmp_path / "holdfast.toml"
+    file.write_text('model = "gpt-4"\n[budget]\nlimit = 8000\n')
+    with serve("--upstream", provider.url, "--config", str(file)) as (address, _):
+        post(address + CHAT, {"model": "gpt-4o", "messages": talks.chat(30)})
+    assert holdfast.count(provider.asked[0].body, model="gpt-4o").total <= 8_000
 
 
 def test_codex_is_told_in_its_own_way():

@@ -7,11 +7,23 @@ from typing import Any, cast
 
 import click
 
-from holdfast.cli.options import LLM, PROFILE, REDACT, having, kept_in, options_of, store_options
+from holdfast.cli.options import (
+    CONFIG,
+    LLM,
+    PROFILE,
+    REDACT,
+    configured,
+    having,
+    kept_in,
+    options_of,
+    store_options,
+)
 from holdfast.http.budgets import Budgets, Size, checked
 from holdfast.http.endpoints import Vendor
+from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.registry import Registry
+from holdfast.options import Options
 from holdfast.proxy.settings import UPSTREAMS, Settings
 
 _PARTS = Registry(
@@ -20,6 +32,9 @@ _PARTS = Registry(
     {"serve": "holdfast.proxy.server:serve", "serving": "holdfast.proxy.server:serving"},
 )
 """What needs the extra is loaded when something is served."""
+
+_REQUESTS = frozenset({"model", "format", "thread"})
+"""What each request says itself."""
 
 _PACKAGES = ("aiohttp", "uvicorn", "prometheus_client")
 
@@ -53,19 +68,23 @@ proxy_options = having(
     LLM,
     REDACT,
     store_options,
+    CONFIG,
 )
 """Give a command the options that ``settings_of`` reads."""
 
 
 def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
-    """The settings that these options state."""
-    options = options_of({"form": None, **given})
+    """The settings that these options state, and the configuration where they do not."""
+    said = options_of({"form": None, **given})
+    options = cast(
+        "Options", {name: value for name, value in said.items() if name not in _REQUESTS}
+    )
     store = kept_in(given["store"], given["store_key"])
     if store is not None:
         options["store"] = store
     return Settings(
         upstreams=upstreams_of(given["upstream"]),
-        budgets=Budgets(_size(given["budget"]), _by_model(given["budget_for"])),
+        budgets=Budgets(_size(given["budget"]) or _configured(), _by_model(given["budget_for"])),
         options=options,
         recall=given["recalls"],
         **more,
@@ -92,6 +111,12 @@ def upstreams_of(given: Sequence[str]) -> dict[Vendor, str]:
         else:
             found = dict.fromkeys(UPSTREAMS, each.rstrip("/"))
     return found
+
+
+def _configured() -> Budget | None:
+    """The budget of the configuration, if that states how much there is."""
+    budget = configured().budget
+    return budget if budget.limit or budget.window else None
 
 
 def _size(given: str | None) -> Size:

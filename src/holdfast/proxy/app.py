@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from time import perf_counter
 from typing import Any
@@ -47,10 +47,13 @@ _CONNECT = 15.0  # seconds
 
 
 class Proxy:
-    """One application; its upstream connections are shared by all requests."""
+    """One application; its upstream connections are shared by all requests.
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    ``ready`` is called once it is warm.
+    """
+
+    def __init__(self, settings: Settings, ready: Callable[[], object] | None = None) -> None:
+        self.settings, self._ready = settings, ready
         self.fitter = Fitter(settings.budgets, settings.options, reads=settings.recall)
         self.figures = Figures()
         self.pages = Pages(settings, self.fitter, self.figures)
@@ -79,6 +82,8 @@ class Proxy:
             elif self._session is not None:
                 await self._session.close()
             await send({"type": f"{message['type']}.complete"})
+            if self._ready and message["type"] == "lifespan.startup":
+                self._ready()
             if message["type"] == "lifespan.shutdown":
                 return
 

@@ -36,9 +36,9 @@ def _listening(settings: Settings) -> socket.socket:
     return found
 
 
-def _server(settings: Settings) -> uvicorn.Server:
+def _server(settings: Settings, ready: Callable[[], object] | None = None) -> uvicorn.Server:
     config = uvicorn.Config(
-        Proxy(settings),
+        Proxy(settings, ready),
         ws="none",
         access_log=False,
         log_level="critical",
@@ -57,13 +57,13 @@ def address(settings: Settings, listening: socket.socket) -> str:
 
 
 def serve(settings: Settings, told: Callable[[str], object]) -> None:
-    """Run until a signal ends it; ``told`` is given the address as soon as it is known.
+    """Run until a signal ends it; ``told`` is given the address once it is warm.
 
     Raises ConfigError where it cannot listen.
     """
     listening = _listening(settings)
-    server = _server(settings)
-    told(address(settings, listening))
+    where = address(settings, listening)
+    server = _server(settings, lambda: told(where))
     with suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
 
