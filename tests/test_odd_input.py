@@ -107,7 +107,10 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"format": 5}, "format: 5 is not text"),
         ({"profile": "fats"}, "there is no profile named 'fats'; did you mean 'fast'? known are "),
         ({"profile": None}, "profile: None is not text"),
-        ({"profile": "gone.toml"}, "gone.toml: the profile cannot be read"),
+        (
+            {"profile": "gone.toml"},
+            "gone.toml: it cannot be read (No such file or directory); name a TOML or YAML file",
+        ),
         ({"query": 5}, "query: 5 is not text"),
         ({"query": ["x"]}, "query: ['x'] is not text"),
         (
@@ -149,7 +152,7 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"strategy": lambda needed: None}, "strategy: it cannot be made from nothing ("),
         (
             {"on_failure": "explode"},
-            'on_failure: \'explode\' is not a choice; give "degrade" or "raise"',
+            'on_failure: \'explode\' is not a choice; give "degrade", "fit" or "raise"',
         ),
         (
             {"counter": 5},

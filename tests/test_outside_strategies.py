@@ -112,7 +112,10 @@ def test_its_name_is_among_the_known_ones_while_it_is_installed(thin):
     assert thin in COMPRESSORS.names()
     with pytest.raises(holdfast.ConfigError, match="did you mean 'thin'"):
         holdfast.compress(agent_run(6), 100, strategy="thinn")
-    with pytest.raises(holdfast.ConfigError, match="'last' is not a key here; known are first"):
+    with pytest.raises(
+        holdfast.ConfigError,
+        match=r"profile:4: steps\[0\].last: there is no such key; known are first",
+    ):
         read_profile('name = "x"\n[[steps]]\nstrategy = "thin"\nlast = 1')
 
 

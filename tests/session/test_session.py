@@ -10,8 +10,8 @@ import holdfast
 from holdfast.kernel.errors import BudgetError, ConfigError, FormatError, InputError, NotFoundError
 from holdfast.session import Session
 from holdfast.stores.in_process import InProcessStore
-from holdfast.stores.wrappers import PrefixStore
 from tests.session.talks import TOPICS, call, chatter, talk
+from tests.stores.doubles import TextStore
 
 BUDGET = 900
 
@@ -77,8 +77,8 @@ class TestAppending:
 
     def test_a_store_of_keys_alone_is_refused_in_one_line(self):
         with pytest.raises(ConfigError) as refused:
-            Session("t", store=PrefixStore(InProcessStore(), "a"))
-        assert "keeps keys and values but no logs" in str(refused.value)
+            Session("t", store=TextStore())
+        assert "TextStore keeps keys and values but no logs" in str(refused.value)
         assert "sqlite:///agent.db" in str(refused.value)
 
     def test_clocks_that_go_backwards_keep_the_order_of_the_log(self, store):

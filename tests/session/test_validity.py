@@ -31,8 +31,6 @@ REFUSED = {
     "words before a result": ("anthropic", USER, call("a"), said("user", _TEXT, *result("a")["content"])),
     "words after a call": ("anthropic", USER, said("assistant", *call("a")["content"], _TEXT), result("a"), USER),
     "an id with a colon": ("anthropic", USER, call("a:1"), result("a:1")),
-    "a word of the system's in the list": ("anthropic", _SYSTEM, USER, call("a"), result("a")),
-    "a word of the system's before the wire is known": (None, _SYSTEM, USER, call("a"), result("a")),
     "thinking that begins within the loop": (
         "anthropic", USER, call("a"), result("a"), said("assistant", _THOUGHT, *call("b")["content"]), result("b"),
     ),
@@ -57,6 +55,21 @@ def test_every_view_is_valid_and_everything_is_kept(tmp_path, refused, reopened)
         assert holdfast.validate(messages, provider=session.wire().name)
         assert holdfast.validate(view.messages, provider=session.wire().name) == []
         assert view.tokens == holdfast.count(view.messages, format=session.wire().name).total
+        assert session.restore() == session.messages() == messages
+
+
+@pytest.mark.parametrize("named", ["anthropic", None])
+def test_a_message_of_the_systems_among_those_of_the_messages_api_stays_where_it_is(
+    tmp_path, named
+):
+    messages = [_SYSTEM, USER, call("a"), result("a")]
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("t", store=url, budget=400, format=named) as session:
+        session.append(*messages)
+    with Session("t", store=url, budget=400, format=named) as session:
+        view = session.fit()
+        assert view.messages[0] == _SYSTEM
+        assert holdfast.validate(view.messages, provider="anthropic") == []
         assert session.restore() == session.messages() == messages
 
 

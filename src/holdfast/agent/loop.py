@@ -268,7 +268,10 @@ class AgentLoop:
 def _check(model: object, session: object, trigger: object, rounds: object) -> None:
     """Raises ConfigError for what no loop can run with, before anything is said."""
     if not callable(model):
-        advice = "give a function of messages and tools' schemas that returns the model's message"
+        advice = (
+            "give a function of the messages and the tools' schemas "
+            "that returns the model's message"
+        )
         raise ConfigError(f"{named(model)} is no model", place="model", advice=advice)
     if not isinstance(trigger, str) or trigger not in get_args(Trigger):
         advice = f"known are {', '.join(get_args(Trigger))}"

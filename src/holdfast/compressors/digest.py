@@ -113,7 +113,8 @@ class Digest(Configured):
 
     def _notes(self, told: Sequence[Message], room: int, count: Callable[[str], int]) -> str:
         """What is told of the messages, and behind it the exact things that it does not name."""
-        info = StructuredInfo.of(told) if self.facts else StructuredInfo()
+        # a secret without the words that show it to be one could not be masked later
+        info = StructuredInfo.of(list(map(concealed, told))) if self.facts else StructuredInfo()
         bodies = {at: body for at, m in enumerate(told) if (body := body_of(m)) is not None}
         if self.facts:
             bodies = {at: without_facts(body) for at, body in bodies.items()}

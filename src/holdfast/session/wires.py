@@ -27,7 +27,7 @@ def wire_of(name: str) -> Format:
 
 def form_of(originals: Sequence[object], state: State) -> Format:
     """The wire of these messages in a thread that stands so; what is plain may be any vendor's."""
-    return _found(originals, state.format, exchanged=is_exchanged(state))
+    return _found(originals, state.format, begun=state.messages > 0, exchanged=is_exchanged(state))
 
 
 def check(
@@ -46,8 +46,10 @@ def check(
 
 def _check_each(originals: Sequence[object], state: State) -> None:
     known, exchanged = state.format, is_exchanged(state)
+    begun = state.messages > 0
     for original in () if _is_settled(known, exchanged=exchanged) else originals:
-        form = _found([original], known, exchanged=exchanged)
+        form = _found([original], known, begun=begun, exchanged=exchanged)
+        begun = True
         message = form.read([original]).messages[0]
         known = known if form.name == "plain" else form.name
         exchanged = exchanged or bool(message.calls or message.results)
@@ -114,11 +116,23 @@ def oddity(message: Message, before: Message | None, form: Format) -> Oddity | N
     )
 
 
-def _found(originals: Sequence[object], known: str, *, exchanged: bool) -> Format:
+def _found(originals: Sequence[object], known: str, *, begun: bool, exchanged: bool) -> Format:
     if _is_settled(known, exchanged=exchanged):
         return wire_of(known)
     seen = detect(list(originals))
+    if begun and not _reads_plain(seen.name):
+        return wire_of(known or "plain")
     return seen if seen.name != "plain" or not known else wire_of(known)
+
+
+@cache
+def _reads_plain(name: str) -> bool:
+    """Whether the wire can read a plain message: on others a thread that began plain cannot go on."""
+    try:
+        wire_of(name).read([{"role": "user", "content": "plain"}])
+    except FormatError:
+        return False
+    return True
 
 
 def _is_settled(known: str, *, exchanged: bool) -> bool:
