@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.formats import detect
-from holdfast.formats.convert import to_anthropic, to_openai
-from holdfast.kernel.errors import FormatError
+from holdfast.formats import detect, named
+from holdfast.formats.convert import convert, to_anthropic, to_openai
+from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.validity import validate
 from tests.formats.rules.messages import assistant, calling, result, tool, use, user
 
@@ -171,3 +171,95 @@ def test_words_beside_results_follow_them_and_images_become_the_users():
             ],
         },
     ]
+
+
+WIRES = ("openai_chat", "openai_responses", "anthropic", "bedrock", "gemini", "converse")
+
+
+def request() -> dict:
+    function = {"name": "read", "description": "Reads.", "parameters": {"type": "object"}}
+    return {
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            user("x"),
+            calling("a", "b"),
+            tool("a", "1"),
+            tool("b", "2"),
+            assistant("y"),
+            user("z"),
+        ],
+        "tools": [{"type": "function", "function": function}],
+    }
+
+
+def told(messages: list) -> list:
+    """Who says what, without the ids of calls, which a wire may lack."""
+    read = named("openai_chat").read(messages).messages
+    return [(message.role, [part.text for part in message.parts]) for message in read]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_every_wire_expresses_a_run_and_gives_it_back(wire):
+    body = convert(request(), wire)
+    assert validate(body, wire) == []
+    assert detect(body).name in (wire, "anthropic")
+    assert convert(body, "openai_chat", wire)["tools"] == request()["tools"]
+    back = convert(body, "openai_chat", wire)["messages"]
+    assert told(back) == told(request()["messages"])
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_conversation_of_each_wire_goes_to_each_other(wire):
+    body = convert(request(), wire)
+    for other in WIRES:
+        assert validate(convert(body, other, wire), other) == []
+
+
+def test_items_of_one_reply_become_one_message():
+    items = [
+        user("x"),
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        assistant("Reading."),
+        {"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"},
+        {"type": "function_call", "call_id": "b", "name": "read", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "b", "output": "2"},
+        {"type": "function_call_output", "call_id": "a", "output": "1"},
+    ]
+    messages = convert(items, "openai_chat")["messages"]
+    assert messages[1] == calling("a", "b") | {"content": "Reading."}
+    assert messages[2:] == [tool("b", "2"), tool("a", "1")]
+
+
+def test_tools_among_the_items_become_tools_of_the_request():
+    given = {"type": "function", "name": "read", "parameters": {"type": "object"}}
+    space = {"type": "namespace", "name": "files", "tools": [given]}
+    items = [{"type": "additional_tools", "role": "developer", "tools": [space]}, user("x")]
+    assert convert(items, "anthropic") == {
+        "messages": [user("x")],
+        "tools": [{"name": "read", "input_schema": {"type": "object"}}],
+    }
+
+
+def test_an_image_goes_where_the_wire_has_a_place_for_it():
+    content = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    messages = [{"role": "user", "content": content}]
+    shown = {
+        "gemini": ("contents", "parts", {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}),
+        "converse": (
+            "messages",
+            "content",
+            {"image": {"format": "png", "source": {"bytes": "AAAA"}}},
+        ),
+        "openai_responses": (
+            "input",
+            "content",
+            {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
+        ),
+    }
+    for wire, (field, inner, block) in shown.items():
+        assert convert(messages, wire)[field] == [{"role": "user", inner: [block]}]
+
+
+def test_plain_is_no_wire_to_convert_to():
+    with pytest.raises(ConfigError, match="to: 'plain' is no wire to convert to; known are"):
+        convert([user("x")], "plain")

@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 from holdfast.compressors.summaries import mark
+from holdfast.formats.convert import convert
 
 WORDS = "retry budget cache the a deploy failed order W2611340 /srv/app/main.py 404 déjà vu naïve 你好 世界 🙂 e\u0301".split()
 ODD = (
@@ -84,12 +85,17 @@ def _role(rng: Random) -> str:
 
 def openai_chat(rng: Random) -> list[Any]:
     """Chat completions with parallel and successive calls."""
-    ids = Ids(rng, reuse=0.03)
     messages: list[Any] = (
         [{"role": rng.choice(("system", "developer")), "content": words(rng)}]
         if rng.random() < 0.7
         else []
     )
+    return _broken(rng, _retold(rng, _talk(rng, messages), ("user", "assistant", "system")))
+
+
+def _talk(rng: Random, messages: list[Any]) -> list[Any]:
+    """The messages, and after them words and exchanges of Chat Completions."""
+    ids = Ids(rng, reuse=0.03)
     length = len(messages) + _length(rng)
     while len(messages) < length:
         kind = rng.random()
@@ -99,7 +105,45 @@ def openai_chat(rng: Random) -> list[Any]:
             messages.append({"role": "assistant", "content": sayable(rng), **_extra(rng)})
         else:
             messages.extend(_openai_exchange(rng, ids))
-    return _broken(rng, _retold(rng, messages, ("user", "assistant", "system")))
+    return messages
+
+
+def openai_responses(rng: Random) -> Any:
+    """Items of the Responses API: reasoning before replies, tools and a compaction among them."""
+    items: list[Any] = []
+    for item in convert(_talk(rng, []), "openai_responses", "openai_chat")["input"]:
+        own = item.get("role") == "assistant" or item.get("type") == "function_call"
+        if own and rng.random() < 0.4:
+            items.append({"type": "reasoning", "summary": [], "encrypted_content": "gAAAA" * 20})
+        items.append(item)
+    if rng.random() < 0.2:
+        tools = [{"type": "function", "name": "read_file", "parameters": {"type": "object"}}]
+        items.insert(0, {"type": "additional_tools", "role": "developer", "tools": tools})
+    if rng.random() < 0.2:
+        items.insert(rng.randint(0, 1), {"type": "compaction", "encrypted_content": "gAAAA" * 20})
+    items = _broken(rng, _retold(rng, items, ("user", "assistant", "system")))
+    return (
+        {"model": "gpt-5", "instructions": words(rng), "input": items}
+        if rng.random() < 0.3
+        else items
+    )
+
+
+def gemini(rng: Random) -> Any:
+    """Contents of Gemini, some with signatures of thoughts."""
+    contents = convert(_talk(rng, []), "gemini", "openai_chat")["contents"]
+    for content in contents:
+        if content["role"] == "model" and rng.random() < 0.3:
+            content["parts"][0]["thoughtSignature"] = "c2lnbmVk"
+    contents = _broken(rng, contents)
+    return (
+        {"contents": contents, "systemInstruction": words(rng)} if rng.random() < 0.3 else contents
+    )
+
+
+def converse(rng: Random) -> list[Any]:
+    """Messages of the Converse API."""
+    return _broken(rng, convert(_talk(rng, []), "converse", "openai_chat")["messages"])
 
 
 def _openai_exchange(rng: Random, ids: Ids) -> list[Any]:
@@ -245,4 +289,12 @@ def _broken(rng: Random, messages: list[Any]) -> list[Any]:
     return messages
 
 
-FORMS = {"plain": plain, "openai_chat": openai_chat, "anthropic": anthropic, "bedrock": anthropic}
+FORMS = {
+    "plain": plain,
+    "openai_chat": openai_chat,
+    "anthropic": anthropic,
+    "bedrock": anthropic,
+    "openai_responses": openai_responses,
+    "gemini": gemini,
+    "converse": converse,
+}

@@ -79,7 +79,9 @@ def _run(example: Example, payload: Any) -> holdfast.CompressionResult:
 
 
 def _list(payload: Any) -> list[Any]:
-    return payload["messages"] if isinstance(payload, dict) else payload
+    if not isinstance(payload, dict):
+        return payload
+    return next(payload[field] for field in ("messages", "input", "contents") if field in payload)
 
 
 def broken(example: Example, before: Any, result: holdfast.CompressionResult) -> Iterator[str]:
@@ -126,7 +128,7 @@ def _broken_rules(example: Example, given: list[Any], kept: list[Any]) -> Iterat
 
 
 def _changed_form(old: Any, new: Any) -> bool:
-    return bool(old["role"] == new["role"] and old.keys() == new.keys())
+    return bool(old.get("role") == new.get("role") and old.keys() == new.keys())
 
 
 def _broken_words(
@@ -146,9 +148,10 @@ def _broken_words(
 
 def _is_firm(message: Any) -> bool:
     """Whether it is the system's own: a summary in its name may give way to another."""
-    if message["role"] not in ("system", "developer"):
+    if message.get("role") not in ("system", "developer"):
         return False
-    return not isinstance(message["content"], str) or not message["content"].startswith(PLAIN)
+    content = message.get("content")
+    return not isinstance(content, str) or not content.startswith(PLAIN)
 
 
 def _broken_references(example: Example, result: holdfast.CompressionResult) -> Iterator[str]:

@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.flow import ask
-from holdfast.kernel.integrity import Rule, Violation, may_follow
+from holdfast.kernel.integrity import Rule, Violation, keeps, may_follow
 from holdfast.kernel.messages import SUMMARY, Message, Role, Text
 from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, speaks
@@ -78,7 +78,10 @@ class Marks:
         What only looks like one, and would be taken for one if what stands before it left, brings a
         rule against that.
         """
-        opens, asked, last = True, False, None  # only users have spoken so far, pins aside
+        kept = keeps(transcript.rules, transcript.messages)
+        firm = {i for unit in transcript.units if not kept.isdisjoint(unit) for i in unit}
+        firm |= transcript.pinned
+        opens, asked, last = True, False, None  # only users have spoken so far, what is kept aside
         foreign = False
         for i, message in enumerate(transcript.messages):
             placed = opens and (
@@ -88,7 +91,7 @@ class Marks:
             if message.role == "system":
                 continue
             foreign = foreign or (not message.ours and self.is_marked(message, placed=True))
-            opens = opens and (message.ours or i in transcript.pinned or speaks(message))
+            opens = opens and (message.ours or i in firm or speaks(message))
             asked, last = asked or (speaks(message) and not message.ours), message
         if not foreign:
             return transcript

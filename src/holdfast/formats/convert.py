@@ -1,198 +1,317 @@
-"""The same conversation on another wire: Chat Completions as a request of the Messages API, and back."""
+"""The same conversation on another wire, as far as that can express it.
+
+System messages become the system prompt where the wire has one beside the messages. Reasoning stays
+behind, for it is signed by its vendor or has no place; a message that says nothing does too. Sound,
+films and unknown parts go as their JSON where the wire has no form for them. Ids that two calls
+share, or that the wire does not spell, get another name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 from holdfast.kernel.apply import mend
+from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.messages import (
     Media,
     Message,
     Opaque,
     Part,
-    Reasoning,
+    Role,
     Text,
     ToolCall,
     ToolResult,
 )
+from holdfast.kernel.transcript import Format
 
-from .anthropic import Anthropic
-from .openai_chat import OpenAIChat
+from . import named, read
 from .payloads import body_of
-from .values import compact, is_list, is_object, parsed_object
+from .tool_schemas import described, tool_schema
+from .values import compact, is_object
+from .wire import BlockWire
 
-_RENAMED = ("call_ids_unique", "call_ids_spelled")
 Object = dict[str, Any]
+_MENDED = frozenset(
+    {
+        "call_ids_unique",
+        "call_ids_spelled",
+        "calls_follow_users",
+        "results_in_next_message",
+        "results_right_after_call",
+        "roles_alternate",
+        "tool_exchange_whole",
+    }
+)
+"""Rules of a wire that another may not have, and that a repair can meet without a loss."""
+
+
+class Turn(NamedTuple):
+    """What one speaker says in one go."""
+
+    role: Role
+    parts: tuple[Part, ...]
+
+
+def convert(payload: object, to: str, format: str | None = None) -> Object:  # noqa: A002 - the name that users know for it
+    """The conversation as a request body of the wire ``to``: its messages, system prompt and tools.
+
+    ``format`` names the wire that it is on, which is detected by default. Raises FormatError for
+    what is no conversation, and ConfigError for a wire that is not known or has no messages of its
+    own.
+    """
+    form = named(to)
+    body, source, transcript = read(payload, format)
+    turns = list(_turns(transcript.messages))
+    system = [part.text for part in transcript.envelope if isinstance(part, Text)]
+    system += [_text(turn) for turn in turns if turn.role == "system"]
+    prompt = "\n\n".join(filter(None, system))
+    talk = [turn for turn in turns if turn.role != "system"]
+    if isinstance(form, BlockWire):
+        written: Iterable[Any] = _in_blocks(form, talk)
+    elif form.name in _FLAT:
+        written = _FLAT[form.name](talk)
+    else:
+        advice = "known are the wires of vendors, such as openai_chat, anthropic and gemini"
+        raise ConfigError(f"{to!r} is no wire to convert to", place="to", advice=advice)
+    tools = _tools(body, source, transcript.messages)
+    schemas = [tool_schema(form.name, *tool) for tool in tools]
+    return _BODIES[form.name](prompt, _mended(form, list(written)), schemas)
 
 
 def to_anthropic(payload: object) -> Object:
     """A list or a request body of Chat Completions as ``{"system", "messages", "tools"}``, each if there is any.
 
-    System messages become the system prompt, results blocks of one user message, arguments objects.
-    An id that two calls share, or that the Messages API does not spell, gets another name.
-    Reasoning stays behind, for it is not signed; a message that says nothing does too. Sound and
-    unknown parts go as their JSON. Raises FormatError for what is no conversation of Chat
-    Completions.
+    Raises FormatError for what is no conversation of Chat Completions.
     """
-    messages = OpenAIChat().read(payload).messages
-    system = "\n\n".join(
-        message.content_text or "" for message in messages if message.role == "system"
-    )
-    tools = body_of(payload).get("tools")
-    body: Object = {"system": system} if system else {}
-    body["messages"] = _renamed(list(_converted(messages)))
-    if is_list(tools):
-        body["tools"] = [_schema(tool) for tool in tools]
-    return body
+    return convert(payload, "anthropic", "openai_chat")
 
 
 def to_openai(payload: object) -> Object:
     """A list or a request body of the Messages API as ``{"messages", "tools"}``, each if there is any.
 
-    The system prompt becomes the first message, each result a message of its own; images that came
-    with results follow in a message of the user. Thinking stays behind, for Chat Completions has no
-    place for it. Raises FormatError for what is no conversation of the Messages API.
+    Each result becomes a message of its own; images that came with results follow in a message of
+    the user. Raises FormatError for what is no conversation of the Messages API.
     """
-    transcript = Anthropic().read(payload)
-    system = "\n\n".join(part.text for part in transcript.envelope if isinstance(part, Text))
-    tools = body_of(payload).get("tools")
-    body: Object = {"messages": [{"role": "system", "content": system}] if system else []}
-    for message in transcript.messages:
-        body["messages"] += _told(message)
-    if is_list(tools):
-        body["tools"] = [{"type": "function", "function": _function(tool)} for tool in tools]
-    return body
+    return convert(payload, "openai_chat", "anthropic")
 
 
-def _told(message: Message) -> Iterator[Object]:
-    """The results, then what is said beside them and the calls."""
-    for result in message.results:
-        yield {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
-    shown = [_shown(media) for result in message.results for media in result.media]
-    content = shown + [part for part in map(_openai_part, message.parts) if part]
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": call.arguments},
-        }
-        for call in message.calls
-    ]
-    if content or calls:
-        alone = len(content) == 1 and content[0]["type"] == "text"
-        said = content[0]["text"] if alone else content or None
-        yield {"role": message.role, "content": said} | ({"tool_calls": calls} if calls else {})
+def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
+    """The messages; items of one reply of the assistant, which a wire may have apart, become one."""
+    said: list[Part] = []
+    for message in messages:
+        if message.role == "assistant" and (message.calls or not said):
+            said += message.parts
+            continue
+        if said:
+            yield Turn("assistant", tuple(said))
+            said = []
+        if message.role == "assistant":
+            said = list(message.parts)
+        else:
+            yield Turn(message.role, message.parts)
+    if said:
+        yield Turn("assistant", tuple(said))
 
 
-def _openai_part(part: Part) -> Object | None:
-    """The part of a message; None for one that stands elsewhere, or says nothing there."""
-    if isinstance(part, Media):
-        return _shown(part)
-    if isinstance(part, Text | Opaque) and part.text.strip():
-        return {"type": "text", "text": part.text}
-    return None
+def _text(turn: Turn) -> str:
+    return "\n".join(part.text for part in turn.parts if isinstance(part, Text))
 
 
-def _shown(media: Media) -> Object:
-    address = media.source
-    if media.media_type and not address.startswith(("http://", "https://")):
-        address = f"data:{media.media_type};base64,{media.source}"
-    if media.kind == "image":
-        return {"type": "image_url", "image_url": {"url": address}}
-    return {
-        "type": "file",
-        "file": {"file_data" if address.startswith("data:") else "file_id": address},
-    }
+def _says(part: Part) -> bool:
+    """Whether the part is a text that is not blank, or something else than a text."""
+    return not isinstance(part, Text | Opaque) or bool(part.text.strip())
 
 
-def _function(tool: object) -> Object:
-    schema: Mapping[str, Any] = tool if is_object(tool) else {}
-    function: Object = {
-        "name": schema.get("name", ""),
-        "parameters": schema.get("input_schema") or {"type": "object"},
-    }
-    return function | ({"description": schema["description"]} if schema.get("description") else {})
+def _tools(
+    payload: object, source: Format, messages: Sequence[Message]
+) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """The tools of a request, beside its messages and among them."""
+    body = body_of(payload)
+    config = body.get("toolConfig")
+    given = config.get("tools") if is_object(config) else body.get("tools")
+    found = [*described(given), *described(body.get("functions"))]
+    if source.name == "openai_responses":
+        originals = (cast("Mapping[str, Any]", m.original) for m in messages if m.role == "system")
+        for original in originals:
+            found += described(original.get("tools"))
+    return found
 
 
-def _renamed(messages: list[Object]) -> list[object]:
-    """The messages with ids that the Messages API takes."""
-    transcript = Anthropic().read(messages)
-    for rule in transcript.rules:
-        if rule.name in _RENAMED:
-            transcript = mend(transcript, rule.repair(transcript.messages)).transcript
+def _mended(form: Format, messages: list[Any]) -> list[Any]:
+    """The messages as the wire takes them, where a wire that it does not know has written them."""
+    transcript = form.read(messages)
+    for _ in range(2):
+        for rule in transcript.rules:
+            if rule.name in _MENDED and any(rule.violations(transcript.messages)):
+                transcript = mend(transcript, rule.repair(transcript.messages)).transcript
     return [message.original for message in transcript.messages]
 
 
-def _converted(messages: Sequence[Message]) -> Iterator[Object]:
-    results: list[Object] = []
-    for message in messages:
-        if message.role == "tool":
-            results += [_result(result) for result in message.results]
+# blocks
+
+
+def _in_blocks(form: BlockWire, turns: Sequence[Turn]) -> Iterator[object]:
+    names: dict[str, str] = {}
+    results: list[Mapping[str, Any]] = []
+    for turn in turns:
+        blocks: list[Mapping[str, Any]] = []
+        for part in filter(_says, turn.parts):
+            if isinstance(part, ToolCall):
+                names[part.id] = part.name
+            name = names.get(part.call_id, "") if isinstance(part, ToolResult) else ""
+            block = form.block(part, name)
+            blocks += [] if block is None else [block]
+        if turn.role == "tool":
+            results += blocks
             continue
         if results:
-            yield {"role": "user", "content": results}
+            yield form.holding("user", results)
             results = []
-        if message.role != "system":
-            yield from _spoken(message)
+        only = [part for part in turn.parts if _says(part)] if len(blocks) == 1 else []
+        if len(only) == 1 and isinstance(only[0], Text):
+            yield form.compose(turn.role, only[0].text)
+        elif blocks:
+            yield form.holding(turn.role, blocks)
     if results:
-        yield {"role": "user", "content": results}
+        yield form.holding("user", results)
 
 
-def _spoken(message: Message) -> Iterator[Object]:
-    role = "assistant" if message.role == "assistant" else "user"
-    if message.plain is not None:
-        if message.plain.strip():
-            yield {"role": role, "content": message.plain}
-        return
-    content = [block for part in message.parts if (block := _block(part))]
+# Chat Completions
+
+
+def _as_chat(turns: Sequence[Turn]) -> Iterator[Object]:
+    """The results, then what is said beside them and the calls."""
+    for turn in turns:
+        results = [part for part in turn.parts if isinstance(part, ToolResult)]
+        for result in results:
+            yield {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
+        content = [_shown(media) for result in results for media in result.media]
+        calls: list[Object] = []
+        for part in filter(_says, turn.parts):
+            if isinstance(part, Media):
+                content.append(_shown(part))
+            elif isinstance(part, Text | Opaque):
+                content.append({"type": "text", "text": part.text})
+            elif isinstance(part, ToolCall):
+                function = {"name": part.name, "arguments": part.arguments}
+                calls.append({"id": part.id, "type": "function", "function": function})
+        if content or calls:
+            role = "user" if turn.role == "tool" else turn.role
+            said = {"role": role, "content": _alone(content) or content or None}
+            yield said | ({"tool_calls": calls} if calls else {})
+
+
+def _alone(content: Sequence[Mapping[str, Any]]) -> str:
+    """The text of content that is one text; empty where it is more."""
+    return str(content[0].get("text", "")) if len(content) == 1 else ""
+
+
+def _address(media: Media) -> str:
+    """Where the medium is, its data as a URL."""
+    if media.media_type and not media.source.startswith(("http://", "https://", "data:")):
+        return f"data:{media.media_type};base64,{media.source}"
+    return media.source
+
+
+def _shown(media: Media) -> Object:
+    address = _address(media)
+    if media.kind == "image":
+        return {"type": "image_url", "image_url": {"url": address}}
+    field = "file_data" if address.startswith("data:") else "file_id"
+    return {"type": "file", "file": {field: address}}
+
+
+# Responses
+
+
+def _as_items(turns: Sequence[Turn]) -> Iterator[Object]:
+    """What is said and shown as messages, each call and each output as an item."""
+    for turn in turns:
+        kind = "output_text" if turn.role == "assistant" else "input_text"
+        role = "user" if turn.role == "tool" else turn.role
+        content: list[Object] = []
+        for part in filter(_says, turn.parts):
+            if isinstance(part, Text | Opaque):
+                content.append({"type": kind, "text": part.text})
+            elif isinstance(part, Media):
+                content.append(_in_item(part, kind))
+            elif isinstance(part, ToolCall | ToolResult):
+                yield from _spoken(role, content)
+                content = []
+                yield _called(part) if isinstance(part, ToolCall) else _answered(part)
+        yield from _spoken(role, content)
+
+
+def _spoken(role: str, content: list[Object]) -> Iterator[Object]:
     if content:
-        yield {"role": role, "content": content}
+        yield {"role": role, "content": _alone(content) or content}
 
 
-def _block(part: Part) -> Object | None:
-    """The block for a part; None for one that says nothing there."""
-    if isinstance(part, ToolCall):
-        return {
-            "type": "tool_use",
-            "id": part.id,
-            "name": part.name,
-            "input": dict(parsed_object(part.arguments)),
-        }
-    if isinstance(part, Media):
-        return _medium(part)
-    if isinstance(part, ToolResult):
-        return _result(part)
-    if isinstance(part, Reasoning) or not part.text.strip():
-        return None
-    return {"type": "text", "text": part.text}
+def _called(call: ToolCall) -> Object:
+    fields = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
+    return {"type": "function_call", **fields}
 
 
-def _result(result: ToolResult) -> Object:
-    content: str | list[Object] = result.text
+def _answered(result: ToolResult) -> Object:
+    output: object = result.text
     if result.media:
-        texts = [{"type": "text", "text": result.text}] if result.text else []
-        content = [*texts, *map(_medium, result.media)]
-    return {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
+        shown = [_in_item(media, "input_text") for media in result.media]
+        output = [{"type": "input_text", "text": result.text}, *shown]
+    return {"type": "function_call_output", "call_id": result.call_id, "output": output}
 
 
-def _medium(media: Media) -> Object:
-    if media.kind not in ("image", "document"):
-        return {"type": "text", "text": compact({"type": media.kind, "source": media.source})}
-    if media.source.startswith("data:"):
-        kind, _, data = media.source.removeprefix("data:").partition(";base64,")
-        return {"type": media.kind, "source": {"type": "base64", "media_type": kind, "data": data}}
-    if media.source.startswith(("http://", "https://")):
-        return {"type": media.kind, "source": {"type": "url", "url": media.source}}
-    return {"type": media.kind, "source": {"type": "file", "file_id": media.source}}
+def _in_item(media: Media, kind: str) -> Object:
+    address = _address(media)
+    field = "file_id"
+    if address.startswith("data:"):
+        field = "image_url" if media.kind == "image" else "file_data"
+    elif address.startswith(("http://", "https://")):
+        field = "image_url" if media.kind == "image" else "file_url"
+    if kind == "input_text" and media.kind in ("image", "document"):
+        of = "input_image" if media.kind == "image" else "input_file"
+        return {"type": of, field: address}
+    return {"type": kind, "text": compact({"type": media.kind, "source": media.source})}
 
 
-def _schema(tool: object) -> Object:
-    function: Mapping[str, Any] = tool.get("function", tool) if is_object(tool) else {}
-    schema: Object = {
-        "name": function.get("name", ""),
-        "input_schema": function.get("parameters") or {"type": "object"},
-    }
-    return schema | (
-        {"description": function["description"]} if function.get("description") else {}
-    )
+# requests
+
+
+def _beside(field: str, value: object) -> Object:
+    """The field with this value; nothing where there is none."""
+    return {field: value} if value else {}
+
+
+def _with_messages(system: str, messages: list[Any], tools: list[Object]) -> Object:
+    first = [{"role": "system", "content": system}] if system else []
+    return {"messages": first + messages} | _beside("tools", tools)
+
+
+def _with_items(system: str, messages: list[Any], tools: list[Object]) -> Object:
+    return _beside("instructions", system) | {"input": messages} | _beside("tools", tools)
+
+
+def _with_system(system: str, messages: list[Any], tools: list[Object]) -> Object:
+    return _beside("system", system) | {"messages": messages} | _beside("tools", tools)
+
+
+def _with_contents(system: str, messages: list[Any], tools: list[Object]) -> Object:
+    told = {"parts": [{"text": system}]} if system else None
+    return _beside("systemInstruction", told) | {"contents": messages} | _beside("tools", tools)
+
+
+def _with_config(system: str, messages: list[Any], tools: list[Object]) -> Object:
+    told = [{"text": system}] if system else None
+    config = {"tools": tools} if tools else None
+    return _beside("system", told) | {"messages": messages} | _beside("toolConfig", config)
+
+
+_FLAT = {"openai_chat": _as_chat, "openai_responses": _as_items}
+_BODIES = {
+    "openai_chat": _with_messages,
+    "openai_responses": _with_items,
+    "anthropic": _with_system,
+    "bedrock": _with_system,
+    "gemini": _with_contents,
+    "converse": _with_config,
+}

@@ -62,7 +62,8 @@ def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str,
         advice = f"known are {', '.join(sorted({'openai', *_WRITERS}))}"
         problem = f"{provider!r} has no form of tools here"
         raise ConfigError(problem, place="provider", advice=advice)
-    return write({"name": name, "description": purpose}, parameters)
+    told = {"description": purpose} if purpose else {}
+    return write({"name": name, **told}, parameters)
 
 
 def described(tools: object) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import json
+
+CALL = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+TALK = [
+    {"role": "user", "content": "What is in the file?"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "a", "content": "two lines"},
+]
+
+
+def test_a_conversation_is_written_as_a_request_of_another_provider(run, folder):
+    (folder / "chat.json").write_text(json.dumps(TALK))
+    ran = run("convert", "chat.json", "--to", "openai_responses")
+    assert ran.code == 0
+    assert [item.get("type", "message") for item in ran.json["input"]] == [
+        "message",
+        "function_call",
+        "function_call_output",
+    ]
+
+
+def test_it_goes_to_the_file_that_is_named(run, folder):
+    ran = run("convert", "-", "--to", "gemini", "-o", "out.json", stdin=json.dumps(TALK).encode())
+    assert (ran.code, ran.out) == (0, "")
+    assert len(json.loads((folder / "out.json").read_text())["contents"]) == 3
+
+
+def test_a_form_that_has_no_messages_of_its_own_is_refused_in_one_line(run, folder):
+    (folder / "chat.json").write_text(json.dumps(TALK))
+    ran = run("convert", "chat.json", "--to", "plain")
+    assert ran.code == 2
+    assert "'plain' is no wire to convert to" in ran.complaint
