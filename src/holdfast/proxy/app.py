@@ -58,6 +58,7 @@ class Proxy:
         self.figures = Figures()
         self.pages = Pages(settings, self.fitter, self.figures)
         self.recalls = Recalls(settings.options, self.fitter) if settings.recall else None
+        self.proxies = settings.proxies()  # told once: aiohttp asks the environment in threads
         self._session: aiohttp.ClientSession | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,7 +97,6 @@ class Proxy:
                 connector=aiohttp.TCPConnector(limit=0),
                 skip_auto_headers=_AUTOMATIC,
                 cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=True,
             )
         return self._session
 
@@ -289,6 +289,7 @@ class _Exchange:
             data=body,
             headers=[*headers, *(more or [])],
             allow_redirects=False,
+            proxy=self.proxy.proxies[self.vendor],
         )
 
     async def _answered(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from holdfast.http.budgets import Budgets
 from holdfast.http.endpoints import Vendor
@@ -41,6 +42,16 @@ class Settings:
     most_bytes: int = 64_000_000
     connections: int = 1_000
     grace: int = 10
+
+    def proxies(self) -> dict[Vendor, str | None]:
+        """Through which proxy of the environment each is asked."""
+        known = getproxies()
+        found: dict[Vendor, str | None] = {}
+        for vendor, url in self.upstreams.items():
+            parts = urlsplit(url)
+            direct = proxy_bypass(str(parts.hostname))
+            found[vendor] = None if direct else known.get(parts.scheme) or known.get("all")
+        return found
 
     def __post_init__(self) -> None:
         for url in self.upstreams.values():
