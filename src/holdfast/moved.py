@@ -40,7 +40,6 @@ MOVED = {
     "content.llm4s_outputs": "designs.llm4s",
     "content.structured.cleaned": "designs.llm4s",
     "conversation": "result",
-    "cost": "providers.prices",
     "fitting": "engine",
     "memory.by_model": "session.forms",
     "memory.candidates": "memory.relevance",

@@ -152,6 +152,13 @@ class CallRecords:
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
     until: float | None = None
     """On the clock of ``time.monotonic``; set when the first call begins."""
+    pledged: float = 0.0
+    """US dollars that the calls under way may come to."""
+
+    @property
+    def spent(self) -> float:
+        """US dollars so far, with what is under way."""
+        return self.pledged + sum(call.cost or 0.0 for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)

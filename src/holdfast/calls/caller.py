@@ -19,7 +19,7 @@ from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.kernel.errors import HoldfastError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Embedder, Model, Reply
 from holdfast.providers import name_of
-from holdfast.providers.prices import price_of
+from holdfast.providers.prices import Price, price_of
 from holdfast.providers.vendor import TransientError
 from holdfast.result import CallRecords, ModelCall
 from holdfast.text.visible import encodable
@@ -234,7 +234,16 @@ class EmbeddingRound:
 
     async def _vectors(self, texts: Sequence[str], ledger: CallRecords) -> object:
         call = partial(self._embedder.embed, [encodable(text) for text in texts])
-        outcome = await self._line.ask(self._name, call, ledger)
+        limits, count = self._lineup.limits, self._lineup.count
+        tokens = 0 if limits.max_cost is None else sum(map(count, texts))
+        price = price_of(self._embedder, self._name)
+        most = _pledge(limits, ledger, price, (tokens, 0), self._name)
+        if isinstance(most, ModelError):
+            return most
+        try:
+            outcome = await self._line.ask(self._name, call, ledger)
+        finally:
+            ledger.pledged -= most
         tally = self._tallies[self._owners[texts[0]]]
         tally.attempts += outcome.attempts
         tally.seconds += outcome.seconds
@@ -282,6 +291,27 @@ class EmbeddingRound:
 
     def _key(self, text: str) -> str:
         return key_of(self._name, text)
+
+
+def _pledge(
+    limits: CallLimits, ledger: CallRecords, price: Price | None, tokens: tuple[int, int], who: str
+) -> float | ModelError:
+    """What the call may cost, from now on set aside; the fault where it must not be made."""
+    if limits.max_cost is None:
+        return 0.0
+    if price is None:
+        return ModelError(
+            f"{who} was not asked: its price is not known, and max_cost is {limits.max_cost:g}; "
+            "give a model with a price"
+        )
+    most = price.of(*tokens)
+    if ledger.spent + most > limits.max_cost:
+        return ModelError(
+            f"{who} was not asked: the call may cost {most:.4g} US dollars, and "
+            f"{max(0.0, limits.max_cost - ledger.spent):.4g} of max_cost are left"
+        )
+    ledger.pledged += most
+    return most
 
 
 Asked = tuple[Complete | Embed, CallRecords]
@@ -336,7 +366,18 @@ class Caller:
             return known
         prompt, system = encodable(request.prompt), encodable(request.system)
         call = partial(model.complete, prompt, system=system, max_tokens=request.max_tokens)
-        outcome = await self._model_line.ask(name, call, ledger)
+        limits, count = self._lineup.limits, self._lineup.count
+        tokens = 0 if limits.max_cost is None else count(system + prompt)
+        most = _pledge(
+            limits, ledger, price_of(model, name), (tokens, request.max_tokens or 0), name
+        )
+        if isinstance(most, ModelError):
+            ledger.calls.append(ModelCall("complete", name, fault=str(most)))
+            return most
+        try:
+            outcome = await self._model_line.ask(name, call, ledger)
+        finally:
+            ledger.pledged -= most
         reply = _reply_of(outcome.answer, name)
         if isinstance(reply, HoldfastError):
             ledger.calls.append(_failed(name, outcome, reply))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING
+from math import inf, isfinite
+from typing import TYPE_CHECKING, cast
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import Embedder, Model
@@ -52,6 +52,10 @@ class CallLimits:
     concurrency: int = 8
     """How many requests may be under way at the same time."""
 
+    max_cost: float | None = None
+    """US dollars for all requests of one conversation together, by the prices that are known; a
+    request that might go beyond, or whose price nobody knows, is not sent."""
+
     def __post_init__(self) -> None:
         for name in ("timeout", "backoff", "patience", "total"):
             value = getattr(self, name)
@@ -59,6 +63,12 @@ class CallLimits:
                 raise ConfigError(
                     f"{value!r} is not a number of seconds", place=f"CallLimits.{name}"
                 )
+        cost = cast("object", self.max_cost)
+        is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
+        if cost is not None and not (is_number and 0 <= cast("float", cost) < inf):
+            raise ConfigError(
+                f"{cost!r} is not a number of US dollars", place="CallLimits.max_cost"
+            )
         for name, least in (("retries", 0), ("concurrency", 1)):
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:

@@ -34,6 +34,7 @@ COMMANDS = Registry(
         "config": "holdfast.cli.config:command",
         "sample": "holdfast.cli.sample:command",
         "mcp": "holdfast.cli.mcp:command",
+        "prices": "holdfast.cli.prices:command",
     },
 )
 
@@ -52,6 +53,7 @@ _ABOUT = {
     "config": "Show which options hold, and from where.",
     "sample": "Write a recorded conversation, to try the others on.",
     "mcp": "Offer recall, search and shortening to agents over MCP.",
+    "prices": "List what models cost, with the source and the day.",
 }
 """A line for each command of the table, so that help loads none of them."""
 

@@ -1,9 +1,14 @@
-"""What a call costs, by the vendors' list prices."""
+"""What a call costs, by the vendors' list prices as of the date that stands with them."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
 
 _MILLION = 1_000_000
 
@@ -14,43 +19,55 @@ class Price:
 
     input: float
     output: float = 0.0
+    cache_read: float | None = None
+    """Of what the vendor's prompt cache holds already; by default that of input."""
+    cache_write: float | None = None
+    """Of what is put there; by default that of input."""
+
+    @property
+    def discount(self) -> float:
+        """What a million tokens cost less where the prompt cache holds them."""
+        return 0.0 if self.cache_read is None else self.input - self.cache_read
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
         """What so many tokens cost, in US dollars."""
         return (input_tokens * self.input + output_tokens * self.output) / _MILLION
 
 
-_PRICES: tuple[tuple[str, Price], ...] = (
-    # OpenAI, standard tier
-    (r"gpt-4o-mini", Price(0.15, 0.60)),
-    (r"gpt-4o", Price(2.50, 10.00)),
-    (r"gpt-4\.1-nano", Price(0.10, 0.40)),
-    (r"gpt-4\.1-mini", Price(0.40, 1.60)),
-    (r"gpt-4\.1", Price(2.00, 8.00)),
-    (r"gpt-5-nano", Price(0.05, 0.40)),
-    (r"gpt-5-mini", Price(0.25, 2.00)),
-    (r"gpt-5(?![.\w]|-pro)", Price(1.25, 10.00)),
-    (r"o4-mini", Price(1.10, 4.40)),
-    (r"o3(?!-)", Price(2.00, 8.00)),
-    (r"gpt-3\.5-turbo", Price(0.50, 1.50)),
-    (r"text-embedding-3-small", Price(0.02)),
-    (r"text-embedding-3-large", Price(0.13)),
-    (r"text-embedding-ada-002", Price(0.10)),
-    # Anthropic
-    (r"claude-3-haiku", Price(0.25, 1.25)),
-    (r"claude-3-5-haiku", Price(0.80, 4.00)),
-    (r"claude-haiku-4", Price(1.00, 5.00)),
-    (r"claude-(?:3-[57]-sonnet|sonnet-4)", Price(3.00, 15.00)),
-    (r"claude-opus-4-5", Price(5.00, 25.00)),
-    (r"claude-opus-4(?:-[01]|-2)", Price(15.00, 75.00)),
-    # Google, prompts of up to 200,000 tokens
-    (r"gemini-2\.0-flash(?!-lite)", Price(0.10, 0.40)),
-    (r"gemini-2\.5-flash-lite", Price(0.10, 0.40)),
-    (r"gemini-2\.5-flash", Price(0.30, 2.50)),
-    (r"gemini-2\.5-pro", Price(1.25, 10.00)),
-    (r"gemini-embedding-001", Price(0.15)),
-)
-"""From the vendors' price pages; a model object with a ``price`` of its own goes by that."""
+@dataclass(frozen=True, slots=True)
+class ListedPrice:
+    """One model of the list; ``pattern`` is the regular expression of its names."""
+
+    vendor: str
+    model: str
+    pattern: str
+    price: Price
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """Prices with the day on which they held and the package that keeps them."""
+
+    source: str
+    date: str
+    models: Sequence[ListedPrice]
+
+    def find(self, name: str) -> ListedPrice | None:
+        """The first model whose pattern knows the name."""
+        return next((each for each in self.models if re.search(each.pattern, name)), None)
+
+
+@cache
+def price_list() -> PriceList:
+    """The list that comes with the package; ``tools/prices.py`` writes it."""
+    text = files("holdfast.providers").joinpath("prices.json").read_text("utf-8")
+    data = cast("Mapping[str, Any]", json.loads(text))
+    models = [
+        ListedPrice(vendor, model, pattern, Price(numbers[0], numbers[1] or 0.0, *numbers[2:]))
+        for vendor, model, pattern, *numbers in data["models"]
+    ]
+    return PriceList(data["source"], data["date"], models)
+
 
 _FREE = Price(0.0, 0.0)
 _HERE = ("extractive", "scripted", "wordllama", "lexical")
@@ -67,5 +84,5 @@ def price_of(provider: object, name: str) -> Price | None:
         return own
     if name.startswith(_HERE):
         return _FREE
-    plain = name.rpartition("/")[2].lower()
-    return next((price for pattern, price in _PRICES if re.match(pattern, plain)), None)
+    found = price_list().find(re.split("[/:]", name)[-1].lower())
+    return found.price if found else None

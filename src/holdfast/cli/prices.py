@@ -1,0 +1,48 @@
+"""``holdfast prices``: what models cost, from where that is known, and since when."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from holdfast.cli.terminal import mention, say, say_json
+from holdfast.kernel.errors import NotFoundError
+from holdfast.providers.prices import price_list, price_of
+
+_NAME = 42  # cells
+
+
+@click.command("prices")
+@click.argument("model", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the prices as JSON.")
+def command(model: str | None, *, as_json: bool) -> int:
+    r"""Print what a million tokens of each model cost in US dollars, or what those of MODEL do.
+
+    Input, output, and input that the vendor's prompt cache holds or is to hold. The exit code is 2
+    where nobody knows the model.
+
+    \b
+    holdfast prices
+    holdfast prices claude-sonnet-4-5
+    """
+    known = price_list()
+    rows = {each.model: (each.vendor, each.price) for each in known.models}
+    if model is not None:
+        price = price_of(None, model)
+        if price is None:
+            raise NotFoundError(model, where="the price list")
+        rows = {model: ("", price)}
+    if as_json:
+        told = {name: {"vendor": vendor, **asdict(price)} for name, (vendor, price) in rows.items()}
+        say_json({"source": known.source, "date": known.date, "models": told})
+        return 0
+    for name, (vendor, price) in rows.items():
+        numbers = (price.input, price.output, price.cache_read, price.cache_write)
+        cells = "".join(f"{'' if n is None else f'{n:g}':>9}" for n in numbers)
+        say(f"{vendor:<10}{name:<{_NAME}}{cells}\n")
+    mention(
+        "US dollars for a million tokens: input, output, read from and written to the prompt cache.\n"
+        f"From {known.source}, as of {known.date}.\n"
+    )
+    return 0
