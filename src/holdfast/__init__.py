@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
     from holdfast.calls.lineup import CallLimits
     from holdfast.config import Config, load_config
+    from holdfast.evaluation import Evaluation, Probe, evaluate
     from holdfast.in_place import Pruned, prune_old_tool_outputs
     from holdfast.kernel.budget import Budget
     from holdfast.kernel.errors import (
@@ -77,6 +78,7 @@ __all__ = [
     "ContextOverflowError",
     "Conversation",
     "CorruptError",
+    "Evaluation",
     "FormatError",
     "HoldfastError",
     "InputError",
@@ -86,6 +88,7 @@ __all__ = [
     "ModelError",
     "ModelUsage",
     "NotFoundError",
+    "Probe",
     "Pruned",
     "RecallTool",
     "Session",
@@ -103,6 +106,7 @@ __all__ = [
     "compress_many",
     "count",
     "delete_summaries",
+    "evaluate",
     "load_config",
     "open",
     "prune_old_tool_outputs",
@@ -133,6 +137,7 @@ _HOMES = {
     "calls.cache": ("CompressionCache",),
     "calls.lineup": ("CallLimits",),
     "config": ("Config", "load_config"),
+    "evaluation": ("Evaluation", "Probe", "evaluate"),
     "in_place": ("Pruned", "prune_old_tool_outputs"),
     "kernel.budget": ("Budget",),
     "kernel.integrity": ("Violation",),

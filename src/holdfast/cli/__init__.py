@@ -35,6 +35,7 @@ COMMANDS = Registry(
         "sample": "holdfast.cli.sample:command",
         "mcp": "holdfast.cli.mcp:command",
         "prices": "holdfast.cli.prices:command",
+        "eval": "holdfast.cli.eval:command",
     },
 )
 
@@ -54,6 +55,7 @@ _ABOUT = {
     "sample": "Write a recorded conversation, to try the others on.",
     "mcp": "Offer recall, search and shortening to agents over MCP.",
     "prices": "List what models cost, with the source and the day.",
+    "eval": "Say what a compaction kept, by kind; a threshold for checks.",
 }
 """A line for each command of the table, so that help loads none of them."""
 

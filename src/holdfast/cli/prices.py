@@ -23,7 +23,7 @@ def command(model: str | None, *, as_json: bool) -> int:
     where nobody knows the model.
 
     \b
-    holdfast prices
+    holdfast prices --json
     holdfast prices claude-sonnet-4-5
     """
     known = price_list()

@@ -1,0 +1,103 @@
+"""``holdfast eval``: what of conversations is still told after they were made smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import click
+
+from holdfast.cli import DONE, UNMET
+from holdfast.cli.files import object_in, read_conversation, read_json, within
+from holdfast.cli.options import share
+from holdfast.cli.terminal import mention, say, say_json
+from holdfast.evaluation import Evaluation, Probe, evaluate
+from holdfast.kernel.errors import InputError
+from holdfast.result import CompressionResult
+
+
+@click.command("eval")
+@click.argument("before", metavar="RESULT|FOLDER|BEFORE")
+@click.argument("after", metavar="[AFTER]", required=False)
+@click.option(
+    "--probes", metavar="FILE", help='JSON list of {"question": "...", "expected": ["word", ...]}.'
+)
+@click.option(
+    "--fail-under",
+    "least",
+    metavar="X",
+    callback=share,
+    help="Exit with 1 where a score is below this.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def command(
+    before: str, after: str | None, probes: str | None, least: float | None, *, as_json: bool
+) -> int:
+    r"""Say what is still told of a conversation that was made smaller.
+
+    That of a RESULT of `holdfast compress --result`, of each in a FOLDER, or BEFORE in AFTER.
+    Counted without a model: names, numbers, decisions, constraints, open points and acts, each kept
+    only where it still says what it is. The exit code is 1 where --fail-under is not reached.
+
+    \b
+    holdfast eval all.json --fail-under 0.7
+    holdfast eval chat.json short.json --json
+    """
+    asked = _probes(probes)
+    found = {name: _evaluated(name, after, asked) for name in _files(before)}
+    if as_json:
+        say_json({name: each.to_dict() for name, each in found.items()})
+    elif len(found) == 1:
+        say(next(iter(found.values())).text())
+    else:
+        for name, each in found.items():
+            shares = "".join(f"  {kind} {kept:.3f}" for kind, kept in each.kinds.items())
+            say(f"{each.score:.3f}  {name}{shares}\n")
+    low = {name: each.score for name, each in found.items() if least and each.score < least}
+    for name, score in low.items():
+        mention(f"{name}: a score of {score:.3f} is below {least}\n")
+    return UNMET if low else DONE
+
+
+def _files(place: str) -> Sequence[str]:
+    if not Path(place).is_dir():
+        return [place]
+    found = sorted(str(path) for path in Path(place).glob("*.json"))
+    if not found:
+        advice = "give one with files of `holdfast compress --result`"
+        raise InputError("there is no result in it", place=place, advice=advice)
+    return found
+
+
+def _evaluated(before: str, after: str | None, probes: Sequence[Probe]) -> Evaluation:
+    with within(before):
+        if after is not None:
+            payload = read_conversation(before).payload
+            return evaluate(payload, read_conversation(after).payload, probes)
+        document = read_json(before)
+        if "holdfast" not in object_in(document):
+            advice = "give AFTER too, or a file of `holdfast compress --result`"
+            raise InputError("this is no result", advice=advice)
+        return evaluate(CompressionResult.from_json(document.text), probes=probes)
+
+
+def _probes(file: str | None) -> list[Probe]:
+    if file is None:
+        return []
+    listed: object = read_json(file).payload
+    rows = cast("list[object]", listed) if isinstance(listed, list) else [listed]
+    return [_probe(row, f"{file}: [{n}]") for n, row in enumerate(rows)]
+
+
+def _probe(row: object, place: str) -> Probe:
+    said: Mapping[str, object] = {}
+    if isinstance(row, dict):
+        said = cast("Mapping[str, object]", row)
+    question, expected = said.get("question"), said.get("expected")
+    words = cast("list[object]", expected) if isinstance(expected, list) else [None]
+    texts = [word for word in words if isinstance(word, str) and word]
+    if not isinstance(question, str) or len(texts) != len(words):
+        advice = 'write {"question": "...", "expected": ["word", ...]}'
+        raise InputError("this is no probe", place=place, advice=advice)
+    return Probe(question, tuple(texts))

@@ -1,0 +1,140 @@
+"""What a compaction kept is told by kind: all of it of the same conversation, one less of one fact less."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast import ConfigError, evaluate
+from holdfast.cli import main
+
+TALK = [
+    {"role": "system", "content": "You help."},
+    {"role": "user", "content": "Which port does the gateway listen on?"},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": "a", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "conf/gateway.yaml"}'}},
+    ]},
+    {"role": "tool", "tool_call_id": "a", "content": "listen 48213 on eth0\nupstream payments-core retries 12345"},
+    {"role": "assistant", "content": "It listens on 48213. We decided that the canary rollout goes first."},
+    {"role": "user", "content": "The migration must never run before the nightly backup ends."},
+    {"role": "assistant", "content": "Understood."},
+]  # fmt: skip
+
+
+def without(words):
+    """The conversation without some words of it."""
+    return json.loads(json.dumps(TALK).replace(words, ""))
+
+
+def changed(after):
+    """The kinds of which less is kept."""
+    return {kind for kind, share in evaluate(TALK, after).kinds.items() if share < 1}
+
+
+def test_the_same_conversation_twice_has_a_score_of_one():
+    found = evaluate(TALK, TALK)
+    assert found.score == 1
+    assert found.kinds.keys() == {
+        "names",
+        "numbers",
+        "decisions",
+        "constraints",
+        "open_points",
+        "acts",
+    }
+    assert found.lost == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        (" We decided that the canary rollout goes first.", {"decisions"}),
+        ("The migration must never run before the nightly backup ends.", {"constraints"}),
+        ("retries 12345", {"numbers"}),
+        ("payments-core ", {"names"}),
+        ("Which port does the gateway listen on?", {"open_points"}),
+    ],
+)
+def test_a_fact_that_is_gone_lowers_its_own_kind_and_no_other(words, kinds):
+    assert changed(without(words)) - {"names"} == kinds - {"names"}
+    lost = [fact for fact in evaluate(TALK, without(words)).lost if fact.kind in kinds]
+    assert len(lost) == 1
+
+
+def test_a_number_that_no_longer_says_what_it_is_is_not_kept():
+    bag = [*TALK[:3], {**TALK[3], "content": "payments-core eth0"}, *TALK[4:], {"role": "user", "content": "12345 zebra"}]  # fmt: skip
+    assert ("numbers", "12345") in {(fact.kind, fact.text) for fact in evaluate(TALK, bag).lost}
+
+
+def test_probes_tell_which_questions_can_still_be_answered():
+    probes = [("Which port?", ["48213", "listens"]), ("Who owns it?", ["Marta"])]
+    found = evaluate(TALK, TALK, probes)
+    assert [probe.answerable for probe in found.probes] == [True, False]
+    assert (found.answerable, found.score) == (0.5, 6.5 / 7)
+
+
+def recorded():
+    path = Path(__file__).parents[2] / "examples" / "openai_failing_tests.json"
+    return json.loads(path.read_text("utf-8"))
+
+
+def test_of_a_result_it_knows_both_and_puts_the_profiles_in_their_order():
+    talk = recorded()
+    balanced, fast = (
+        evaluate(holdfast.compress(talk, 6_000, profile=name)) for name in ("balanced", "fast")
+    )
+    assert 1 > balanced.score > fast.score > 0
+
+
+def test_messages_alone_are_not_enough():
+    with pytest.raises(ConfigError, match="after: it is missing; give the messages after it"):
+        evaluate(TALK)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chat.json").write_text(json.dumps(TALK))
+    (tmp_path / "less.json").write_text(json.dumps(without("retries 12345")))
+    (tmp_path / "probes.json").write_text('[{"question": "Which port?", "expected": ["48213"]}]')
+    return tmp_path
+
+
+def test_the_command_prints_a_table_or_json_and_ends_with_1_below_the_threshold(folder, capsys):
+    assert main(["eval", "chat.json", "less.json", "--probes", "probes.json"]) == 0
+    said = capsys.readouterr().out
+    assert "lost: numbers: 12345" in said
+    assert "probes        1.000  of 1" in said
+    assert main(["eval", "chat.json", "less.json", "--fail-under", "0.99", "--json"]) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out)["chat.json"]["kinds"]["numbers"]["kept"] < 1
+    assert "is below 0.99" in said.err
+
+
+def test_a_folder_of_results_has_a_line_each(folder, capsys):
+    (folder / "results").mkdir()
+    for name, budget in (("a", 60), ("b", 10_000)):
+        result = holdfast.compress(TALK, budget)
+        (folder / "results" / f"{name}.json").write_text(result.to_json())
+    assert main(["eval", "results"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.split()[1].endswith("a.json")
+    assert second.startswith("1.000")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["chat.json"], "chat.json: this is no result; give AFTER too"),
+        (["chat.json", "less.json", "--probes", "chat.json"], "chat.json: [0]: this is no probe"),
+        (["."], "this is no result"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_told_in_one_line(folder, capsys, arguments, line):
+    assert main(["eval", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert line in said
+    assert said.count("\n") == 1
