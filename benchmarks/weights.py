@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.quality.bench import SINGLE, kinds, run_cases, said_cases
 from holdfast.compressors.select.strategy import Select
-from holdfast.compressors.select.view import View
+from holdfast.compressors.select.view import Selection
 from holdfast.formats import read
 from holdfast.kernel.budget import Allowance
 from holdfast.meter import meter_for
@@ -80,7 +80,7 @@ def case_of(case: dict[str, Any]) -> Case:
     _, _, transcript = read(case["messages"], "openai", None)
     meter = meter_for(None, None)
     budget = case["budget"]
-    view = View(Select(), transcript, Allowance(budget, budget, budget, meter))
+    view = Selection(Select(), transcript, Allowance(budget, budget, budget, meter))
     candidates, events = view._candidates, view._events  # noqa: SLF001 - learned from what it decides
     fixed = view._fixed()  # noqa: SLF001
     uses = uses_of(events, candidates.tellings)

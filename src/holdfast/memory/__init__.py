@@ -1,4 +1,4 @@
-"""What left the window, and what should come back? Pure functions and values: no store, no clock, no model.
+"""What left the window, and what should come back, as pure functions and values.
 
 The way of a message: ``remembered`` reads who says it and when; ``Index.add`` takes it in at the
 cost of the message alone; ``Index.search`` finds what a question needs, as hits; ``pack`` chooses

@@ -27,9 +27,12 @@ HEAD = re.compile(r"^(?:User|Assistant|System|Call|Result): ", re.MULTILINE)
 
 COURTESY = frozenset(
     """
-    absolutely amazing awesome brilliant bye cheers congrats congratulations cool definitely evening excellent fine
-    glad good goodbye great haha happy hello hey hi hope indeed lovely morning nice night ok okay perfect pleasure
-    proud right soon sorry sounds super sure sweet thanks true welcome wonderful wow yay yeah yep yes
+    absolutely amazing awesome brilliant bye cheers congrats congratulations cool definitely evening
+    excellent fine
+    glad good goodbye great haha happy hello hey hi hope indeed lovely morning nice night ok okay
+    perfect pleasure
+    proud right soon sorry sounds super sure sweet thanks true welcome wonderful wow yay yeah yep
+    yes
     """.split()
 )
 """Words that are said to be kind: they are no names, and tell nothing by themselves."""
@@ -60,7 +63,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One thing that is spoken of: a ``name``, a ``phrase``, or something exact such as a ``date``."""
+    """One thing that is spoken of: a ``name``, a ``phrase``, or something exact like a ``date``."""
 
     text: str
     kind: str

@@ -1,4 +1,4 @@
-"""What is written of what was found: the smallest text that answers, in order of time, in a budget."""
+"""What is written of the messages found: the smallest texts that answer, in order of time."""
 
 from __future__ import annotations
 
@@ -102,7 +102,10 @@ def _body(message: Remembered, speakers: frozenset[str]) -> str:
 
 
 def _bare(given: tuple[str, frozenset[str]]) -> str:
-    """The text without the sentences that are courtesy alone; the names of who speaks are no news."""
+    """The text without the sentences that are courtesy alone.
+
+    The names of who speaks are no news.
+    """
     text, speakers = given
     return "".join(
         each for each in sentences(text) if not speakers.issuperset(telling(each))
@@ -116,7 +119,10 @@ _BARE: Memo[tuple[str, frozenset[str]], str] = Memo(
 
 
 def _cut(message: Remembered, body: str, room: Room) -> str:
-    """The sentences that answer, as many as fit, in their order; of an output what its kind keeps."""
+    """The sentences that answer, as many as fit, in their order.
+
+    Of an output what its kind keeps.
+    """
     pieces = [] if message.role == "tool" or len(body) > _READ else sentences(body)
     if len(pieces) < 2:
         return shrink(body, room).text

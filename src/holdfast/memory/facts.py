@@ -27,7 +27,8 @@ _TASTE = (
 )
 _CAPITAL = r"(?-i:[^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}(?: [^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}){0,2})"
 _CHANGES = (
-    r"(?:moved|changed|shifted|switched|pushed|postponed|rescheduled|brought|raised|lowered|increased|reduced|renamed"
+    r"(?:moved|changed|shifted|switched|pushed|postponed|rescheduled|brought|raised|lowered"
+    r"|increased|reduced|renamed"
     r"|extended|bumped)"
 )
 _TO = r"(?: (?:forward|back|up|down|out))?(?: from [^,;\n]{1,60}?)? to"
@@ -67,7 +68,8 @@ _FORMS = (
         exact=True,
     ),
     _Form(
-        rf"\b(?:my|our|the|this) {_NOUN}(?: (?:has|have|had|is|are|was|been|just|now)){{0,3}} {_CHANGES}{_TO}",
+        rf"\b(?:my|our|the|this) {_NOUN}(?: (?:has|have|had|is|are|was|been|just|now)){{0,3}} "
+        rf"{_CHANGES}{_TO}",
         "{noun}",
         exact=True,
     ),
@@ -77,7 +79,8 @@ _FORMS = (
         rf"{_I} (?:on (?:holiday|vacation|leave)|away|out of (?:the )?office)", "away", exact=True
     ),
     _Form(
-        rf"{_I} (?:upgraded|updated|migrated|switched)(?: [^,;\n]{{1,40}}?)?(?: from [^,;\n]{{1,40}}?)? to",
+        rf"{_I} (?:upgraded|updated|migrated|switched)(?: [^,;\n]{{1,40}}?)?(?: from "
+        rf"[^,;\n]{{1,40}}?)? to",
         "use",
         single=False,
         exact=True,
@@ -107,12 +110,14 @@ _QUOTED = re.compile(
     r"|(?<!\w)['‘](?:[^'‘’\n]+ ){2}[^'‘’\n]*['’](?!\w)",
     re.MULTILINE | re.DOTALL,
 )
-"""What stands in quotation marks, three words and more, for a title or a name is used as one's own; and code."""
+"""What stands in quotation marks, three words and more, for a title or a name is used as one's own;
+and code."""
 
 _REPORTED = re.compile(
     r"\b(?!(?:i|we|i['’]ve|we['’]ve|just|already|to|can|must|let)\b)[\w'’.-]+"
     r" (?:(?:has|have|had|also|just|once|always|often) )?"
-    r"(?:said|says?|told|tells?|claims?|claimed|wrote|writes?|mentions?|mentioned|thinks?|thought|believes?|believed"
+    r"(?:said|says?|told|tells?|claims?|claimed|wrote|writes?|mentions?|mentioned|thinks?|thought"
+    r"|believes?|believed"
     r"|reports|reported|states|stated|argues?|argued|insists?|insisted)\b|\baccording to\b",
     re.IGNORECASE,
 )
@@ -120,23 +125,32 @@ _VERSION = re.compile(r"[ @-]?(?:(?:at|to|on|version) )?v?\d[\w.]*$")
 _VERSIONED = frozenset({"use", "decided"})
 _NO_NAMES = frozenset(  # what people are, and what begins with a capital by itself
     """
-    american arab argentinian australian austrian belgian brazilian british canadian chinese colombian
-    croatian czech danish dutch egyptian english european finnish french german greek hungarian indian iranian
-    irish israeli italian japanese korean mexican moroccan nigerian norwegian polish portuguese romanian
-    russian scottish serbian slovak spanish swedish swiss syrian turkish ukrainian vietnamese welsh catholic
-    christian jewish muslim buddhist hindu monday tuesday wednesday thursday friday saturday sunday january
-    february march april june july august september october november december back done here late new ok ready
+    american arab argentinian australian austrian belgian brazilian british canadian chinese
+    colombian
+    croatian czech danish dutch egyptian english european finnish french german greek hungarian
+    indian iranian
+    irish israeli italian japanese korean mexican moroccan nigerian norwegian polish portuguese
+    romanian
+    russian scottish serbian slovak spanish swedish swiss syrian turkish ukrainian vietnamese welsh
+    catholic
+    christian jewish muslim buddhist hindu monday tuesday wednesday thursday friday saturday sunday
+    january
+    february march april june july august september october november december back done here late
+    new ok ready
     sick sorry sure
     """.split()
 )
 _EXACT = re.compile(r"[A-Z\d_/@]")
 _UNSURE = re.compile(
-    r"\b(?:[Ii]f|unless|[Mm]aybe|[Pp]erhaps|might|may|could|would|should|wonder|wish|hope|guess|suppose|imagine|whether"
+    r"\b(?:[Ii]f|unless|[Mm]aybe|[Pp]erhaps|might|may|could|would|should|wonder|wish|hope|guess"
+    r"|suppose|imagine|whether"
     r"|[Pp]robably|think|almost)\b|\?"  # "May" is a month
 )
 _END = re.compile(
-    r"[,;:!](?:\s|$)|\.(?:\s|$)|\s(?:and|but|so|because|since|which|who|when|while|although|though)\s"
-    r"| (?:now|yesterday|today|(?:last|this|next) (?:week|month|year|night|weekend|summer|winter)|\w+ ago)\b",
+    r"[,;:!](?:\s|$)|\.(?:\s|$)|\s(?:and|but|so|because|since|which|who|when|while|although"
+    r"|though)\s"
+    r"| (?:now|yesterday|today|(?:last|this|next) (?:week|month|year|night|weekend|summer|winter)"
+    r"|\w+ ago)\b",
     re.IGNORECASE,
 )
 _LONGEST = 300  # characters of a sentence that states a fact
@@ -152,7 +166,7 @@ _EVALUATED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One statement: ``subject`` is who says it or what it is about, ``text`` the sentence that states it."""
+    """One statement: ``subject`` is its speaker or topic, ``text`` the sentence that states it."""
 
     subject: str
     relation: str
@@ -192,7 +206,10 @@ def lifted(message: Remembered) -> list[Fact]:
 
 
 def _stated(sentence: str) -> Iterator[tuple[str, str, bool]]:
-    """What each form finds: the relation, its value, and whether that is the only one; two may find the same."""
+    """What each form finds: the relation, its value, and whether that is the only one.
+
+    Two may find the same.
+    """
     for pattern, form in _PATTERNS:
         match = pattern.search(sentence)
         if match is None:
@@ -241,5 +258,5 @@ class Ledger:
         return [fact for fact in self.facts if id(fact) not in holding]
 
     def without(self, fact: Fact) -> Ledger:
-        """Without the fact and what it contradicted: whoever deletes a fact does not want an older one back."""
+        """Without the fact and those it contradicted: a deletion brings no older fact back."""
         return Ledger(tuple(each for each in self.facts if each.key != fact.key))

@@ -142,7 +142,7 @@ _FORMS: Memo[tuple[str, int, Count], str] = Memo(
 
 
 def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
-    """The numbers of the pieces, those first that tell what nothing before them has told and read well.
+    """The numbers of the pieces, first those that are readable and tell something new.
 
     And what answers the question.
     """

@@ -26,7 +26,10 @@ from .times import DAY, Period, period
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each factor counts against the others; found on dialogues, each by those of the others."""
+    """What each factor counts against the others.
+
+    Found on dialogues, each by those of the others.
+    """
 
     exact: float = 8.0
     """What the question names exactly, such as pool_size or srv-31: as much as most others."""
@@ -52,7 +55,8 @@ REACH = {
     for side, first in ((1, 0.7), (-1, 0.4))
     for step in range(1, 5)
 }
-"""What reaches the message so many places later, for an answer often shares no word with what it answers.
+"""What reaches the message so many places later, for an answer often shares no word with what it
+answers.
 
 More than earlier, for it follows its question. Found on dialogues: of .6 to .9 a step, over 3 to 8.
 """

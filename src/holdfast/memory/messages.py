@@ -46,7 +46,8 @@ class Remembered:
 
 
 _DATED = re.compile(
-    r"[ \t]{0,4}(?:[(\[](?P<when>[^()\[\]\n]{6,60})[)\]]|(?P<iso>\d{4}-\d\d-\d\d(?:[T ][\d:.,Z+-]{5,20})?))"
+    r"[ \t]{0,4}(?:[(\[](?P<when>[^()\[\]\n]{6,60})[)\]]|(?P<iso>\d{4}-\d\d-\d\d(?:[T "
+    r"][\d:.,Z+-]{5,20})?))"
     r"[ \t:,|-]{1,4}"
 )
 _SPEAKER = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): {1,4}")
@@ -111,7 +112,7 @@ class MessageSource(Protocol):
         ...
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
-        """The positions of at most ``limit`` messages said from ``first`` to ``last``, in seconds."""
+        """The positions of at most ``limit`` messages from ``first`` to ``last``, in seconds."""
         ...
 
     def newest(self, limit: int) -> Sequence[int]:

@@ -16,7 +16,8 @@ from .times import ORDER, Period, dates, direction
 
 _WHO = re.compile(
     r"\bdid (?P<asked>i|you)\b"
-    r"|\b(?P<told>i|you) (?:said|told|mentioned|asked|wrote|gave|suggested|proposed|recommended|wanted|decided)\b",
+    r"|\b(?P<told>i|you) (?:said|told|mentioned|asked|wrote|gave|suggested|proposed|recommended"
+    r"|wanted|decided)\b",
     re.IGNORECASE,
 )
 _ROLES = {"i": "user", "you": "assistant"}

@@ -65,7 +65,7 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What segments are held against: the newest of the talk, the question, and what all segments name."""
+    """What segments are compared with: the newest talk, the question, and what all name."""
 
     text: str = ""
     query: str = ""
@@ -73,7 +73,8 @@ class Context:
     everywhere: Mapping[str, float] = field(default_factory=dict[str, float])
     """The global importance of each entity, from 0 to 1."""
     meaning: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Cosines to the context by id of the segment, where there are embeddings; common words stand in for them."""
+    """Cosines to the context by id of the segment, where there are embeddings; common words stand
+    in for them."""
 
     @classmethod
     def of(
@@ -87,7 +88,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """A score from 0 to 1 and what each factor gave to it; ``marked`` if the text says itself that it matters."""
+    """A score from 0 to 1 and what each factor gave to it.
+
+    ``marked`` if the text says itself that it matters.
+    """
 
     score: float
     factors: Mapping[str, float]
@@ -97,7 +101,10 @@ class Importance:
 def importances(
     segments: Sequence[Segment], context: Context, now: float, relevance: Relevance | None = None
 ) -> list[Importance]:
-    """How much each segment matters at ``now``, the one moment of the run; a pinned one matters fully."""
+    """How much each segment matters at ``now``, the one moment of the run.
+
+    A pinned one matters fully.
+    """
     weights = relevance or Relevance()
     seen = [_TRAITS(segment.content) for segment in segments]
     around, asked = _bag(context.text[:_LONGEST_READ]), _bag(context.query[:_LONGEST_READ])

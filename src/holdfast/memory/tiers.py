@@ -339,7 +339,10 @@ class TierSizes:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One segment from tier to tier, as it was and as it is now; None stands for out of all tiers."""
+    """One segment from tier to tier, as it was and as it is now.
+
+    None stands for out of all tiers.
+    """
 
     before: Segment
     after: Segment | None
@@ -441,12 +444,16 @@ class Maintenance:
     original: Callable[[str], str]
     condenser: Condenser = field(default_factory=RuleCondenser)
     before: Callable[[Segment], str] = field(default=lambda _: "")
-    """What a piece of a split segment goes on with, such as the name of who speaks: a condenser reads it first."""
+    """What a piece of a split segment goes on with, such as the name of who speaks: a condenser
+    reads it first."""
 
     def run(
         self, tiers: Tiers, importance: Importance, now: float, *, force: bool = False
     ) -> Maintained:
-        """Every tier within its trigger; ``force`` empties to the target whatever the trigger says."""
+        """Every tier within its trigger.
+
+        ``force`` empties to the target whatever the trigger says.
+        """
         moves: list[Move] = []
         hot = [piece for segment in tiers.hot for piece in self._fitting(segment)]
         warm, cold = list(tiers.warm), list(tiers.cold)
@@ -467,7 +474,10 @@ class Maintenance:
     def _leaving(
         self, tier: Tier, held: Sequence[Segment], importance: Importance, *, force: bool
     ) -> list[Segment]:
-        """Those that go, the least important first; of hot the newest few only while its size is not kept."""
+        """Those that go, the least important first.
+
+        Of hot the newest few only while its size is not kept.
+        """
         capacity = self.sizes.of(tier)
         high, low = capacity * self.sizes.trigger, capacity * self.sizes.target
         size = sum(segment.tokens for segment in held)
@@ -497,7 +507,7 @@ class Maintenance:
     def promote(
         self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False
     ) -> Maintained:
-        """One tier up for what was found, from cold straight to hot if it is ``critical`` (V.20)."""
+        """One tier up for what was found; a ``critical`` one goes straight to hot (V.20)."""
         found = tiers.find(segment_id)
         if found is None:
             return Maintained(tiers, ())

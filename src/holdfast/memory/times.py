@@ -30,14 +30,16 @@ _NAMED = re.compile(
 """A month or a year: "may" alone is a verb, and 2023 alone a number."""
 
 _CLOCK = re.compile(
-    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?:[.,]\d{1,9})?(?: ?(?P<half>[ap])\.?m\b)?",
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?:[.,]\d{1,9})?(?: "
+    r"?(?P<half>[ap])\.?m\b)?",
     re.IGNORECASE,
 )
 _NUMBERS = "zero one two three four five six seven eight nine ten".split()
 _RELATIVE = re.compile(
     rf"\b(?:(?P<count>\d{{1,3}}|an?|{'|'.join(_NUMBERS)}|a few|several|couple of)"
     r" (?P<many>day|week|month|year)s? (?:ago|back|earlier)"
-    rf"|(?P<which>last|past|previous|this) (?P<unit>week|month|year|weekend|night|{'|'.join(_WEEKDAYS)})"
+    rf"|(?P<which>last|past|previous|this) (?P<unit>week|month|year|weekend|night"
+    rf"|{'|'.join(_WEEKDAYS)})"
     rf"|(?P<word>yesterday|today|tonight)|on (?P<weekday>{'|'.join(_WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
@@ -114,7 +116,7 @@ def period(question: str, now: float | None) -> Period | None:
 
 
 def dates(text: str) -> tuple[str, list[str]]:
-    """The text without the days that it names, and these: the 28 of "28 July" says nothing alone."""
+    """The text without the days it names, and the days: "28" of "28 July" says nothing alone."""
     plain, rest = text[:_LONGEST_QUESTION], text[_LONGEST_QUESTION:]
     found: list[str] = []
     for form in _DATES:

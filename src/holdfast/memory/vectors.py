@@ -70,7 +70,7 @@ class _Rows:
 
 
 class WordVectors:
-    """A VectorSource in memory: a message is the sum of the vectors of its words, each weighed by its rarity.
+    """A VectorSource in memory: a message is the sum of its words' vectors, weighed by rarity.
 
     Weighing by rarity is what makes static vectors tell messages apart (Arora, Liang and Ma, "A
     Simple but Tough-to-Beat Baseline for Sentence Embeddings", 2017). The rarity is that of the
@@ -118,7 +118,10 @@ class WordVectors:
         }
 
     def to_bytes(self) -> bytes:
-        """All that was added, to be kept; the words themselves are embedded again when they are needed."""
+        """All that was added, to be kept.
+
+        The words themselves are embedded again when they are needed.
+        """
         told = json.dumps(
             {"positions": self._positions, "holders": self._holders, "width": self._rows.width}
         )

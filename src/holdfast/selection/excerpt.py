@@ -102,7 +102,7 @@ def _beside(
     return worth
 
 
-def excerpt(reading: Reading, room: Room) -> fit.Choice | None:
+def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
     """As many of the best pieces as fit, or None if not even one does."""
     pieces, weights = reading.pieces, table()
     told = valued(pieces, room.question, weights.asked)

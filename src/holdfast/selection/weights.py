@@ -38,7 +38,7 @@ class Use:
         """Whether it stood between quotation marks."""
 
 
-class Table(NamedTuple):
+class WeightTable(NamedTuple):
     """The weights that were learned: one a feature, and one a shape."""
 
     shapes: Mapping[str, float]
@@ -62,10 +62,10 @@ class Table(NamedTuple):
 
 
 @cache
-def table() -> Table:
+def table() -> WeightTable:
     """The table of the package."""
     found = json.loads(files("holdfast.selection").joinpath("weights.json").read_text("utf-8"))
-    return Table(**{name: found[name] for name in Table._fields})
+    return WeightTable(**{name: found[name] for name in WeightTable._fields})
 
 
 def features(use: Use, thing: str, now: int) -> tuple[float, ...]:

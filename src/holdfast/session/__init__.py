@@ -1,4 +1,4 @@
-"""A conversation that outlives its window: kept whole in a store, and seen through a view that fits."""
+"""A conversation that is kept whole in a store, and seen through a view that fits."""
 
 from .session import Session
 from .threads import ThreadStore, open  # noqa: A004 - as one opens a file

@@ -1,4 +1,7 @@
-"""What callers may give a session; whatever else they give is refused in one line that says what to give."""
+"""What callers may give a session.
+
+Whatever else they give is refused in one line that says what to give.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def thread(value: object) -> str:
 
 
 def messages(given: Sequence[object]) -> None:
-    """Raises ConfigError for a list of messages, or the body of a request, in the place of a message."""
+    """Raises ConfigError for a list of messages, or a request, in the place of a message."""
     for i, each in enumerate(given):
         place = f"messages[{i}]"
         if isinstance(each, list | tuple):
@@ -103,7 +106,7 @@ def event(value: object) -> int:
 
 
 def one_of(place: str, value: object, choices: Sequence[object]) -> None:
-    """Raises ConfigError unless the value is one of these, and of their very kind: 1 is not True."""
+    """Raises ConfigError unless the value is one of these, of the same type: 1 is not True."""
     if not any(value == choice and type(value) is type(choice) for choice in choices):
         known = ", ".join(repr(choice) for choice in choices)
         raise _refused(place, value, "is not a choice", f"known are {known}")
@@ -213,7 +216,8 @@ class SessionOptions:
     redact: bool | None = None
     tiers: TierSizes = field(default_factory=TierSizes)
     vectors: bool | None = None
-    """Whether messages are found by what they mean too; None: where the extra ``local`` is installed."""
+    """Whether messages are found by what they mean too; None: where the extra ``local`` is
+    installed."""
 
     condenser: Condenser = field(default_factory=TurnCondenser)
     llm: ModelSpec | None = None

@@ -1,4 +1,4 @@
-"""One thread in a store: its messages and its events, each a log that only grows, and what they amount to."""
+"""One thread in a store: a log of messages and a log of events, and the state that they give."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A message of the thread as it stands now; ``original`` is what was appended, or edited last."""
+    """A message of the thread as it stands now.
+
+    ``original`` is what was appended, or edited last.
+    """
 
     position: int
     time: float
@@ -96,7 +99,7 @@ def event_of(number: int, line: Line) -> Event:
 
 
 def found_by(message: Message, seen: Remembered) -> str:
-    """The words by which the message is found: what it tells, and of calls what was called with what.
+    """The words by which the message is found: what it says, its calls and their arguments.
 
     Scripts that write no spaces are given as pairs of characters, as questions are.
     """
@@ -119,11 +122,14 @@ _SNAPSHOT = 256  # lines after which the state is kept anew
 _READ = 512  # lines that are read at once
 _STEP = 64  # messages that are read at once on the way back
 MESSAGES, EVENTS, STATE = "messages:", "events:", "session:"
-"""What the names of the logs and of the state begin with; the name of the thread follows as it is."""
+"""What the names of the logs and of the state begin with; the thread's own name follows."""
 
 
 class Thread:
-    """Reads and writes one thread. Not safe for several threads of execution at once: a session takes turns."""
+    """Reads and writes one thread.
+
+    Not safe for several threads of execution at once: a session takes turns.
+    """
 
     def __init__(
         self,
@@ -133,13 +139,14 @@ class Thread:
         meter: Meter,
         form: str | Format | None = None,
     ) -> None:
-        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ConfigError(
                 f"{name!r} names no conversation", place="thread", advice="give a name as text"
             )
         if not isinstance(store, KeepsLogs):
             raise ConfigError(
-                f"a {type(store).__name__} keeps keys and values but no logs, which a session needs",
+                f"a {type(store).__name__} keeps keys and values but no logs, which a session "
+                f"needs",
                 place="store",
                 advice="give one such as 'sqlite:///agent.db' or 'memory://'",
             )
@@ -166,7 +173,7 @@ class Thread:
 
     @cached_property
     def secret(self) -> str:
-        """By which is known again what was written here of this thread; empty where a store takes none."""
+        """The secret that signs what is written for this thread; empty where a store keeps none."""
         found = opened(self.store).ask(secret_of)
         return of_thread(found, self.name) if isinstance(found, str) else ""
 
@@ -189,7 +196,7 @@ class Thread:
         positions: Sequence[int],
         read: Callable[[int, Line], T],
     ) -> dict[int, T]:
-        """What is read of the lines at these positions, which there are; of damaged ones note is taken."""
+        """What is read of the lines at these positions; damaged ones are noted and left out."""
         log = self.log if kind == "message" else self.event_log
         lines, found = settled(log.read(positions)), dict[int, T]()
         for position in positions:
@@ -209,12 +216,16 @@ class Thread:
                     ", …" if len(places) > _NAMED else ""
                 )
                 told.append(
-                    f"{amount(len(places), kind)} damaged in the store, passed over: {listed}; restore a copy"
+                    f"{amount(len(places), kind)} damaged in the store, passed over: {listed}; "
+                    f"restore a copy"
                 )
         return told
 
     def save(self) -> None:
-        """Keep the state, so that the next opening has little to read. Where it cannot be, nothing is lost."""
+        """Keep the state, so that the next opening has little to read.
+
+        Where it cannot be, nothing is lost.
+        """
         if self._unsaved:
             with suppress(StoreError):
                 settled(self.store.set(STATE + self.name, self.state.to_json()))
@@ -237,7 +248,7 @@ class Thread:
     def _appended(
         self, copies: Sequence[object], bodies: Sequence[str], ids: Sequence[str], moment: float
     ) -> list[int] | None:
-        """The positions; None where somebody else wrote, who may have told that the wire is another one."""
+        """The positions; None where another process wrote first, and may have settled the wire."""
         form, start = self.form(copies), self.state.messages
         messages = form.read(copies).messages
         check(copies, messages, form, None if self._named else self.state)
@@ -371,7 +382,10 @@ class Thread:
         return settled(self.log.find(ids))
 
     def form(self, originals: Sequence[object]) -> Format:
-        """The wire of the thread, as far as these messages tell it; what is plain may be any vendor's."""
+        """The wire of the thread, as far as these messages tell it.
+
+        What is plain may be any vendor's.
+        """
         return self._named or form_of(originals, self.state)
 
     def now(self) -> float:
@@ -417,7 +431,7 @@ class Thread:
                 self._keep(held[position])
 
     def _folded(self) -> None:
-        """Keep to the bounds when lines were folded in: of what is held, and of what the next opening reads."""
+        """Keep within the bounds of what is in memory, and of what the next opening has to read."""
         self._let_go()
         if self._unsaved >= _SNAPSHOT:
             self.save()
@@ -539,7 +553,7 @@ _CAN_BE = "a compaction, an edit, a deletion or a pin can be; a note is let go o
 
 
 def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[str, Any]]:
-    """The kind and the facts of the event that takes this one back, by default the newest that can be.
+    """The kind and the facts of the event that undoes this one, by default the newest that can be.
 
     Raises InputError if there is none, or if it was taken back already.
     """

@@ -1,4 +1,4 @@
-"""When the tiers of a session are tended and a model is asked: after appends, on demand, or in the background."""
+"""When tiers are tended and a model is asked: after appends, on demand or in the background."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Worker:
-    """Does the same work again whenever it is woken, never twice at once, and never keeps a process from ending.
+    """Does its work whenever it is woken, never twice at once; a process may end meanwhile.
 
     The work must not raise: nobody would hear of it.
     """
@@ -114,7 +114,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What came of one round: the forms, what there is none of and the first reason why, and what it took."""
+    """The answers of one round: forms, failures with the first reason, and the model's usage."""
 
     forms: Mapping[Owed, Form]
     failed: tuple[Owed, ...]
@@ -203,7 +203,7 @@ class Patience:
 
 
 class Upkeep:
-    """Tends the tiers while it holds the ``turn`` of the session, and asks the model while it does not.
+    """Tends the tiers while it holds the session's ``turn``, and asks the model when it does not.
 
     So no fit waits for a model: until its form is there and the tiers are tended again, that of the
     rule stands. What goes wrong is told in ``faults`` and as an event, and raised only where
@@ -252,7 +252,7 @@ class Upkeep:
         return told
 
     def looked(self, *, some: bool = False) -> dict[Tier, TierStatistics]:
-        """Tend the tiers, or a portion, for somebody who looks; as they were where they cannot be kept."""
+        """Tend the tiers, or a portion, for a reader; where that fails they stay as they were."""
         with self._shielded():
             self._run(some=some)
         return self._tending.statistics()
@@ -282,7 +282,7 @@ class Upkeep:
             self._worker.close()
 
     def _round(self) -> None:
-        """Tend the tiers if that is due, and ask for some of what is owed; in the background for more of it."""
+        """Tend the tiers if due, and ask for some owed forms; for more in the background."""
         with self._shielded():
             if not self._is_due():
                 return
@@ -373,7 +373,7 @@ class Upkeep:
     def _shielded(self) -> Generator[None]:
         try:
             yield
-        except Exception as fault:  # noqa: BLE001 - condensers and stores are anyone's, and what is done unasked raises to nobody
+        except Exception as fault:  # noqa: BLE001 - condensers and stores are anyone's
             with self._turn:
                 self._tell(
                     str(fault)
@@ -382,7 +382,7 @@ class Upkeep:
                 )
 
     def _tell(self, fault: str) -> None:
-        """Keep the fault, and put it on record; what goes wrong in the same way again is told once."""
+        """Keep the fault, and put it on record; the same fault again is told once."""
         if self._faults and self._faults[-1] == fault:
             return
         self._faults.append(fault)

@@ -1,4 +1,4 @@
-"""What of a thread's past answers a question: found by words and by meaning, and written into a room of tokens."""
+"""What of a thread's past answers a question, found by words and meaning, within some tokens."""
 
 from __future__ import annotations
 
@@ -28,23 +28,26 @@ from .turns import all_heard, author, bear_names, heard, told
 
 _WORK = 8  # newest messages that say what the work is about
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
-"""Share of the messages, and its bounds in messages, from which on a word tells of nothing in particular."""
+"""Share of the messages, and its bounds in messages, from which on a word tells of nothing in
+particular."""
 _ONWARD = COURTESY | frozenset(
     """
-    again ahead another carry continue continues correct done following forward keep next proceed resume then
+    again ahead another carry continue continues correct done following forward keep next proceed
+    resume then
     alles danke gut merci oui continuez gracias vale sigue grazie obrigado obrigada bedankt weiter
     """.split()
 )
 """Words by which one greets, thanks, assents or goes on."""
 _MOST_IDLE, _MOST_ONWARD = 14, 2
-"""Words of an input that goes on, and of these those that say with what: "continue with the next endpoint"."""
+"""Words of an input that goes on, and of these those that say with what: "continue with the next
+endpoint"."""
 _UNKNOWN = 0.1  # share of the words of an input that may stand nowhere in the view
 _SHOWN = 300  # characters of a message, or of a question, that say what it is about
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question, and the work in which it stands: its words count too, but it asks nothing by itself."""
+    """A question, and the work in which it stands, whose words count too but ask nothing."""
 
     question: str
     work: str = ""
@@ -66,7 +69,7 @@ def of_the_newest(thread: Thread) -> Inquiry:
 
 
 def is_idle(thread: Thread) -> bool:
-    """Whether the newest message of a user has nothing to look for: "ok thanks", "go on with the next step"."""
+    """Whether the newest message of a user has nothing to look for, such as "ok thanks"."""
     spoken = words(_said(thread)[:_SHOWN])
     if thread.state.spoke is None or len(spoken) > _MOST_IDLE or not all(map(str.isalpha, spoken)):
         return False
@@ -85,7 +88,7 @@ def _said(thread: Thread) -> str:
 
 
 def is_known(thread: Thread, messages: Iterable[object], recalled: str) -> bool:
-    """Whether nearly all the words of the newest input of the user stand in the view that goes on."""
+    """Whether nearly all the words of the user's newest input stand in the view already."""
     asked = _terms(_said(thread))
     unknown = set(asked) - _terms(recalled)
     for message in messages:
@@ -127,7 +130,7 @@ Chosen = tuple[int, float, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A message that came back, or the part of it that answers: its score, and what each factor gave to it.
+    """A message that came back, or the part of it that answers, with its score and its factors.
 
     The text is empty where it stands in the view since an earlier fit. ``said`` is when: seconds
     since 1970 UTC.
@@ -143,13 +146,13 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """What the past has to say: the text for the view, and the messages that it comes from, in order of time."""
+    """The text that a view tells of the past, and the messages it is from, in order of time."""
 
     text: str = ""
     chosen: tuple[Recalled, ...] = ()
 
     def facts(self) -> list[Chosen]:
-        """As an event keeps it: position and score, and of the best what gave it, without the texts."""
+        """As an event keeps it: positions, scores, and of the best the factors; no texts."""
         best = {
             each.position for each in nlargest(_EXPLAINED, self.chosen, key=attrgetter("score"))
         }
@@ -192,7 +195,10 @@ class Past:
         self._retrieval = Retrieval(self._remaining, self._remaining, vectors)
 
     def search(self, question: str, limit: int) -> list[Recalled]:
-        """The messages that answer best, best first, also those that were evicted; secrets may be masked."""
+        """The messages that answer best, best first, also those that were evicted.
+
+        Secrets may be masked.
+        """
         now, asking = self._thread.now(), self._asking(question)
         hits = self._found.search(question, limit, now, asking)
         if asking and not any(hit.score >= _ANSWERS for hit in hits):
@@ -246,7 +252,9 @@ class Past:
         shown: Container[int | None],
         least: float,
     ) -> Recollection:
-        """The smallest texts that answer, as many as the room takes, in order of time; secrets may be masked.
+        """The smallest texts that answer, as many as the room takes, in order of time.
+
+        Secrets may be masked.
 
         Not what is ``shown`` already, was evicted, or has a score below the ``least``. ``count``
         counts a piece, ``whole`` what all of them take together in their message.
@@ -305,7 +313,10 @@ class _Everything:
         return _FEWER if self._thread.state.messages > _LONG else _CANDIDATES
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
-        """Those of the positions that there are; what the system said is always in view and never looked for."""
+        """Those of the positions that there are.
+
+        What the system said is always in view and never looked for.
+        """
         found = self._thread.read(positions).values()
         return all_heard(
             (kept for kept in found if kept.message.role != "system"), self._thread.state
@@ -379,7 +390,10 @@ class Meaning:
 
     @classmethod
     def of(cls, thread: Thread, *, wanted: bool | None) -> Meaning | None:
-        """The vectors of the thread; without the extra ``local`` None, or MissingExtraError if they are wanted."""
+        """The vectors of the thread.
+
+        Without the extra ``local`` None, or MissingExtraError if they are wanted.
+        """
         if wanted is False:
             return None
         try:
@@ -418,7 +432,10 @@ class Meaning:
         self._blocks = {number: block for number, block in self._blocks.items() if number >= first}
 
     def save(self, first: int, stop: int) -> None:
-        """Keep these blocks, which are full. Where they cannot be kept, they are made again next time."""
+        """Keep these blocks, which are full.
+
+        Where they cannot be kept, they are made again next time.
+        """
         store = self._thread.store
         if isinstance(store, SetsBytes):
             for number in range(first, stop):
@@ -467,7 +484,10 @@ class Knowing:
         self._ledger, self._next, self._rewordings = Ledger(), 0, 0
 
     def ledger(self) -> Ledger:
-        """What the messages state as they stand now; what is said again after it was forgotten counts again."""
+        """What the messages state as they stand now.
+
+        What is said again after it was forgotten counts again.
+        """
         state = self._thread.state
         if self._rewordings != state.rewordings:
             self._ledger, self._next, self._rewordings = Ledger(), 0, state.rewordings

@@ -75,7 +75,10 @@ class PastMessage:
 
 @dataclass(slots=True)
 class Desk:
-    """What a session keeps of its last fit, so that the next one costs what is new; and what that depended on."""
+    """What a session keeps of its last fit, so that the next one costs what is new.
+
+    And what that depended on.
+    """
 
     key: Key = ()
     part: Part | None = None
@@ -84,7 +87,8 @@ class Desk:
 
     telling: PastMessage | None = None
     heard: int | None = None
-    """The input of the user that the past was last asked about, whether or not it had something to say."""
+    """The input of the user that the past was last asked about, whether or not it had something to
+    say."""
 
     grows: bool = False
     """Whether there was a view before, so that there will be another one."""
@@ -167,7 +171,10 @@ _IN_MIND_SHARE = (
 
 
 def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
-    """What is to be kept in mind; the longest lose their middle where it is too much. Secrets may be masked."""
+    """What is to be kept in mind; the longest lose their middle where it is too much.
+
+    Secrets may be masked.
+    """
     tells, count = concealing(redacts=options.redacts), options.meter.text
     notes = [tells(note) for note in thread.state.notes.values()]
     if not notes:
@@ -178,7 +185,10 @@ def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
 
 
 def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> PastMessage:
-    """The message on the thread's wire; made anew where it says something else than the last one."""
+    """The message on the thread's wire.
+
+    Made anew where it says something else than the last one.
+    """
     text = f"{kept}{recalled}".rstrip("\n")
     known = desk.telling
     if known is None or (known.wire, known.text) != (thread.wire.name, text):
@@ -224,7 +234,7 @@ class RecentTurns:
         self._thread, self._desk = frame.thread, frame.desk
 
     def start(self, room: int) -> int:
-        """Where recent turns that fit the room begin: the newest exchange, and what is before it while it fits.
+        """Where the recent turns that fit the room begin; the newest exchange is always among them.
 
         They begin with a user's message if one is near, and never with the result of a call.
         """
@@ -277,7 +287,7 @@ class RecentTurns:
         return 0
 
     def is_talk(self) -> bool:
-        """Whether most of what is there was said, and not done or returned, in whatever protocol."""
+        """Whether most of the newest text was said, and not called or returned, in any protocol."""
         end = self._thread.state.messages
         kept = self._thread.read(range(max(0, end - _WORK), end))
         events = events_of([_bare(each) for each in kept.values()], list(kept), {})
@@ -315,7 +325,10 @@ class RecentTurns:
         return self._put_down(grown)
 
     def made(self, scope: Scope, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
-        """The part, of the messages of this scope, beside what the past tells; and how it was made."""
+        """The part, of the messages of this scope, beside what the past tells.
+
+        And how it was made.
+        """
         state, limit = self._thread.state, self._frame.limit
         made = Made(
             [],
@@ -375,7 +388,7 @@ class RecentTurns:
         return Part(originals, tokens, places, head, made.end, _since(places, wanted), told, result)
 
     def _before(self, made: Made) -> list[Kept]:
-        """What is looked at before ``start``: what always stands there, the task, and what was told of."""
+        """The messages before ``start`` that are looked at: system, pins, task, earlier ones."""
         state = self._thread.state
         found = dict(self._frame.fixed) | self._thread.read(made.earlier)
         for place in (state.task if self._frame.query is None else None, made.spoke):
@@ -390,7 +403,7 @@ class RecentTurns:
     def _compressed(
         self, messages: Sequence[_Standing], beside: int | None, made: Made
     ) -> CompressionResult:
-        """The messages made to fit, of which pins stay, and what stands ``beside`` them counts as told.
+        """The messages made to fit; pins stay, and the message ``beside`` them counts as told.
 
         What the user said last stays too where the target can be met with it.
         """
@@ -432,7 +445,7 @@ class RecentTurns:
 
 
 def _bare(kept: Kept) -> Message:
-    """The message without the date and the name at its head, by which all messages of a talk may open alike."""
+    """The message without the date and the name with which all messages of a talk may open."""
     message, header = kept.message, kept.remembered.header
     return message.saying({0: kept.remembered.body}) if header and message.plain else message
 

@@ -1,4 +1,4 @@
-"""What happened to a thread: in numbers, as text for a terminal, and as a page that needs nothing else."""
+"""What happened to a thread: in numbers, as text for a terminal, and as one HTML page."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class Stats:
     """How many of each kind there were."""
 
     faults: Sequence[str]
-    """What went wrong in the upkeep since this session was opened, the newest last; never raised."""
+    """What went wrong in the upkeep since this session was opened, the newest last; never raised.
+    """
 
     model_requests: int
     """Requests to models that views took since this session was opened, retries included."""
@@ -186,7 +187,8 @@ def text_page(story: Story) -> str:
 def _figures(story: Story) -> Iterator[str]:
     stats = story.stats
     yield f"Thread {one_line(stats.thread, _PREVIEW) or '(no name)'}"
-    yield f"  {amount(stats.messages, 'message')}, {amount(stats.tokens, 'token')} by {stats.counter}"
+    counted = f"{amount(stats.tokens, 'token')} by {stats.counter}"
+    yield f"  {amount(stats.messages, 'message')}, {counted}"
     changed = {
         "deleted": stats.deleted,
         "edited": stats.edited,
@@ -241,7 +243,8 @@ def _compactions(story: Story) -> Iterator[str]:
 def _recalls(story: Story) -> Iterator[str]:
     def tell(event: Event) -> Iterator[str]:
         question = one_line(event.facts["question"], _PREVIEW)
-        yield f"  at message {event.at:,}: {amount(len(event.facts['chosen']), 'message')} for “{question}”"
+        found = amount(len(event.facts["chosen"]), "message")
+        yield f"  at message {event.at:,}: {found} for “{question}”"
         for position, score, why in best(event, 3):
             yield f"    {score:.2f}  message {position:,}: {story.told(position)}"
             yield f"          by {reasons(why)}"
@@ -257,7 +260,7 @@ def _faults(story: Story) -> Iterator[str]:
 
 
 def best(event: Event, most: int) -> list[Any]:
-    """Of what a recall brought back, the messages with the highest scores: position, score, what gave it."""
+    """The best messages that a recall brought back: position, score and factors."""
     return sorted(event.facts["chosen"], key=lambda chosen: (-chosen[1], chosen[0]))[:most]
 
 
@@ -274,7 +277,8 @@ def html_page(story: Story) -> str:
     fingerprint = b64encode(sha256(style.encode()).digest()).decode()
     stats = story.stats
     return Template(files("holdfast.session").joinpath("page.html").read_text("utf-8")).substitute(
-        policy=f"default-src 'none'; style-src 'sha256-{fingerprint}'; base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; style-src 'sha256-{fingerprint}'; base-uri 'none'; "
+        f"form-action 'none'",
         style=style,
         thread=_shown(one_line(stats.thread, _CELLS)) or "(no name)",
         messages=amount(stats.messages, "message"),
@@ -303,8 +307,10 @@ def _facts(story: Story) -> str:
     facts = {
         "tokens not sent": f"{story.saved:,}",
         "compactions": f"{stats.events.get('compaction', 0):,}",
-        "looks into the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} brought something back",
-        "recent turns": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')} as they were said",
+        "looks into the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} brought "
+        f"something back",
+        "recent turns": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')} as "
+        f"they were said",
         "edited, deleted, pinned, kept in mind": (
             f"{stats.edited:,}, {stats.deleted:,}, {stats.pinned:,}, {stats.notes:,}"
         ),
@@ -353,7 +359,8 @@ def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]], unit: str) -> str:
     scale = f"up to {most:,.0f} {unit}, message {first:,.0f} to {last:,.0f}"
     return (
         f'<svg class="chart" role="img" aria-label="{scale}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'preserveAspectRatio="none">{paths}</svg><p class="key">{key}<span class="scale">{scale}</span></p>'
+        f'preserveAspectRatio="none">{paths}</svg><p class="key">{key}<span '
+        f'class="scale">{scale}</span></p>'
     )
 
 
@@ -371,8 +378,10 @@ def _gauges(story: Story) -> Iterator[str]:
         width = min(100.0, held.utilization)
         yield (
             f'<tr><th scope="row">{tier}</th><td>{held.size:,}</td><td>{held.capacity:,}</td>'
-            f'<td><svg class="gauge" role="img" aria-label="{width:.0f} percent"><rect class="{tier}" '
-            f'width="{width:.1f}%" height="10"/></svg> {amount(held.segment_count, "segment")}</td></tr>'
+            f'<td><svg class="gauge" role="img" aria-label="{width:.0f} percent"><rect '
+            f'class="{tier}" '
+            f'width="{width:.1f}%" height="10"/></svg> '
+            f"{amount(held.segment_count, 'segment')}</td></tr>"
         )
 
 
@@ -394,9 +403,12 @@ def _recall(story: Story, event: Event) -> str:
     )
     question = _shown(one_line(event.facts["question"], _CELLS))
     return (
-        f'<details><summary><span class="at">{event.at:,}</span><span class="words" dir="auto">{question}</span>'
-        f'<span class="size">{amount(len(chosen), "message")}, {event.facts["tokens"]:,} tokens sent of '
-        f"{event.facts['of']:,}</span></summary><table><tbody>{rows}</tbody></table>{more}</details>"
+        f'<details><summary><span class="at">{event.at:,}</span><span class="words" '
+        f'dir="auto">{question}</span>'
+        f'<span class="size">{amount(len(chosen), "message")}, {event.facts["tokens"]:,} tokens '
+        f"sent of "
+        f"{event.facts['of']:,}</span></summary>"
+        f"<table><tbody>{rows}</tbody></table>{more}</details>"
     )
 
 
@@ -405,8 +417,10 @@ def _chosen(story: Story, position: int, score: float, why: dict[str, float]) ->
     told = _shown(story.told(position))
     names = escape(reasons(why))
     return (
-        f'<tr><th scope="row">{position:,}</th><td><svg class="gauge" role="img" aria-label="{names}">'
-        f'{"".join(_parts(why))}</svg> {score:.2f}</td><td dir="auto">{told}<br><small>{names}</small></td></tr>'
+        f'<tr><th scope="row">{position:,}</th><td><svg class="gauge" role="img" '
+        f'aria-label="{names}">'
+        f"{''.join(_parts(why))}</svg> {score:.2f}</td><td "
+        f'dir="auto">{told}<br><small>{names}</small></td></tr>'
     )
 
 

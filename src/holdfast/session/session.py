@@ -192,7 +192,9 @@ class Session:
         return places
 
     def tend(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
-        """Bring the tiers up to date now; with ``force`` empty each to its target, however full it is.
+        """Bring the tiers up to date now.
+
+        With ``force`` empty each to its target, however full it is.
 
         With a model, all its forms that are wanted are asked for and put in their place. Raises
         StoreError if the tiers cannot be kept.
@@ -203,7 +205,10 @@ class Session:
         return upkeep.now(force=force)
 
     def edit(self, which: Which, message: Any, *, reason: str = "edited") -> Event:
-        """Let a message say something else from now on; the log keeps what it said, and ``undo`` goes back."""
+        """Let a message say something else from now on.
+
+        The log keeps what it said, and ``undo`` goes back.
+        """
         why = arguments.words("reason", reason)
         with self._turn:
             position = self._known(which)
@@ -212,7 +217,9 @@ class Session:
             return event
 
     def delete(self, *which: Which, reason: str = "deleted") -> Event:
-        """Take messages out of every view and every search; they stay in the log, and ``undo`` brings them back.
+        """Take messages out of every view and every search.
+
+        They stay in the log, and ``undo`` brings them back.
 
         A call and its results go together.
         """
@@ -222,14 +229,20 @@ class Session:
             )
 
     def pin(self, *which: Which, reason: str = "pinned") -> Event:
-        """Keep these messages in every view, whatever their age; a call and its results together."""
+        """Keep these messages in every view, whatever their age.
+
+        A call and its results together.
+        """
         with self._turn:
             return self._thread.record(
                 "pin", arguments.words("reason", reason), self._exchanges(which)
             )
 
     def remember(self, text: str, *, by: str = "user") -> Event:
-        """Keep a text in mind: it stands in every view until it is forgotten. ``by`` says whose wish it is."""
+        """Keep a text in mind: it stands in every view until it is forgotten.
+
+        ``by`` says whose wish it is.
+        """
         noted, whose = arguments.words("text", text), arguments.words("by", by)
         sendable = noted.encode(
             "utf-8", "replace"
@@ -239,7 +252,10 @@ class Session:
             return self._thread.record("note", f"asked by the {whose}", {"text": sendable})
 
     def forget(self, note: Event | int | Fact) -> Event:
-        """Keep a text in mind, or a fact, no longer. Raises NotFoundError if there is no such note."""
+        """Keep a text in mind, or a fact, no longer.
+
+        Raises NotFoundError if there is no such note.
+        """
         with self._turn:
             self._thread.refresh()
             if isinstance(note, Fact):
@@ -250,7 +266,7 @@ class Session:
             return self._thread.record("forget", "asked by the user", {"note": number})
 
     def undo(self, event: Event | int | None = None) -> Event:
-        """Take an event back, by default the newest that can be: a compaction, an edit, a deletion or a pin.
+        """Undo a compaction, an edit, a deletion or a pin, by default the newest of them.
 
         What does so is a new event: the log only grows. A compaction that is taken back stays so
         for budgets that hold what it took out of the recent turns. Raises InputError if there is
@@ -270,7 +286,7 @@ class Session:
         with self._turn:
             self._thread.refresh()
             made = copy(self)
-            made._begin(thread, self._thread.store)  # noqa: SLF001 - it is one of ours, in the making
+            made._begin(thread, self._thread.store)  # noqa: SLF001 - one of ours, in the making
             copy_thread(self._thread, made._thread)  # noqa: SLF001 - as above
             return made
 
@@ -286,7 +302,7 @@ class Session:
 
     @property
     def revision(self) -> tuple[int, int]:
-        """How many messages there are, and how often what they say was changed: a view is of one revision."""
+        """How many messages there are, and how many changes of them; a view is of one revision."""
         with self._turn:
             self._thread.refresh()
             return self._thread.state.messages, self._thread.state.rewordings
@@ -298,7 +314,10 @@ class Session:
 
     @property
     def limit(self) -> int | None:
-        """Tokens that a view may take where ``fit`` is not told otherwise; None where that is not said."""
+        """Tokens that a view may take where ``fit`` is not told otherwise.
+
+        None where that is not said.
+        """
         budget = self._options.budget
         return None if budget is None else budget.tokens(self._options.window)
 
@@ -309,23 +328,26 @@ class Session:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What went wrong in the upkeep since the session was opened, and calls without their results.
+        """Faults of the upkeep since the session was opened, and calls without their results.
 
         Nothing was lost by it, except for lines that the store's disk damaged, which are named.
         """
         known = (*self._upkeep.faults, *self._thread.damage)
         parted = self._thread.state.unpaired
-        told = f"{amount(parted, 'message')} parted a call from its result; all is kept, and views mend it"
+        told = (
+            f"{amount(parted, 'message')} parted a call from its result; "
+            "all is kept, and views mend it"
+        )
         return (*known, told) if parted else known
 
     def wire(self, *messages: Any) -> Format:
-        """The form in which the thread's messages are written, as far as these and the thread tell it."""
+        """The format of the thread's messages, as far as these messages and the thread tell it."""
         return self._thread.form(messages)
 
     def fit(
         self, query: str | None = None, *, budget: BudgetLike = None, tools: object = None
     ) -> View:
-        """The messages for the next model call, within the budget: the system's, the past's, the recent turns.
+        """The messages for the next model call, within the budget: system, past and recent turns.
 
         ``query`` is a question about the past: it gets nearly all of the budget. Without one, the
         newest input of the user is the question, and the recent turns have most of the budget.
@@ -365,7 +387,7 @@ class Session:
             return list(self._thread.originals())
 
     def history(self) -> list[Event]:
-        """What happened beside the messages, in order: edits, compactions, recalls, each with its reason."""
+        """Edits, compactions, recalls and other events, in order, each with its reason."""
         with self._turn:
             self._thread.refresh()
             return list(self._thread.events())
@@ -377,13 +399,13 @@ class Session:
             return stats_of(self._thread, self._tending, self.faults, self._desk.usage)
 
     def tiers(self) -> Tiers:
-        """The segments of each tier once these are up to date, each in the form in which it stands there."""
+        """The segments of each tier, brought up to date, in the forms that they have there."""
         with self._turn:
             self._upkeep.looked()
             return self._tending.tiers
 
     def search(self, query: str, limit: int = 10) -> list[Recalled]:
-        """The messages of the thread that answer best, best first, each with what gave it its score.
+        """The messages that answer best, best first, each with its score and factors.
 
         Also those that were evicted from the last tier: what is found comes back to the tiers.
         """
@@ -404,7 +426,7 @@ class Session:
         field: str | None = None,
         expand: Expand | None = None,
     ) -> str:
-        """An original, whole or in part: of a text that was shortened, by its key, or of a message of the thread.
+        """An original, whole or in part: of a shortened text by its key, or of a message.
 
         With ``expand="model"``, of a message that the store has lost, what the session's model
         makes of the note that the tiers have of its turn, marked as reconstructed; never where the
@@ -436,7 +458,7 @@ class Session:
         return recall(key, store=store, lines=lines, pattern=pattern, field=field, thread=thread)
 
     def facts(self) -> Ledger:
-        """The durable facts that the thread states: what holds, and with their dates what it contradicts."""
+        """The durable facts that the thread states, and with their dates those they contradict."""
         with self._turn:
             self._thread.refresh()
             return self._knowing.ledger()
@@ -449,7 +471,7 @@ class Session:
 
     @renamed_argument("format", "form")
     def report(self, form: ReportForm = "text") -> str:
-        """What happened to the thread: tiers, tokens saved, what was recalled and why, as text or as one page."""
+        """Tiers, tokens saved and recalls with their reasons, as text or as one HTML page."""
         arguments.one_of("form", form, ("text", "html"))
         with self._turn:
             self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look

@@ -1,4 +1,4 @@
-"""What the lines of a thread amount to: folded line by line, and kept so that opening a thread reads few of them.
+"""The state of a thread, folded from its log line by line, and kept so that opening is quick.
 
 A state is changed here alone: by messages, by events, and by what a fit made of them.
 """
@@ -91,7 +91,7 @@ _REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One line of a thread's log of events: what happened when the thread had ``at`` messages, and why.
+    """One line of a thread's log of events: what happened after ``at`` messages, and why.
 
     ``facts`` are those of the kind: positions, tokens, the question, what was there before.
     """
@@ -106,7 +106,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """How the recent turns of a view were made last, so that another process makes the same of them."""
+    """How the recent turns of a view were made, so that another process makes the same view."""
 
     key: list[int]
     start: int
@@ -125,7 +125,8 @@ class Made:
     """What the past said beside them."""
 
     earlier: list[int] = field(default_factory=list[int])
-    """The messages before ``start`` that were looked at again: the view before told something of them."""
+    """The messages before ``start`` that were looked at again: the view before told something of
+    them."""
 
     far: int = 0
     """What is before this position is looked for when the user asks."""
@@ -133,7 +134,10 @@ class Made:
 
 @dataclass(slots=True)
 class State:
-    """Where a thread stands. Small whatever its length: messages themselves are read when they are needed."""
+    """Where a thread stands.
+
+    Small whatever its length: messages themselves are read when they are needed.
+    """
 
     messages: int = 0
     """Lines of the log of messages that are folded in."""
@@ -162,13 +166,15 @@ class State:
     """The calls at the end of the thread that have no result yet."""
 
     unpaired: int = 0
-    """How many messages parted a call from its result: a result without its call, words before the last result."""
+    """How many messages parted a call from its result: a result without its call, words before the
+    last result."""
 
     refused: int = 0
     """How many messages a wire refuses wherever they stand: empty ones, for instance."""
 
     unusual: int = 0
-    """How many it may refuse for what they stand beside: then every view is looked at as a whole."""
+    """How many it may refuse for what they stand beside: then every view is looked at as a whole.
+    """
 
     spoke: int | None = None
     """The newest message of a user."""
@@ -193,10 +199,12 @@ class State:
     """What is to be kept in mind, by the number of the event that asked for it."""
 
     forgotten: list[tuple[int, list[str]]] = field(default_factory=list[tuple[int, list[str]]])
-    """The facts that are not to be known any more: how long the thread was then, and the key of the fact."""
+    """The facts that are not to be known any more: how long the thread was then, and the key of the
+    fact."""
 
     evicted: list[Span] = field(default_factory=list[Span])
-    """What fell out of the last tier: no fit looks there any more, until somebody finds or recalls it."""
+    """What fell out of the last tier: no fit looks there any more, until somebody finds or recalls
+    it."""
 
     since: int = 0
     """From here on messages stand in the view as they are; what is older left it by compactions."""
@@ -222,7 +230,10 @@ class State:
 
     @classmethod
     def from_json(cls, text: str | None) -> State:
-        """The state that was kept; a new one where none was, one of another version, or none of ours."""
+        """The state that was kept.
+
+        A new one where none was, one of another version, or none of ours.
+        """
         try:
             data = json.loads(text or "{}")
             return convert({f.name: data[f.name] for f in fields(cls)}, cls, str_keys=True)

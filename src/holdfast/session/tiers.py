@@ -1,4 +1,4 @@
-"""The tiers of a thread: turns become segments, and what matters least goes from hot to warm to cold and out.
+"""The tiers of a thread: what matters least moves from hot to warm, to cold, and out.
 
 The original of a segment is the log itself, so that nothing is lost whatever a tier forgets. What
 was evicted from cold is no candidate of a fit any more, until somebody finds or recalls it.
@@ -50,7 +50,10 @@ _AT_ONCE = 512  # texts of one request; the newest come first
 
 @dataclass(slots=True)
 class Likeness:
-    """Holds the vectors of the segments; without an embedder there are none, and their words stand in."""
+    """Holds the vectors of the segments.
+
+    Without an embedder there are none, and their words stand in.
+    """
 
     lineup: Lineup
     redacts: bool = False
@@ -59,7 +62,7 @@ class Likeness:
     """By text, each of length 1."""
 
     def unknown(self, segments: Iterable[Segment], talk: str) -> list[str]:
-        """The texts whose vectors are to be asked for: of the talk, and of segments that are new or changed."""
+        """The texts whose vectors are missing: of the talk, and of new or changed segments."""
         if self.lineup.embedder is None:
             return []
         self._talk = talk
@@ -83,7 +86,10 @@ class Likeness:
         self._vectors |= vectors
 
     def of(self, segments: Collection[Segment]) -> dict[str, float]:
-        """Cosines to the talk by the segment's id; of what is not known yet their mean. Empty if that is most."""
+        """Cosines to the talk by the segment's id; of what is not known yet their mean.
+
+        Empty if that is most.
+        """
         talk = self._vectors.get(self._talk, ())
         known = {
             each.id: sum(map(mul, self._vectors[each.content], talk))
@@ -114,16 +120,23 @@ class Shelved:
 
 
 class Shelf:
-    """Reads and writes the tiers of one thread; hot is written each time, and tells by that who wrote last."""
+    """Reads and writes the tiers of one thread.
+
+    Hot is written each time, and tells by that who wrote last.
+    """
 
     def __init__(self, thread: Thread) -> None:
         self._thread = thread
         self._last: str | None = ""
         self._written: dict[int, tuple[Segment, str]] = {}
-        """The segments that were written last, by their identity, with their JSON: most stay what they are."""
+        """The segments that were written last, by their identity, with their JSON: most stay what
+        they are."""
 
     def load(self) -> Shelved | None:
-        """What was kept, if it is not what this shelf read or wrote last; empty tiers for what cannot be read."""
+        """What was kept, if it is not what this shelf read or wrote last.
+
+        Empty tiers for what cannot be read.
+        """
         hot = self._text("hot")
         if hot == self._last:
             return None
@@ -193,7 +206,7 @@ Asked = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """A segment whose form is by rule, where another one may be asked for: of this text, for this level."""
+    """A segment whose form is by rule, and for which a model may be asked for a better one."""
 
     id: str
     level: int
@@ -234,7 +247,10 @@ class Tending:
         )
 
     def found(self, positions: Iterable[int]) -> None:
-        """Count the access; at the next run what was found goes one tier up, and at once what was evicted."""
+        """Count the access.
+
+        At the next run what was found goes one tier up, and at once what was evicted.
+        """
         wanted = set(positions)
         out = {position for position in wanted if holds(self.thread.state.evicted, position)}
         self._wanted.update(wanted - out)
@@ -255,7 +271,10 @@ class Tending:
         return [Owed(each.id, each.level, self._turns.condensed_of(each)) for each in found[:most]]
 
     def note_of(self, position: int) -> Segment | None:
-        """The segment with a message that the store has lost; None where none is left, or it was deleted."""
+        """The segment with a message that the store has lost.
+
+        None where none is left, or it was deleted.
+        """
         if position in self.thread.state.deleted:
             return None
         return next(
@@ -264,7 +283,10 @@ class Tending:
         )
 
     def take(self, forms: Mapping[Owed, Form], writer: str) -> None:
-        """Keep the forms that came; the next run puts each in its place, if it is still wanted there."""
+        """Keep the forms that came.
+
+        The next run puts each in its place, if it is still wanted there.
+        """
         self._forms |= {owed: (writer, form) for owed, form in forms.items()}
 
     def unknown(self) -> list[str]:
@@ -316,7 +338,10 @@ class Tending:
 
     @contextmanager
     def _changing(self) -> Generator[list[Move]]:
-        """Keeps the tiers as they end, and tells the moves that are put into the list; or all is as before."""
+        """Keeps the tiers as they end, and tells the moves that are put into the list.
+
+        Or all is as before.
+        """
         self._look()
         before = self._shelved
         moves: list[Move] = []
@@ -333,7 +358,10 @@ class Tending:
             raise
 
     def _facts(self, moves: Sequence[Move]) -> dict[str, Any]:
-        """What an event tells of the moves; the thread's state follows ``evicted`` and ``readmitted``."""
+        """What an event tells of the moves.
+
+        The thread's state follows ``evicted`` and ``readmitted``.
+        """
         left = {segment.origin for tier in TIERS for segment in self.tiers.of(tier)}
         out = {move.before.origin for move in moves if move.to is None} - left
         return {
@@ -369,7 +397,7 @@ class Tending:
         return original_of(segment, self._turns.text(segment.origin))
 
     def _reworded(self) -> list[Move]:
-        """Turns of which a message was edited or deleted since the last run are new again, as they stand now."""
+        """Turns with a message edited or deleted since the last run are taken in again."""
         touched = self._turns.reworded(self._events)
         self._events = self.thread.state.events
         moves: list[Move] = []
@@ -408,7 +436,7 @@ class Tending:
         return moves
 
     def _promoted(self, now: float) -> list[Move]:
-        """What was found since the last run goes one tier up, and to hot what says itself that it matters.
+        """What was found since the last run goes one tier up; what is marked important goes to hot.
 
         Of what is in hot only the access is counted.
         """

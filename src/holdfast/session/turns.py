@@ -1,4 +1,4 @@
-"""The turns of a thread as segments: who says what, what was called, what came of it, and their short forms."""
+"""The turns of a thread as segments: words, calls and results, and their short forms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NEAR = (
 
 
 def heard(kept: Kept, named: Container[str]) -> Remembered:
-    """The message as memory sees it, with the name at its head as a name, or else as the text that it is.
+    """The message as memory sees it; a name at its head is its speaker where names are usual.
 
     Among messages without names "Noted: ..." is what somebody noted, and nobody is called so;
     ``named`` are the roles whose messages bear names.
@@ -52,7 +52,10 @@ def bear_names(state: State) -> frozenset[str]:
 
 
 def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
-    """The messages as memory sees them, by position; where every role bears names, each stands as it was read."""
+    """The messages as memory sees them, by position.
+
+    Where every role bears names, each stands as it was read.
+    """
     named = bear_names(state)
     if named >= state.signed.keys():
         return {kept.position: kept.remembered for kept in found}
@@ -60,7 +63,9 @@ def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
 
 
 def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = str) -> str:
-    """Whom a message is by; of results also the calls that gave them, in brief, where these stand near.
+    """Whom a message is by.
+
+    Of results also the calls that gave them, in brief, where these stand near.
 
     A message of a user that hands over results is by both. ``tells`` may mask what a call was
     given.
@@ -78,7 +83,10 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = st
 
 
 def calls_of(thread: Thread, at: int) -> list[ToolCall]:
-    """The calls that gave the results of the message at this position, as far as they are near; in their order."""
+    """The calls that gave the results of the message at this position, as far as they are near.
+
+    In their order.
+    """
     near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
     calls = [
         near[i].parts[k]
@@ -123,17 +131,19 @@ def _given(message: Message) -> Iterator[str]:
         if isinstance(part, ToolResult):
             yield f"{_RESULT}: {part.text}"
         elif isinstance(part, Text) and part.text.strip():
-            yield f"{(_RESULT if message.role == 'tool' else message.role.capitalize())}: {part.text}"
+            by = _RESULT if message.role == "tool" else message.role.capitalize()
+            yield f"{by}: {part.text}"
 
 
 class _Block(NamedTuple):
-    """A part of a text behind the name of who or what it is by: where it starts, and where what it says starts."""
+    """A named part of a text: where it starts, and where what it says starts."""
 
     start: int
     name: str
     body: int
     waiting: tuple[tuple[int, int], ...]
-    """Where the calls stand that have no result before it, the oldest first: that is the one which it is of."""
+    """Where the calls stand that have no result before it, the oldest first: that is the one which
+    it is of."""
 
 
 def _parted(text: str) -> tuple[_Block, ...]:
@@ -161,7 +171,7 @@ _PARTED: Memo[str, tuple[_Block, ...]] = Memo(
 
 
 def opening(text: str, start: int, end: int) -> str:
-    """What the piece of the text from start to end goes on with: who speaks, or that a tool gave it.
+    """Who speaks where the piece from start to end begins, or which tool gave it.
 
     The calls of what tools gave in the piece stand before it, each in brief.
     """
@@ -221,7 +231,9 @@ def events_in(text: str) -> list[Event] | None:
 
 @dataclass(frozen=True, slots=True)
 class TurnCondenser(RuleCondenser):
-    """Makes notes of turns in which tools were called, as a digest does; of talk, what memory's rule makes.
+    """Makes notes of turns in which tools were called, as a digest does.
+
+    Of talk, what memory's rule makes.
 
     So what a call gave back is read by its kind, and its values stand beside what was asked for.
     """
@@ -258,7 +270,8 @@ class Turns:
         self._texts: Memo[tuple[str, int, str], str] = Memo(
             lambda key: self._text(self._told(*ends(key[0]))), lambda _, text: len(text), _HELD
         )
-        """By the segment's name: of a long turn each piece is asked for, and the whole is read for it."""
+        """By the segment's name: of a long turn each piece is asked for, and the whole is read for
+        it."""
         self._reworded: tuple[tuple[int, int], AbstractSet[int]] = ((0, 0), frozenset())
 
     def start(self, first: int, most: int) -> int:
@@ -272,7 +285,9 @@ class Turns:
         return start
 
     def finished(self, start: int, most: int | None) -> tuple[list[Segment], int, bool]:
-        """The turns from there on, those that were evicted left out; where they end, and whether there are more.
+        """The turns from there on, those that were evicted left out.
+
+        Where they end, and whether there are more.
 
         Not the newest, which is still going on; with ``most``, no more when they have so many
         tokens.
@@ -299,7 +314,10 @@ class Turns:
         return self._made(left, span) if left else None
 
     def evicted(self, position: int) -> Span | None:
-        """Where the turn of an evicted message begins and ends, as far as it was evicted; None if it was not."""
+        """Where the turn of an evicted message begins and ends, as far as it was evicted.
+
+        None if it was not.
+        """
         span = span_of(self._thread.state.evicted, position)
         if span is None:
             return None
@@ -311,7 +329,7 @@ class Turns:
         return (found[0].position, found[-1].position) if found else None
 
     def reworded(self, start: int) -> AbstractSet[int]:
-        """The messages that were edited, deleted or brought back since the event with this number."""
+        """The messages edited, deleted or brought back since the event with this number."""
         key = (start, self._thread.state.rewordings)
         if self._reworded[0] != key:
             changes = [
@@ -325,15 +343,18 @@ class Turns:
         return self._reworded[1]
 
     def text(self, origin: str) -> str:
-        """What the segment of this name told when it was made of its messages, as they stand now."""
+        """The text of the segment of this name, made of its messages as they stand now."""
         return self._texts((origin, self._thread.state.rewordings, self._thread.state.format))
 
     def before(self, segment: Segment) -> str:
-        """Who speaks where a piece of a turn begins, or which call gave it; empty for what is whole."""
+        """Who speaks where a piece of a turn begins, or which call gave it.
+
+        Empty for what is whole.
+        """
         return opening(self.text(segment.origin), *segment.span) if segment.span else ""
 
     def condensed_of(self, segment: Segment) -> str:
-        """What a form of the segment is made of: its original, and of a piece what it goes on with."""
+        """The text that a form is made of: the original, and for a piece who speaks there."""
         return self.before(segment) + original_of(segment, self.text(segment.origin))
 
     def newest(self) -> str:

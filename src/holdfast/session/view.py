@@ -1,4 +1,4 @@
-"""The messages for the next model call: what ``compress`` makes of the thread, and what the past answers.
+"""The messages for the next model call: the recent turns, and what the past answers.
 
 Without a question the view grows at its end until it is full; then it is made anew, of what was
 said. What the past has to say is looked up when the user says something that the view knows nothing
@@ -34,17 +34,20 @@ class View:
     tokens: int
     limit: int
     reason: str
-    """``everything_fits``, ``grown`` (as before, with what came since), ``recalled`` or ``compacted``.
+    """``everything_fits``, ``grown`` (as before, with what came since), ``recalled`` or
+    ``compacted``.
 
     What was compacted was made smaller to have room; ``history`` tells what left it for that.
     """
 
     since: int = 0
-    """The position from which on every message stands in the view; an output may be told in part."""
+    """The position from which on every message stands in the view; an output may be told in part.
+    """
 
     recalled: tuple[Recalled, ...] = ()
     result: CompressionResult | None = field(default=None, repr=False)
-    """How the messages were last made smaller: ``holdfast.restore`` gives them as they stand in the thread.
+    """How the messages were last made smaller: ``holdfast.restore`` gives them as they stand in the
+    thread.
 
     ``Session.restore`` gives everything as it was appended.
     """
@@ -183,7 +186,10 @@ class Fit:
         return not is_known(self.thread, beside, past.text)
 
     def _anew(self, last: Part | None, standing: Recollection, reason: str, why: str) -> View:
-        """The view made of what was said, beside what the past has to say now; on record where it says why."""
+        """The view made of what was said, beside what the past has to say now.
+
+        On record where it says why.
+        """
         asked, past, state = of_the_newest(self.thread), standing, self.thread.state
         scope, is_talk = self.recent.scope(last), self.recent.is_talk()
         if not is_idle(self.thread):
@@ -210,7 +216,10 @@ class Fit:
         return view
 
     def _growth(self) -> int:
-        """What is left free for what comes; nothing where it would not even hold the next exchange."""
+        """What is left free for what comes.
+
+        Nothing where it would not even hold the next exchange.
+        """
         free = int(self.room * _GROWTH)
         sizes = [
             self.frame.size(kept) for kept in islice(self.thread.backwards(), _NEWEST_MESSAGES)
@@ -218,7 +227,7 @@ class Fit:
         return free if 2 * sum(sizes) <= free * len(sizes) else 0
 
     def _shown(self, far: int, *, is_talk: bool) -> range:
-        """The messages that nothing has to bring back: of a talk the newest, else what is not ``far``."""
+        """The messages that need no recall: of a talk the newest, else those from ``far`` on."""
         start = self.recent.start(int(self.room * _NEWEST)) if is_talk else far
         return range(start, self.thread.state.messages)
 

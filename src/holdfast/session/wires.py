@@ -21,7 +21,7 @@ _SHARED = (
 
 @cache
 def wire_of(name: str) -> Format:
-    """The wire of this name, one object for all: it holds nothing, and a fit asks for it time and again."""
+    """The wire of this name; one object for all, for it holds no state and is asked for often."""
     return named(name)
 
 
@@ -33,7 +33,7 @@ def form_of(originals: Sequence[object], state: State) -> Format:
 def check(
     originals: Sequence[object], messages: Sequence[Message], form: Format, known: State | None
 ) -> None:
-    """Raises FormatError unless what was read together can be read one after another, as when a thread is opened.
+    """Raises FormatError unless the messages can also be read one after another.
 
     Read together they may all be another wire's than what is ``known``; None where a wire was
     named. A call or a result of another wire's is refused too.
@@ -56,7 +56,7 @@ def _check_each(originals: Sequence[object], state: State) -> None:
 
 
 def check_named(form: Format | None, state: State) -> None:
-    """Raises ConfigError if the thread holds calls, which cannot be read on the wire that was named for it."""
+    """Raises ConfigError if the thread holds calls that the named wire cannot read."""
     if form is None or not is_exchanged(state) or not state.format:
         return
     written = wire_of(state.format)
@@ -67,7 +67,7 @@ def check_named(form: Format | None, state: State) -> None:
 
 
 def check_own(original: object, message: Message, form: Format, place: str) -> None:
-    """Raises FormatError for a call or a result of another wire's, which this one reads as if it were none."""
+    """Raises FormatError for a call or a result that only another wire reads as one."""
     if (
         message.calls
         or message.results
@@ -89,7 +89,10 @@ def is_settled(state: State) -> bool:
 
 
 def is_refused(message: Message, form: Format) -> bool:
-    """Whether the wire refuses the message wherever it stands; where that is not known yet, some wire."""
+    """Whether the wire refuses the message wherever it stands.
+
+    Where that is not known yet, some wire.
+    """
     if form.name in ("plain", _SHARED) and not (message.calls or message.results):
         texts = [part.text for part in message.parts if isinstance(part, Text)]
         if not (message.parts and all(text.strip() for text in texts)):

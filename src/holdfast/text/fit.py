@@ -92,7 +92,7 @@ def head_tail(
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Pick:
     """The pieces that fit, ascending, and their rendering."""
 
     pieces: Sequence[int]
@@ -115,7 +115,7 @@ def water_level(lengths: Iterable[int], room: int) -> int:
 
 def choose(
     order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count
-) -> Choice | None:
+) -> Pick | None:
     """As many pieces as fit when they are rendered together, or None if not even one does.
 
     ``order`` names the pieces, best first; ``sizes`` are their characters; ``render`` makes the
@@ -131,7 +131,7 @@ def choose(
         if not more:
             break
         chosen = sorted((*order[:kept], *more))
-        choice = Choice(chosen, render(chosen))
+        choice = Pick(chosen, render(chosen))
         if count(choice.text) <= tokens:
             return choice
         spare *= _LESS
@@ -140,7 +140,7 @@ def choose(
 
 def _longest_beginning(
     order: Sequence[int], reach: Sequence[int], render: Render, tokens: int, count: Count
-) -> tuple[Choice | None, int]:
+) -> tuple[Pick | None, int]:
     """The longest beginning of the order that fits, with its tokens."""
     best, spent = None, 0
     low, high = 0, len(order) + 1
@@ -154,7 +154,7 @@ def _longest_beginning(
             else (low + high) // 2
         )
         chosen = sorted(order[:size])
-        choice = Choice(chosen, render(chosen))
+        choice = Pick(chosen, render(chosen))
         cost = count(choice.text)
         if cost <= tokens:
             low, best, spent = size, choice, cost

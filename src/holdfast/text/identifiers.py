@@ -66,8 +66,10 @@ _MONTHS = (
 _MONTH = f"(?:{'|'.join(_MONTHS)})"
 _BEGUN_MONTH = f"(?:{'|'.join(f'(?<={month[0]}){month[1:]}' for month in _MONTHS)})"
 _UNIT = (
-    r"(?:%|[kKMGTP]i?[Bb]|[Bb]ytes?|bits?|[kMG]?bps|[µmn]?s|secs?|seconds?|mins?|minutes?|hrs?|hours?|h|days?"
-    r"|weeks?|months?|years?|tokens?|lines?|rows?|times|x|[cmk]?m|[km]?g|lbs?|[kMG]?Hz|°[CF]|[kM]?W|V"
+    r"(?:%|[kKMGTP]i?[Bb]|[Bb]ytes?|bits?|[kMG]?bps|[µmn]?s|secs?|seconds?|mins?|minutes?|hrs?"
+    r"|hours?|h|days?"
+    r"|weeks?|months?|years?|tokens?|lines?|rows?|times|x|[cmk]?m|[km]?g|lbs?|[kMG]?Hz|°[CF]"
+    r"|[kM]?W|V"
     r"|USD|EUR|GBP|dollars?|euros?|percent)"
 )
 _SPREAD = re.compile(  # what has spaces inside; one set in front, which the search for it skips to
@@ -75,7 +77,8 @@ _SPREAD = re.compile(  # what has spaces inside; one set in front, which the sea
     rf"(?P<date>(?<=\d)(?<!\w\d)\d?(?:st|nd|rd|th)? {_MONTH}(?:\.?,? \d{{4}})?(?!\w)"
     rf"|(?<!\w[A-Z]){_BEGUN_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?(?!\w))"
     rf"|(?P<quantity>(?<=\d)(?<![\w.,]\d)\d{{0,14}}(?:[.,]\d{{1,9}}){{0,5}} {_UNIT}(?!\w))"
-    r"|(?P<quoted>(?<=\")[^\"\n]{2,120}\"|(?<=`)[^`\n]{2,120}`|(?<=“)[^”\n]{2,120}”|(?<=«)[^»\n]{2,120}»))"
+    r"|(?P<quoted>(?<=\")[^\"\n]{2,120}\"|(?<=`)[^`\n]{2,120}`|(?<=“)[^”\n]{2,120}”"
+    r"|(?<=«)[^»\n]{2,120}»))"
 )
 
 _NUMBER = r"\d{1,30}(?:[.,]\d{1,30})*+"
@@ -88,7 +91,8 @@ _SHAPE = re.compile(  # a group's name is the kind, without its digit
     r"|(?P<time>\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:[aApP][mM]|Z)?)"
     r"|(?P<address>\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?::\d{1,5})?)"
     r"|(?P<address2>(?:[0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{1,4})"
-    r"|(?P<version>[vV]?\d{1,6}\.\d{1,6}\.\d{1,6}(?:[.+-]?[0-9A-Za-z]++)*+|[vV]\d{1,6}(?:\.\d{1,6})*+)"
+    r"|(?P<version>[vV]?\d{1,6}\.\d{1,6}\.\d{1,6}(?:[.+-]?[0-9A-Za-z]++)*+"
+    r"|[vV]\d{1,6}(?:\.\d{1,6})*+)"
     rf"|(?P<quantity>[+-]?[$€£¥]?{_NUMBER}{_UNIT}|[+-]?[$€£¥]{_NUMBER}[kKmMbB]?)"
     rf"|(?P<number>[+-]?{_NUMBER}(?:[eE][+-]?\d{{1,4}})?|0[xX][0-9a-fA-F]++)"
     r"|(?P<hash>(?:sha\d{1,3}[:-])?(?=[a-fA-F]*+\d)(?=\d*+[a-fA-F])[0-9a-fA-F]{7,128})"

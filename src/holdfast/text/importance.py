@@ -43,24 +43,33 @@ take note."""
 
 _LISTED = {
     SEVERE: """
-        fatal critical crit panic panicked panicking emerg emergency severe segfault sigsegv sigabrt sigkill oom
+        fatal critical crit panic panicked panicking emerg emergency severe segfault sigsegv sigabrt
+        sigkill oom
         deadlock deadlocked corrupt corrupted corruption crash crashed crashes crashing
         """,
     FAILURE: """
-        error errors err exception exceptions fail failed fails failing failure failures denied refused rejected
-        rejects aborted aborting abort abend timeout timeouts unreachable unavailable unhandled uncaught alert
-        unauthorized unauthenticated forbidden invalid illegal violation violated broken killed terminated
+        error errors err exception exceptions fail failed fails failing failure failures denied
+        refused rejected
+        rejects aborted aborting abort abend timeout timeouts unreachable unavailable unhandled
+        uncaught alert
+        unauthorized unauthenticated forbidden invalid illegal violation violated broken killed
+        terminated
         traceback undefined unresolved
-        fehler fehlgeschlagen abgebrochen erreur échec échoué refusé fallo falló fallido erro falha falhou errore
+        fehler fehlgeschlagen abgebrochen erreur échec échoué refusé fallo falló fallido erro falha
+        falhou errore
         fallito fout mislukt ошибка ошибки сбой
         """,
     TROUBLE: """
-        cannot unable missing mismatch mismatched expired conflict conflicts exceeded exceeds overflow overrun
-        underflow lost dropped disconnected unexpected unknown unsupported unrecognized malformed bad wrong
-        incorrect blocked throttled rejecting stuck hung leak leaked stale dead degraded interrupted offline
+        cannot unable missing mismatch mismatched expired conflict conflicts exceeded exceeds
+        overflow overrun
+        underflow lost dropped disconnected unexpected unknown unsupported unrecognized malformed
+        bad wrong
+        incorrect blocked throttled rejecting stuck hung leak leaked stale dead degraded interrupted
+        offline
         incompatible unsatisfied exhausted exhaustion misconfigured insufficient inconsistent
         """,
-    WARNING: "warn warning warnings deprecated deprecation caution retry retrying retries skipped ignored slow",
+    WARNING: "warn warning warnings deprecated deprecation caution retry retrying retries skipped "
+    "ignored slow",
 }
 _WEIGHTS = {word: weight for weight, listed in _LISTED.items() for word in listed.split()}
 _WORDS = frozenset(_WEIGHTS)
@@ -69,7 +78,8 @@ _PHRASES = {
     FAILURE: _Sayings(
         "",
         """
-        timed out, could not, couldn't, can't, not found, no such, does not exist, not permitted, not allowed,
+        timed out, could not, couldn't, can't, not found, no such, does not exist, not permitted,
+        not allowed,
         gave up, giving up, not responding, no route, connection reset, is down
         """,
     ),
@@ -83,7 +93,8 @@ _ABSENT_BEFORE = re.compile(
     r"(?<![\w.])(?:no|0|zero|without|never|not|any)(?:[ \t]\w{1,12})?[ \t]$"
 )
 _ABSENT_AFTER = re.compile(
-    r"[\"']?\s?[:=]{1,2}\s?(?:[\"']?(?:0|null|none|nil|false)(?![\w.])|\"\"|''|\[\]|\{\})|[ -]free\b"
+    r"[\"']?\s?[:=]{1,2}\s?(?:[\"']?(?:0|null|none|nil|false)(?![\w.])|\"\"|''|\[\]|\{\})|[ "
+    r"-]free\b"
 )
 _REPLY = re.compile(r"(?:status|code|http/\d(?:\.\d)?\"?)[\"']?[ :=]{1,3}[45]\d\d(?!\d)")
 _EXIT = re.compile(
@@ -102,12 +113,15 @@ _NEAR = 24  # characters around a word that can say that it is absent
 
 _CONSTRAINTS = _Sayings(
     """
-    must mustn shall should shouldn never always only require requires required requirement forbidden prohibited
-    mandatory cannot unless except exactly maximum minimum limit limited deadline ensure refrain avoid allowed
+    must mustn shall should shouldn never always only require requires required requirement
+    forbidden prohibited
+    mandatory cannot unless except exactly maximum minimum limit limited deadline ensure refrain
+    avoid allowed
     permitted eligible
     """,
     """
-    can't, don't, do not, may not, can not, at most, at least, no more than, no less than, no later than, up to,
+    can't, don't, do not, may not, can not, at most, at least, no more than, no less than, no later
+    than, up to,
     have to, has to, need to, needs to, make sure
     """,
 )
@@ -117,11 +131,13 @@ _CONCLUSIONS = _Sayings(
 )
 _REASONS = _Sayings(
     """
-    decide decides conclude chose chosen choose selected recommend recommended recommendation because therefore
+    decide decides conclude chose chosen choose selected recommend recommended recommendation
+    because therefore
     confirmed planned important importantly consequently
     """,
     """
-    instead of, will use, going with, the fix, the reason, the cause, the solution, turns out, resulted in,
+    instead of, will use, going with, the fix, the reason, the cause, the solution, turns out,
+    resulted in,
     results in, found that, shows that, as a result, plan to, note that, due to
     """,
 )

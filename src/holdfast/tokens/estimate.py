@@ -1,4 +1,6 @@
-"""Counts without a vocabulary, by the kinds of characters that a text is made of; standard library only.
+"""Counts without a vocabulary, by the kinds of characters that a text is made of.
+
+Standard library only.
 
 A token is rarely more than a word and rarely less than three characters of one, so what is counted
 are words by length, digits by threes, runs of punctuation and of white space, and the characters of

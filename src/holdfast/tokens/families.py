@@ -28,7 +28,7 @@ STAND_INS = {
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models of one vocabulary: their own, or the nearest that can be had, and how exact a count by it is."""
+    """Models of one vocabulary, their own or the nearest to be had, and how exact it counts."""
 
     vocabulary: str
     accuracy: Accuracy
@@ -83,11 +83,17 @@ _OTHERS: tuple[tuple[str, Family], ...] = (
     (r"phi-?4|dbrx", _approximate("cl100k_base", 0.05)),  # as above; DBRX by its model card
     (r"llama-?4|gemini|gemma|command|c4ai|aya-|cohere|embed-", _LARGE),
     (
-        r"deepseek|kimi|moonshot|glm|minimax|grok|nova-|titan|ministral|mistral-(?:nemo|small|medium|large)",
+        (
+            r"deepseek|kimi|moonshot|glm|minimax|grok|nova-|titan|ministral|mistral-(?:nemo|small"
+            r"|medium|large)"
+        ),
         _LARGE,
     ),
     (
-        r"pixtral|devstral|magistral|jamba|ernie|hunyuan|doubao|seed-|step-|mimo|longcat|olmo|exaone|solar",
+        (
+            r"pixtral|devstral|magistral|jamba|ernie|hunyuan|doubao|seed-|step-|mimo|longcat|olmo"
+            r"|exaone|solar"
+        ),
         _LARGE,
     ),
     (
@@ -95,7 +101,10 @@ _OTHERS: tuple[tuple[str, Family], ...] = (
         _SMALL,
     ),
     (
-        r"phi-?\d|granite|falcon|nemotron|hermes|vicuna|starcoder|stablelm|smollm|sonar|palmyra|reka|zephyr",
+        (
+            r"phi-?\d|granite|falcon|nemotron|hermes|vicuna|starcoder|stablelm|smollm|sonar|palmyra"
+            r"|reka|zephyr"
+        ),
         _SMALL,
     ),
 )
@@ -105,7 +114,9 @@ _OPEN_HOSTS = re.compile(
 
 
 def family_of(model: str | None) -> Family:
-    """The vocabulary of a model and the accuracy of its counts; any name is taken, case and prefixes aside.
+    """The vocabulary of a model and the accuracy of its counts.
+
+    Any name is taken, case and prefixes aside.
 
     No model at all is counted with o200k_base, approximately; a name that says nothing with
     cl100k_base, and the accuracy is unknown. A name with OpenAI's in the middle, as deployments
@@ -127,7 +138,7 @@ def family_of(model: str | None) -> Family:
 
 
 def _hosted(model: str, family: Family) -> Family:
-    """Ollama's models are counted with cl100k_base, as documented, unless their vocabulary is known exactly."""
+    """Ollama's models are counted with cl100k_base unless their vocabulary is known exactly."""
     if family == _LARGE and model.strip().lower().startswith("ollama"):
         return _SMALL
     return family

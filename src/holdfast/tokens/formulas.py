@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 FREE = Tariff(message=0, call=0, conversation=0)
 OVERHEADS = Tariff(message=4, call=10, conversation=10, result_id=True)
 ROUGH = Accuracy("approximate", 0.25)
-"""Characters / 4 against o200k_base: 22 % off on average over the texts of ``estimate``, more in CJK."""
+"""Characters / 4 against o200k_base: 22 % off on average over the texts of ``estimate``, more in
+CJK."""
 UNKNOWN = Accuracy("unknown")
 
 
@@ -42,7 +43,7 @@ class TextFormula:
 
 @dataclass(frozen=True, slots=True)
 class MessageFormula(TextFormula):
-    """Tokens of a message by a formula over its content, and by the same formula for each thing beside it.
+    """Tokens of a message by a formula over its content and over each thing beside it.
 
     ``absent`` is what a message without content takes for that.
     """

@@ -1,4 +1,4 @@
-"""Facts that stand in the first bytes of a file: the size of an image, the pages of a PDF, the length of a sound.
+"""Facts from the first bytes of a file: an image's size, a PDF's pages, a sound's length.
 
 Nothing is decoded beyond what the fact needs. Whatever the bytes are, nothing raises.
 """
@@ -18,11 +18,15 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _LINEARIZED_PAGES = re.compile(rb"/Linearized\b[^>]{0,500}?/N\s+(\d{1,6})")
 _STREAMS, _INFLATED = 2_000, 1 << 20
-"""How many object streams of a PDF are read, and how many bytes of each: its objects, not its pictures."""
+"""How many object streams of a PDF are read, and how many bytes of each: its objects, not its
+pictures."""
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels of a PNG, JPEG, GIF or WebP, or None; a JPEG may need its first 256 KB."""
+    """Width and height in pixels of a PNG, JPEG, GIF or WebP, or None.
+
+    A JPEG may need its first 256 KB.
+    """
     size = None
     if data.startswith(_PNG) and len(data) >= 24:
         size = int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
@@ -63,7 +67,10 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def pdf_pages(data: bytes) -> int | None:
-    """Pages of a PDF, from its page objects, those in compressed object streams included; None if none shows."""
+    """Pages of a PDF, from its page objects, those in compressed object streams included.
+
+    None if none shows.
+    """
     if linearized := _LINEARIZED_PAGES.search(data, 0, 1024):
         return max(1, int(linearized[1]))
     pages = sum(1 for _ in _PAGE.finditer(data))

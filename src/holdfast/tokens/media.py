@@ -1,4 +1,4 @@
-"""Tokens of images, documents, sound and film in a message: by what they show, never by their base64.
+"""Tokens of images, documents, sound and film, by what they show and not by their base64.
 
 What is not in the message (an address, the id of a file) counts as a usual one of its kind; those
 figures stand here and in ``vision``.
@@ -35,7 +35,7 @@ _HEAD, _JPEG_HEAD = 4 << 10, 256 << 10
 
 @dataclass(frozen=True, slots=True)
 class _Payload:
-    """What a source carries: the characters of ``source`` from ``start`` on, base64 or percent-encoded."""
+    """The content of a source: its characters from ``start`` on, base64 or percent-encoded."""
 
     source: str
     start: int
@@ -77,7 +77,10 @@ def _payload(source: str) -> _Payload | None:
 
 @dataclass(frozen=True, slots=True)
 class MediaCounter:
-    """Tokens of one image, document, sound or film for a model; ``count`` is for documents of written text."""
+    """Tokens of one image, document, sound or film for a model.
+
+    ``count`` is for documents of written text.
+    """
 
     model: str | None = None
     count: Callable[[str], int] | None = None
@@ -121,7 +124,7 @@ _ANY_MODEL = MediaCounter()
 def document_tokens(
     data: bytes, *, model: str | None = None, count: Callable[[str], int] | None = None
 ) -> int:
-    """Tokens of a document: a PDF by its pages, text by ``count`` (without it a quarter of its characters).
+    """Tokens of a document: a PDF by its pages, text by ``count`` or a quarter of its characters.
 
     What is neither, and a PDF that hides its pages, has a page for each 50,000 bytes.
     """
@@ -150,8 +153,8 @@ def _seconds(payload: _Payload | None, kind: str) -> int:
 
 
 _PAGES: dict[tuple[int, int], int] = {}
-"""Pages of PDFs that were looked at, by hash and length of the source: its text may be many megabytes, its hash is
-kept in the string itself. Cleared when it is full."""
+"""Pages of PDFs that were looked at, by hash and length of the source: its text may be many
+megabytes, its hash is kept in the string itself. Cleared when it is full."""
 _MOST_PAGES_KNOWN = 1_000
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 
 _PREFIX = re.compile(
-    r"(?:(?:ft|openai|azure|azure_openai|anthropic|bedrock|bedrock_converse|google|google_genai|vertex_ai"
+    r"(?:(?:ft|openai|azure|azure_openai|anthropic|bedrock|bedrock_converse|google|google_genai"
+    r"|vertex_ai"
     r"|google_vertexai|openrouter|groq|ollama|together|fireworks|huggingface|xai|litellm_proxy):"
     r"|(?:ai21|[a-z][a-z-]*)\.(?=[a-z]))"
 )
@@ -18,7 +19,10 @@ _PREFIX = re.compile(
 
 
 def plain_name(model: str) -> str:
-    """The name in lower case, without the path, region, vendor or ``ft:`` before it; what follows stays."""
+    """The name in lower case, without the path, region, vendor or ``ft:`` before it.
+
+    What follows stays.
+    """
     name, start = model.strip().lower().rpartition("/")[2], 0
     while prefix := _PREFIX.match(name, start):
         start = prefix.end()

@@ -1,4 +1,7 @@
-"""What an image or a page takes of the window, by each vendor's own rule. All of it is an estimate."""
+"""What an image or a page takes of the window, by each vendor's own rule.
+
+All of it is an estimate.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,15 @@ from math import ceil, floor, sqrt
 from .names import plain_name
 
 ImageRule = Callable[[int, int, str], int]
-"""Width and height in pixels and the wire's hint on detail (``low``, ``high`` or empty), to tokens."""
+"""Width and height in pixels and the wire's hint on detail (``low``, ``high`` or empty), to tokens.
+"""
 
 
 def tiles(width: int, height: int, detail: str = "", *, base: int = 85, tile: int = 170) -> int:
-    """OpenAI's tiles (Images and vision guide): within 2,048 x 2,048, shorter side at most 768, 512 px a tile."""
+    """OpenAI's tiles of 512 px: within 2,048 x 2,048, shorter side at most 768.
+
+    Source: Images and vision guide.
+    """
     if detail == "low":
         return base
     scale = min(1, 2048 / max(width, height))
@@ -24,7 +31,7 @@ def tiles(width: int, height: int, detail: str = "", *, base: int = 85, tile: in
 
 
 def patches(width: int, height: int, detail: str = "", *, factor: float, most: int) -> int:
-    """OpenAI's patches of 32 x 32 px (same guide): shrunk to at most ``most`` of them, then times ``factor``."""
+    """OpenAI's patches of 32 x 32 px: at most ``most`` of them, times ``factor`` (same guide)."""
     if detail == "low":
         most = 256  # 512 x 512 px
     across, down = width / 32, height / 32
@@ -39,14 +46,20 @@ def patches(width: int, height: int, detail: str = "", *, factor: float, most: i
 
 
 def area(width: int, height: int, detail: str = "", *, edge: int = 1568, most: int = 1600) -> int:
-    """Anthropic's width x height / 750 (Vision guide), after shrinking to its longest edge and most tokens."""
+    """Anthropic's width x height / 750 after shrinking to its longest edge and most tokens.
+
+    Source: Vision guide.
+    """
     del detail
     scale = min(1, edge / max(width, height))
     return min(most, ceil(width * height * scale * scale / 750))
 
 
 def large_tiles(width: int, height: int, detail: str = "") -> int:
-    """Gemini 2's (Understand and count tokens): 258 up to 384 x 384 px, else 258 for each tile of 768 x 768."""
+    """Gemini 2's 258 up to 384 x 384 px, else 258 for each tile of 768 x 768.
+
+    Source: Understand and count tokens.
+    """
     del detail
     if max(width, height) <= 384:
         return 258
@@ -54,14 +67,14 @@ def large_tiles(width: int, height: int, detail: str = "") -> int:
 
 
 def media_resolution(width: int, height: int, detail: str = "") -> int:
-    """Gemini 3's (Media resolution guide): by the resolution that was asked for, not by the size."""
+    """Gemini 3's (Media resolution guide): by the resolution asked for, not by the size."""
     del width, height
     return 280 if detail == "low" else 1_120
 
 
 @dataclass(frozen=True, slots=True)
 class Vision:
-    """How a family of models is charged: an image by its size, one of unknown size, and a page of a PDF."""
+    """What a family of models takes for an image, one of unknown size, and a page of a PDF."""
 
     image: ImageRule
     unsized: int

@@ -1,4 +1,4 @@
-"""Context windows of common models in tokens, input and output together, as their vendors publish them.
+"""Context windows of common models in tokens, input and output together, as published.
 
 A host may serve less, and some families charge more beyond a part of it: a budget can always name
 its own.
@@ -28,7 +28,10 @@ _WINDOWS: tuple[tuple[str, int], ...] = (
     (r"text-embedding-(?:3|ada-002)", 8_192),
     # Anthropic
     (
-        r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)|claude-(?:opus|sonnet)-4[.-]6|claude-mythos",
+        (
+            r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)|claude-(?:opus|sonnet)-4[.-]6"
+            r"|claude-mythos"
+        ),
         1_000_000,
     ),
     (r"claude-(?:instant|v?1|2[.-]0|2(?![.-]))", 100_000),
@@ -99,6 +102,9 @@ _WINDOWS: tuple[tuple[str, int], ...] = (
 
 @lru_cache(maxsize=256)
 def window_of(model: str | None) -> int | None:
-    """The context window of a model, or None where the name says nothing; case and prefixes aside."""
+    """The context window of a model, or None where the name says nothing.
+
+    Case and prefixes aside.
+    """
     name = plain_name(model or "")
     return next((window for pattern, window in _WINDOWS if re.match(pattern, name)), None)

@@ -28,7 +28,7 @@ _NEARLY_ALL = 0.8  # of the tokens that may be told
 _NEXT = 12  # pieces behind the best that may fill what is left
 
 
-class Candidate(NamedTuple):
+class PieceOfEvent(NamedTuple):
     """A piece: the number of its event, and its own."""
 
     event: int
@@ -56,7 +56,7 @@ class Candidates:
         self.failed = {event.act for event in events if event.failed}
         """The numbers of the acts that failed."""
         self.tellings = [telling_of(event) for event in events]
-        self.found: list[Candidate] = []
+        self.found: list[PieceOfEvent] = []
         self._pieces: list[Piece] = []
         self.tells: list[tuple[str, ...]] = []
         self.costs: list[float] = []
@@ -71,7 +71,7 @@ class Candidates:
 
     def _add(self, number: int, telling: Telling, rate: float, act: int) -> None:
         base = len(self.found)
-        self.found += [Candidate(number, at) for at in range(len(telling.pieces))]
+        self.found += [PieceOfEvent(number, at) for at in range(len(telling.pieces))]
         self.tells += telling.tells
         self.costs += [cost * rate for cost in telling.costs]
         for piece in telling.pieces:
@@ -213,7 +213,7 @@ class Run(NamedTuple):
     chosen: Sequence[int]
 
 
-def runs(chosen: Sequence[int], found: Sequence[Candidate]) -> list[Run]:
+def runs(chosen: Sequence[int], found: Sequence[PieceOfEvent]) -> list[Run]:
     """The chosen candidates by event, in the order of the events."""
     by_event: dict[int, list[int]] = {}
     for number in chosen:

@@ -12,7 +12,7 @@ from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.transcript import Transcript
 
 from .lossless import without_loss
-from .view import View
+from .view import Selection
 
 HEADING = "Notes on the conversation so far (… marks what is left out):"
 
@@ -51,12 +51,12 @@ class Select:
         edits = without_loss(transcript, allowance)
         if edits:
             return Plan(edits, reason="lossless")
-        view = View(self, transcript, allowance)
+        view = Selection(self, transcript, allowance)
         if not view.may_shrink:
             return Plan.skip("nothing_old", "there is nothing that could be told in brief")
         return self._kept(view) if allowance.stored else view.plan()
 
-    def _kept(self, view: View) -> Flow:
+    def _kept(self, view: Selection) -> Flow:
         """The plan with the originals kept and named; without them where the store fails."""
         trouble = yield from kept(list(view.parts_in_part()), view.name_original)
         if trouble or not view.going:

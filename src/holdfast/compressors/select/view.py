@@ -43,7 +43,7 @@ Place = tuple[int, int]
 """A message and a part of it."""
 
 
-class View:
+class Selection:
     """What is decided of one conversation."""
 
     def __init__(self, knobs: Select, transcript: Transcript, allowance: Allowance) -> None:
