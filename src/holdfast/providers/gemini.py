@@ -13,12 +13,15 @@ from holdfast.providers.prices import Price
 from holdfast.providers.vendor import key_of, named, reading, refusal, shared
 
 try:
+    import httpx
     import httpx2
     from google import genai
     from google.genai import errors, types
 except ImportError as missing:
     raise MissingExtraError("a model of Google", "gemini") from missing
 
+_BROKEN = (httpx.TransportError, httpx2.TransportError)
+"""Before its version 3 the package speaks with httpx, since then with httpx2; it brings both."""
 _THINKING = ("gemini-2.5", "gemini-3")
 _THOUGHT = 4_096  # tokens that a thinking model may think before it speaks: they count as output
 
@@ -121,7 +124,7 @@ def _client(api_key: str, base_url: str | None, timeout: float) -> genai.Client:
 
 @contextmanager
 def _translated() -> Generator[None, None, None]:
-    with reading("Google", httpx2.TransportError):
+    with reading("Google", _BROKEN):
         try:
             yield
         except errors.APIError as fault:
