@@ -127,11 +127,11 @@ def evaluate(
     both. ``probes``: questions with the words that an answer needs. The same conversation twice
     has a score of 1. Raises InputError for what cannot be read.
     """
+    result: Any = before
     if after is None:
         if not isinstance(before, CompressionResult):
             advice = "give the messages after it, or a result of compress"
             raise ConfigError("it is missing", place="after", advice=advice)
-        result: CompressionResult[Any] = before
         before, after = restore(result), result.messages
     told = _Told(_messages(after))
     asked = tuple(
