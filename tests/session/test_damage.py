@@ -130,6 +130,15 @@ def test_of_random_damage_nothing_comes_back_changed_and_nothing_is_lost_without
             pass  # one line that says what is wrong
 
 
+def test_a_damaged_schema_that_is_no_text_is_an_error_of_one_line(file):
+    whole = file.read_bytes()
+    declared = b"(number INTEGER PRIMARY KEY, log"
+    assert declared in whole
+    file.write_bytes(whole.replace(declared, declared.replace(b"KEY", b"\xdcEY")))
+    with pytest.raises(StoreError, match="the file is damaged: it holds names that are no text"):
+        opened(file)
+
+
 def test_a_file_of_the_version_before_opens_as_it_was(file):
     for table, key in (("lines", "number"), ("entries", "key")):
         for place, value in execute(

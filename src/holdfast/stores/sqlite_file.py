@@ -202,6 +202,9 @@ class DatabaseFile:
                 yield self._connection
             except (sqlite3.Error, OSError, OverflowError, SchemaError) as fault:
                 raise StoreError(f"sqlite store {self._path}: {self._explained(fault)}") from fault
+            except UnicodeDecodeError as fault:  # in what SQLite quotes of a schema, or in a key
+                problem = "the file is damaged: it holds names that are no text"
+                raise StoreError(f"sqlite store {self._path}: {problem}") from fault
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection]:
