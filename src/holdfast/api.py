@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from holdfast.engine import Progress, all_fitted, fitted
 from holdfast.formats import read
@@ -13,10 +13,13 @@ from holdfast.kernel.budget import BudgetLike
 from holdfast.kernel.flow import arun, run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import Accuracy
+from holdfast.kernel.registry import Registry
 from holdfast.meter import Counter, meter_for
 from holdfast.options import Options, Provider, check, lists_options
 from holdfast.result import CompressionResult, M, bare
 from holdfast.runtime import answers, awaited
+
+_ELSEWHERE = Registry("place", "places", {"compressed": "holdfast.batch:compressed"})
 
 _PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
 
@@ -72,6 +75,7 @@ def compress_many(
     budget: BudgetLike = None,
     *,
     progress: Progress | None = None,
+    engine: object = None,
     **options: Unpack[Options],
 ) -> list[CompressionResult[M]]:
     """Fit each conversation to the budget; the results in their order.
@@ -82,7 +86,14 @@ def compress_many(
     apply. What goes wrong with one conversation is told in its own result and raised by none:
     ``status`` is ``failed``, with ``invalid_input`` as the reason if it could not be read, and
     ``budget_met`` is false where it is not met. Raises ConfigError for wrong options.
+
+    ``engine`` does the work elsewhere: ``processes://4`` on processes of this machine,
+    ``dask://host:8786`` or ``ray://host:10001`` on a cluster, or an object of
+    ``holdfast.batch.Engine``. What is given then travels to other processes.
     """
+    if engine is not None:
+        elsewhere = cast("Callable[..., list[CompressionResult]]", _ELSEWHERE.load("compressed"))
+        return elsewhere(conversations, budget, engine, options)
     return run(all_fitted(conversations, budget, options, progress), answers)
 
 

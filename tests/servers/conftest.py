@@ -16,22 +16,22 @@ _NUMBERS = count(1)
 def _running(made):
     made.start()
     yield made
-    made.kill()
+    made.end()
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
-    yield from _running(Postgres(tmp_path_factory.mktemp("postgres")))
+def postgres():
+    yield from _running(Postgres())
 
 
 @pytest.fixture(scope="session")
-def redis(tmp_path_factory):
-    yield from _running(Redis(tmp_path_factory.mktemp("redis")))
+def redis():
+    yield from _running(Redis())
 
 
 @pytest.fixture(scope="session")
-def s3(tmp_path_factory):
-    yield from _running(S3(tmp_path_factory.mktemp("s3")))
+def s3():
+    yield from _running(S3())
 
 
 @pytest.fixture

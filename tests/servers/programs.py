@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from contextlib import suppress
@@ -25,8 +26,9 @@ def free_port() -> int:
 class Program:
     """A server that can be killed, and started again on what it left on the disk."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_port()
+    def __init__(self) -> None:
+        # not a folder of pytest's, which another user, such as postgres, may not enter
+        self.folder, self.port = Path(tempfile.mkdtemp(prefix="holdfast-")), free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -51,12 +53,27 @@ class Program:
         return self
 
     def kill(self) -> None:
-        """As a power cut of the process: nothing is said to it."""
+        """As a power cut of the process: nothing is said to it, nor to those that it started."""
         if self._process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            for number in [self._process.pid, *_started_by(self._process.pid)]:
+                with suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
             self._process.wait()
             self._process = None
+
+    def end(self) -> None:
+        """Kill it, and leave nothing behind."""
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _started_by(number: int) -> list[int]:
+    found: list[int] = []
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(place.read_text().rpartition(")")[2].split()[1]) == number:
+                found.append(int(place.parent.name))
+    return found
 
 
 class Redis(Program):
@@ -84,17 +101,14 @@ class Redis(Program):
 class Postgres(Program):
     """As the user ``postgres`` if we are root, which it refuses to run as."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.data = folder / "data"
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = self.folder / "data"
         self._programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
         as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
         self._as_user = as_user if os.geteuid() == 0 else []
         if self._as_user:
-            for place in (folder, *folder.parents):
-                if place.owner() == "root" and place != Path("/tmp") and place != Path("/"):
-                    place.chmod(place.stat().st_mode | 0o011)
-            shutil.chown(folder, "postgres", "postgres")
+            shutil.chown(self.folder, "postgres", "postgres")
         subprocess.run(
             [*self._as_user, self._programs / "initdb", "-D", self.data, "-A", "trust",
              "-U", "holdfast", "--no-sync", "-E", "UTF8", "--locale=C"],
@@ -116,10 +130,6 @@ class Postgres(Program):
     def ready(self):
         asked = [self._programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         return subprocess.run(asked, check=False, cwd="/").returncode == 0
-
-    def kill(self):
-        super().kill()
-        (self.data / "postmaster.pid").unlink(missing_ok=True)
 
 
 class S3(Program):

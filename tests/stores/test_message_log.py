@@ -2,16 +2,23 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from holdfast.kernel.errors import StoreError
+from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.protocols import KeepsLogs, Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import PrefixStore
 from tests.contracts.log_contract import LogContract
 from tests.stores.doubles import TextStore
+
+# written by the first version, with the key bytes(range(32)): "k" has the value "v"
+FIRST_LOCK = '{"holdfast": 1, "salt": "36a20672d9eeb65e6fc9e155139bd029", "check": "0871c7f820593c3012199fa04c84834210abe93fe00e1724"}'
+FIRST_NAME = "x_SV7ZXOiH9EoCEuMdK2clLoH0"
+FIRST_VALUE = "dHfAbPzXc4poJEyUbV/uZpkk+ftysqiRVK+lwppRIsN/SQ=="
 
 
 class TestInProcessLog(LogContract):
@@ -82,3 +89,78 @@ class TestLogOfANamespace(LogContract):
 def test_a_wrapper_keeps_logs_where_the_store_beneath_does():
     assert isinstance(PrefixStore(InProcessStore(), "a"), KeepsLogs)
     assert not isinstance(PrefixStore(TextStore(), "a"), KeepsLogs)
+
+
+class TestEncryptedLog(LogContract):
+    @pytest.fixture
+    def store(self):
+        return EncryptedStore.unlock(InProcessStore(), bytes(range(32)))
+
+    def test_the_store_beneath_holds_nothing_of_what_was_said(self):
+        inner = InProcessStore()
+        log = EncryptedStore.unlock(inner, bytes(range(32))).log("thread-1")
+        log.append(
+            [Line("the password is swordfish", "id-7", words="password swordfish pool_size")]
+        )
+        (name,) = inner.logs()
+        (line,) = inner.log(name).read([0]).values()
+        beneath = repr((name, line, list(inner.log(name)._words._places)))
+        for said in ("thread-1", "password", "swordfish", "pool", "id-7"):
+            assert said not in beneath
+        assert list(log.search(["pool size"], 5)) == [0]
+        assert list(log.search(["passwords"], 5)) == [0]
+
+    def test_a_line_that_was_moved_or_changed_is_not_there(self):
+        inner = InProcessStore()
+        store = EncryptedStore.unlock(inner, bytes(range(32)))
+        store.log("a").append([Line("one"), Line("two", time=2.0)])
+        (name,) = inner.logs()
+        inner.log(name).append([inner.log(name).read([1])[1]])
+        inner.log(name).append([replace(inner.log(name).read([1])[1], time=3.0)])
+        assert {at: line.body for at, line in store.log("a").read(range(9)).items()} == {
+            0: "one",
+            1: "two",
+            2: "two",
+        }
+
+
+class TestKeysOfTheUser:
+    OLD, NEW = "correct horse", bytes(range(1, 33))
+
+    def test_after_a_change_what_was_written_before_and_after_is_read_with_the_new_one(self):
+        inner = InProcessStore()
+        before = EncryptedStore.unlock(inner, self.OLD)
+        before.set("k", "v")
+        before.log("talk").append([Line("old", "id", words="needle")])
+        EncryptedStore.rekey(inner, self.OLD, self.NEW)
+        before.log("talk").append([Line("while it was open", words="needle")])
+        after = EncryptedStore.unlock(inner, self.NEW)
+        after.set("l", "w")
+        assert list(after.log("talk").append([Line("new", words="needle"), Line("", "id")])) == [
+            2,
+            0,
+        ]
+        again = EncryptedStore.unlock(inner, self.NEW)
+        assert [again.get("k"), again.get("l"), again.keys()] == ["v", "w", ["k", "l"]]
+        bodies = [line.body for line in again.log("talk").read(range(9)).values()]
+        assert bodies == ["old", "while it was open", "new"]
+        assert len(again.log("talk").search(["needle"], 9)) == 3
+        with pytest.raises(StoreError, match="another key"):
+            EncryptedStore.unlock(inner, self.OLD)
+
+    def test_what_is_written_after_a_change_is_not_read_with_the_keys_of_before(self):
+        inner = InProcessStore()
+        before = EncryptedStore.unlock(inner, self.OLD)
+        EncryptedStore.rekey(inner, self.OLD, self.NEW).set("k", "v")
+        with pytest.raises(StoreError, match="changed after it was encrypted"):
+            before.get("k")
+
+    def test_a_store_of_the_first_version_opens_and_takes_a_new_key(self):
+        inner = TextStore()
+        inner.entries = {
+            "holdfast_encryption": FIRST_LOCK,
+            FIRST_NAME: FIRST_VALUE,
+        }
+        assert EncryptedStore.unlock(inner, bytes(range(32))).get("k") == "v"
+        assert EncryptedStore.rekey(inner, bytes(range(32)), "new").get("k") == "v"
+        assert EncryptedStore.unlock(inner, "new").get("k") == "v"

@@ -229,7 +229,7 @@ class KeepsBytes(GetsBytes, SetsBytes, PutsBytesIfAbsent, Protocol):
 
 
 @lru_cache(maxsize=64)
-def _keeps_bytes(store: type[KeyValueStore]) -> bool:
+def keeps_bytes(store: type[KeyValueStore]) -> bool:
     """Whether stores of this type do.
 
     Once a type, for the question takes as long as a small store's answer.
@@ -253,7 +253,7 @@ class AsyncArtifactStore:
 
     def __init__(self, store: KeyValueStore, secret: str = "") -> None:
         self._store, self._secret = store, secret
-        self._blobs = cast("KeepsBytes", store) if _keeps_bytes(type(store)) else None
+        self._blobs = cast("KeepsBytes", store) if keeps_bytes(type(store)) else None
 
     async def put(self, content: str | bytes, kind: str = "text") -> Artifact:
         """Keep the content; when this returns, key and reference give it back.

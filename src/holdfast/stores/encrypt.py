@@ -1,19 +1,33 @@
 """A store that keeps nothing readable.
 
-Values, and the names of keys, are encrypted with a key of the user's.
+Values, lines of logs, and the names of keys and logs, are encrypted. The user's key opens the keys of
+the store, which stand in it encrypted: another key of the user's is set by ``rekey`` without a
+value being written anew, and what is written from then on has a new key of the store's.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from secrets import token_bytes
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.stores.answers import answered, at_once
-from holdfast.stores.protocols import PutsIfAbsent, to_bytes, to_text
+from holdfast.stores.answers import after, answered, at_once
+from holdfast.stores.protocols import (
+    KeepsLogs,
+    Line,
+    MessageLog,
+    PutsIfAbsent,
+    to_bytes,
+    to_text,
+)
 from holdfast.stores.wrappers import MappedStore
+from holdfast.text.keyed import decimal
+from holdfast.text.words import STOP_WORDS, stem, words
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -31,12 +45,66 @@ store."""
 HEAD = "x_"
 """How the encrypted name of a key begins."""
 
-CHECK = b"holdfast"
-
-KEY_BYTES, SALT_BYTES, NONCE_BYTES = 32, 16, 16
+KEY_BYTES, SALT_BYTES, NONCE_BYTES, OWN_BYTES = 32, 16, 16, 64
 
 SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**15, 8, 1
 """A guess of a passphrase takes 32 MB and about 0.1 s."""
+
+_NAME = re.compile(r"[^\W_]+(?:[-_./:@#][^\W_]+)*")
+_DIGITS = 16  # of a word: two of a store's words meet once in 10^8 vocabularies of 10^4
+
+
+class Keys:
+    """The keys of a store: of names for good, of values the newest first."""
+
+    def __init__(self, own: Sequence[bytes]) -> None:
+        self.own = list(own)
+        self._names = AESSIV(self.own[0])
+        self._values = [AESSIV(key) for key in reversed(self.own)]
+        derived = HKDF(SHA512(), OWN_BYTES, None, b"holdfast words").derive(self.own[0])
+        self._words = derived.hex()
+
+    def name(self, text: str, about: bytes) -> str:
+        """The encrypted name, always the same."""
+        sealed = self._names.encrypt(b"." + to_bytes(text), [about])
+        return urlsafe_b64encode(sealed).decode()
+
+    def named(self, name: str, about: bytes, start: int = 0) -> str:
+        """The inverse of ``name``, which begins there. Raises StoreError if it was changed."""
+        try:
+            sealed = urlsafe_b64decode(name[start:])
+            return to_text(name, self._names.decrypt(sealed, [about])[1:])
+        except (InvalidTag, ValueError) as fault:
+            raise StoreError(f"the entry {name!r} of the encrypted store is damaged") from fault
+
+    def seal(self, value: bytes, *about: bytes) -> bytes:
+        """The encrypted value, which is opened with these facts alone."""
+        nonce = token_bytes(NONCE_BYTES)
+        return nonce + self._values[0].encrypt(b"." + value, [b"value", *about, nonce])
+
+    def open(self, sealed: bytes, *about: bytes) -> bytes:
+        """The inverse of ``seal``. Raises InvalidTag if it was changed."""
+        nonce, rest = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
+        for cipher in self._values[:-1]:
+            with suppress(InvalidTag):
+                return cipher.decrypt(rest, [b"value", *about, nonce])[1:]
+        return self._values[-1].decrypt(rest, [b"value", *about, nonce])[1:]
+
+    def words(self, text: str) -> str:
+        """The words of the text as digits that nobody can make without the key; names stay joined."""
+        found: list[str] = []
+        for name in _NAME.findall(text):
+            parts = words(name)
+            if len(parts) > 1 or not STOP_WORDS.issuperset(parts):
+                found.append("_".join(map(self._word, parts)))
+        return " ".join(found)
+
+    def term(self, text: str) -> str:
+        """What is searched for, in the same digits."""
+        return " ".join(map(self._word, words(text)))
+
+    def _word(self, word: str) -> str:
+        return decimal(self._words, _DIGITS, stem(word))
 
 
 class EncryptedStore(MappedStore):
@@ -45,12 +113,13 @@ class EncryptedStore(MappedStore):
     A value is bound to its key, so that an entry that was changed or moved is refused. The same key
     always has the same encrypted name, by which it is found; the same value never looks the same
     twice. What still shows is how many entries there are, how long they are, and when one is
-    replaced. A listing decrypts all names.
+    replaced; of logs also the time of a line, and which lines have a word in common, for they are
+    found by digits that stand for words. A listing decrypts all names.
     """
 
-    def __init__(self, inner: KeyValueStore, cipher: AESSIV) -> None:
+    def __init__(self, inner: KeyValueStore, keys: Keys) -> None:
         super().__init__(inner)
-        self._cipher = cipher
+        self._keyring = keys
 
     @classmethod
     def unlock(cls, inner: KeyValueStore, key: bytes | str) -> EncryptedStore:
@@ -64,41 +133,49 @@ class EncryptedStore(MappedStore):
     @classmethod
     async def aunlock(cls, inner: KeyValueStore, key: bytes | str) -> EncryptedStore:
         """As ``unlock``, over any store."""
-        _check(key)
-        lock = await answered(inner.get(LOCK))
-        if lock is None:
-            lock = _new_lock(key)
-            if not isinstance(inner, PutsIfAbsent):
-                await answered(inner.set(LOCK, lock))
-            elif not await answered(inner.put_if_absent(LOCK, lock)):
-                lock = await answered(inner.get(LOCK)) or ""
-        return cls(inner, _cipher_of(lock, key))
+        return cls(inner, await _aopened(inner, key))
+
+    @classmethod
+    def rekey(cls, inner: KeyValueStore, key: bytes | str, new: bytes | str) -> EncryptedStore:
+        """Let the new key of the user's open the store from now on, and the old one no more.
+
+        What is there stays as it is and readable; what is written through the store that is
+        returned, and opened from then on, has a new key of the store's. Who has the store open goes
+        on as before until it is opened again, but cannot read what is written with the new one.
+        Not for two at a time.
+        """
+        return at_once(cls.arekey(inner, key, new))
+
+    @classmethod
+    async def arekey(
+        cls, inner: KeyValueStore, key: bytes | str, new: bytes | str
+    ) -> EncryptedStore:
+        """As ``rekey``, over any store."""
+        _check(new)
+        keys = Keys([*(await _aopened(inner, key)).own, token_bytes(OWN_BYTES)])
+        await answered(inner.set(LOCK, _lock_of(keys, new)))
+        return cls(inner, keys)
 
     def _name(self, key: str, /) -> str:
-        return (
-            HEAD + urlsafe_b64encode(self._cipher.encrypt(b"." + to_bytes(key), [b"key"])).decode()
-        )
+        return HEAD + self._keyring.name(key, b"key")
 
     def _key(self, name: str, /) -> str | None:
         if not name.startswith(HEAD):
             return None
-        try:
-            sealed = urlsafe_b64decode(name.removeprefix(HEAD))
-            return to_text(name, self._cipher.decrypt(sealed, [b"key"])[1:])
-        except (InvalidTag, ValueError) as fault:
-            raise StoreError(f"the entry {name!r} of the encrypted store is damaged") from fault
+        return self._keyring.named(name, b"key", len(HEAD))
 
     def _stem(self, _prefix: str, /) -> str:
         return HEAD
 
+    def _log(self, inner: KeepsLogs, name: str) -> MessageLog:
+        return EncryptedLog(inner.log(self._name(name)), self._keyring, name)
+
     def _seal(self, key: str, value: bytes, /) -> bytes:
-        nonce = token_bytes(NONCE_BYTES)
-        return nonce + self._cipher.encrypt(b"." + value, [b"value", to_bytes(key), nonce])
+        return self._keyring.seal(value, to_bytes(key))
 
     def _open(self, key: str, sealed: bytes, /) -> bytes:
-        nonce, rest = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
         try:
-            return self._cipher.decrypt(rest, [b"value", to_bytes(key), nonce])[1:]
+            return self._keyring.open(sealed, to_bytes(key))
         except InvalidTag as fault:
             raise StoreError(
                 f"what is kept under {key!r} was changed after it was encrypted"
@@ -116,6 +193,74 @@ class EncryptedStore(MappedStore):
             ) from fault
 
 
+class EncryptedLog:
+    """The log that it wraps, encrypted: a line is bound to its log, its id and its time.
+
+    A line that was changed beneath is not there when it is read.
+    """
+
+    def __init__(self, inner: MessageLog, keys: Keys, name: str) -> None:
+        self._inner, self._keys = inner, keys
+        self._name = to_bytes(name)
+
+    def length(self) -> int | Awaitable[int]:
+        """How many lines there are."""
+        return self._inner.length()
+
+    def append(
+        self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
+    ) -> Sequence[int] | Awaitable[Sequence[int]]:
+        """Keep all of them, or none; the position of each."""
+        return self._inner.append([self._sealed(line) for line in lines], at, flush=flush)
+
+    def read(self, positions: Sequence[int]) -> Mapping[int, Line] | Awaitable[Mapping[int, Line]]:
+        """Those of the positions that there are, in order."""
+        return after(self._inner.read(positions), self._opened)
+
+    def find(self, ids: Sequence[str]) -> Mapping[str, int] | Awaitable[Mapping[str, int]]:
+        """The positions of those of the ids that there are."""
+        names = {self._id(name): name for name in ids if name}
+        return after(
+            self._inner.find(list(names)),
+            lambda found: {names[name]: place for name, place in found.items()},
+        )
+
+    def between(
+        self, first: float, last: float, most: int
+    ) -> Sequence[int] | Awaitable[Sequence[int]]:
+        """The positions of lines of this span of time, the earliest first."""
+        return self._inner.between(first, last, most)
+
+    def search(
+        self, terms: Sequence[str], most: int
+    ) -> Mapping[int, float] | Awaitable[Mapping[int, float]]:
+        """BM25 scores by position, best first."""
+        wanted = [found for term in terms if (found := self._keys.term(term))]
+        return self._inner.search(wanted, most)
+
+    def _id(self, name: str) -> str:
+        return self._keys.name(name, b"id " + self._name)
+
+    def _sealed(self, line: Line) -> Line:
+        name = self._id(line.id) if line.id else ""
+        body = self._keys.seal(to_bytes(line.body), *self._about(name, line.time))
+        hidden = self._keys.words(line.words) if line.words else ""
+        return Line(b64encode(body).decode(), name, line.time, hidden)
+
+    def _opened(self, lines: Mapping[int, Line]) -> dict[int, Line]:
+        found: dict[int, Line] = {}
+        for position, line in lines.items():
+            with suppress(InvalidTag, ValueError, StoreError):
+                sealed = b64decode(line.body, validate=True)
+                body = self._keys.open(sealed, *self._about(line.id, line.time))
+                name = self._keys.named(line.id, b"id " + self._name) if line.id else ""
+                found[position] = Line(to_text("", body), name, line.time)
+        return found
+
+    def _about(self, name: str, time: float) -> tuple[bytes, ...]:
+        return b"line", self._name, name.encode(), repr(float(time)).encode()
+
+
 def _check(key: bytes | str) -> None:
     if isinstance(key, bytes) and len(key) != KEY_BYTES:
         problem = f"a key of {len(key)} bytes"
@@ -129,25 +274,47 @@ def _check(key: bytes | str) -> None:
     raise ConfigError(problem, place="encrypted store", advice=advice)
 
 
-def _derived(key: bytes | str, salt: bytes) -> AESSIV:
+async def _aopened(inner: KeyValueStore, key: bytes | str) -> Keys:
+    """The keys of the store, which are made when it has none."""
+    _check(key)
+    lock = await answered(inner.get(LOCK))
+    if lock is None:
+        lock = _new_lock(key)
+        if not isinstance(inner, PutsIfAbsent):
+            await answered(inner.set(LOCK, lock))
+        elif not await answered(inner.put_if_absent(LOCK, lock)):
+            lock = await answered(inner.get(LOCK)) or ""
+    return _keys_of(lock, key)
+
+
+def _derived(key: bytes | str, salt: bytes) -> bytes:
     if isinstance(key, str):
         key = Scrypt(salt, KEY_BYTES, SCRYPT_N, SCRYPT_R, SCRYPT_P).derive(to_bytes(key))
-    return AESSIV(HKDF(SHA512(), 64, salt, b"holdfast store").derive(key))
+    return HKDF(SHA512(), OWN_BYTES, salt, b"holdfast store").derive(key)
 
 
 def _new_lock(key: bytes | str) -> str:
+    return _lock_of(Keys([token_bytes(OWN_BYTES)]), key)
+
+
+def _lock_of(keys: Keys, key: bytes | str) -> str:
     salt = token_bytes(SALT_BYTES)
-    check = _derived(key, salt).encrypt(CHECK, [b"check"])
-    return json.dumps({"holdfast": 1, "salt": salt.hex(), "check": check.hex()})
+    sealed = AESSIV(_derived(key, salt)).encrypt(b"".join(keys.own), [b"keys"])
+    return json.dumps({"holdfast": 2, "salt": salt.hex(), "keys": sealed.hex()})
 
 
-def _cipher_of(lock: str, key: bytes | str) -> AESSIV:
+def _keys_of(lock: str, key: bytes | str) -> Keys:
     try:
         match json.loads(lock):
             case {"holdfast": 1, "salt": str(salt), "check": str(check)}:
-                cipher = _derived(key, bytes.fromhex(salt))
-                cipher.decrypt(bytes.fromhex(check), [b"check"])
-                return cipher
+                # the user's key was that of the store
+                own = _derived(key, bytes.fromhex(salt))
+                AESSIV(own).decrypt(bytes.fromhex(check), [b"check"])
+                return Keys([own])
+            case {"holdfast": 2, "salt": str(salt), "keys": str(sealed)}:
+                opens = AESSIV(_derived(key, bytes.fromhex(salt)))
+                held = opens.decrypt(bytes.fromhex(sealed), [b"keys"])
+                return Keys([held[at : at + OWN_BYTES] for at in range(0, len(held), OWN_BYTES)])
             case _:
                 raise StoreError(
                     f"the entry {LOCK!r} of the encrypted store is not one of this version"

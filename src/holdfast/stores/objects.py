@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -33,7 +33,7 @@ _LONG = "=long"
 _KEY_LENGTH = 4
 
 
-_LISTED = cast("Callable[[Any, str | None], Iterable[Sequence[Any]]]", obstore.list)  # pyright: ignore[reportUnknownMemberType] - it may give tables of Arrow
+_OBSTORE = cast("Any", obstore)  # may give tables of Arrow, whose types it does not bring
 
 
 class ObjectStore:
@@ -131,7 +131,7 @@ class ObjectStore:
 
     def _paths(self, inside: str | None) -> list[str]:
         return [
-            found["path"] for some in obstore.list(self._objects, prefix=inside) for found in some
+            found["path"] for some in _OBSTORE.list(self._objects, prefix=inside) for found in some
         ]
 
     def _long_key(self, path: str) -> str:

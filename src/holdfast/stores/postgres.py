@@ -9,8 +9,11 @@ by which the database knows that it was kept.
 from __future__ import annotations
 
 import select
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from os import getpid
+from threading import BoundedSemaphore
 from time import monotonic, sleep, time
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
@@ -26,7 +29,7 @@ from holdfast.text.similarity import Posting, tally
 try:
     from psycopg import Connection, Cursor, Error, InterfaceError, OperationalError, connect
     from psycopg.errors import InsufficientPrivilege
-    from psycopg_pool import ConnectionPool, PoolTimeout
+    from psycopg.pq import TransactionStatus
 except ImportError as missing:
     raise MissingExtraError("a PostgreSQL store", "postgres") from missing
 
@@ -459,12 +462,12 @@ class PostgresStore:
 
 
 class Server:
-    """Connections to one database, opened when first used, anew in a process that was forked."""
+    """Connections to one database, opened when they are needed, anew in a process that was forked."""
 
     def __init__(self, url: str, patience: float, connections: int) -> None:
         self._url, self._patience, self._most = url, patience, connections
         self._lock = brief_lock()
-        self._pools: dict[int, ConnectionPool[Connection[Row]]] = {}
+        self._pools: dict[int, _Pool] = {}
         self._ready = False
 
     def one(self, statement: str, facts: Any) -> Row:
@@ -514,41 +517,65 @@ class Server:
         if pool is not None:
             pool.close()
 
-    def _pool(self) -> ConnectionPool[Connection[Row]]:
+    def _pool(self) -> _Pool:
         with self._lock:
             # those of the process that this one was forked from stay theirs: they are not closed
             found = self._pools.get(getpid())
             if found is None:
-                found = ConnectionPool[Connection[Row]](
-                    self._url,
-                    min_size=0,
-                    max_size=self._most,
-                    kwargs={"autocommit": True},
-                    timeout=self._patience,
-                    check=_alive,
-                    open=True,
-                )
+                found = self._pools[getpid()] = _Pool(self._url, self._most)
                 finalize(self, found.close)
-                self._pools[getpid()] = found
             return found
 
     def _told(self, fault: Error) -> StoreError:
         problem = " ".join(str(fault).split("\n")[0].split()) or type(fault).__name__
-        if isinstance(fault, PoolTimeout):
-            problem = f"no connection within {self._patience:g} s"
         if isinstance(fault, InsufficientPrivilege):
             problem += "; let a user who may run: holdfast store migrate"
         return StoreError(f"postgresql store {shown(self._url)}: {problem}")
 
 
+class _Pool:
+    """Connections of one process. Those that wait for use are looked at before they are used.
+
+    Not that of psycopg_pool: while a server restarts it waits ever longer between two attempts, up
+    to a minute, and tells who waits nothing of the reason.
+    """
+
+    def __init__(self, url: str, most: int) -> None:
+        self._url, self._process = url, getpid()
+        self._room = BoundedSemaphore(most)
+        self._idle: deque[Connection[Row]] = deque()
+
+    @contextmanager
+    def connection(self) -> Generator[Connection[Row]]:
+        """One for this thread alone, which has waited for it if too many were in use."""
+        with self._room:
+            connection = self._waiting() or connect(self._url, autocommit=True, connect_timeout=10)
+            try:
+                yield connection
+            finally:
+                if connection.info.transaction_status == TransactionStatus.IDLE:
+                    self._idle.append(connection)
+                else:
+                    connection.close()
+
+    def close(self) -> None:
+        """Close those that wait for use; not in a process that was forked from theirs."""
+        while self._idle and self._process == getpid():
+            self._idle.pop().close()
+
+    def _waiting(self) -> Connection[Row] | None:
+        with suppress(IndexError):
+            while True:
+                connection = self._idle.pop()
+                # what the server says unasked is that it has closed the connection
+                if not select.select([connection.fileno()], [], [], 0)[0]:
+                    return connection
+                connection.close()
+        return None
+
+
 def _run(connection: Connection[Row], statement: str, facts: Any) -> Cursor[Row]:
     return connection.execute(statement.encode(), facts, binary=True)
-
-
-def _alive(connection: Connection[Row]) -> None:
-    """Raise OperationalError for a connection that the server has closed, without asking it."""
-    if select.select([connection.fileno()], [], [], 0)[0]:
-        raise OperationalError("the server has closed the connection")
 
 
 def _is_passing(fault: Error) -> bool:

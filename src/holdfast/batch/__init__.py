@@ -1,0 +1,361 @@
+"""Many conversations, from files to a file: on the processes of one machine, or on a cluster.
+
+The inputs are cut into chunks, always the same ones. An engine fits chunk after chunk; what comes
+back is kept in the folder of the work, a file a chunk, whole or not at all. When all are there they
+become the output. So work that was ended anywhere goes on where it was, each conversation is in the
+output exactly once, and the output is complete or not there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+
+from holdfast.api import compress, compress_many
+from holdfast.kernel.budget import Budget
+from holdfast.kernel.errors import ConfigError, HoldfastError, InputError
+from holdfast.kernel.registry import Registry
+from holdfast.options import Options
+from holdfast.result import CompressionResult
+
+from .places import Record, Source, Target
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+CHUNK = 50
+"""Conversations that are fitted at once, and kept or lost together: some seconds of work."""
+
+
+class Engine(Protocol):
+    """Who does work on pieces, at once and elsewhere."""
+
+    def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
+        """Each piece with its result, in whatever order.
+
+        None if whoever worked on it ended again and again. Pieces are taken as there is room for
+        them, and work that is lost is done again.
+        """
+        ...
+
+
+@runtime_checkable
+class OpensEngine(Protocol):
+    """What the scheme of an engine's URL stands for."""
+
+    def from_url(self, url: str) -> Engine:
+        """The engine that the URL names. Raises ConfigError if it is not understood."""
+        ...
+
+
+ENGINES = Registry(
+    noun="engine",
+    group="engines",
+    table={
+        "processes": "holdfast.batch.processes:Processes",
+        "dask": "holdfast.batch.dask:Dask",
+        "ray": "holdfast.batch.ray:Ray",
+    },
+)
+"""By URL scheme: ``processes://4``, ``dask://host:8786``, ``ray://host:10001``."""
+
+
+def open_engine(spec: str | Engine | None) -> Engine:
+    """The engine of a URL, or the very object; by default a process for each processor."""
+    if not isinstance(spec, str | None):
+        return spec
+    url = spec or "processes://"
+    opener = ENGINES.load(url.partition("://")[0].lower())
+    if not isinstance(opener, OpensEngine):
+        raise ConfigError(f"what {url!r} stands for has no from_url", place="engine")
+    return opener.from_url(url)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done with each conversation."""
+
+    budget: int | Budget
+    options: Options
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some of the inputs, in order; ``number`` counts chunks from 0."""
+
+    number: int
+    records: Sequence[Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """An input that has no output: where it stands, what is wrong, and what it says."""
+
+    place: str
+    reason: str
+    record: str
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of all inputs. Tokens as ``compress`` counts them, ``cost`` in US dollars.
+
+    ``fitted``: with an output. ``untouched``: of these, as they came. ``unmet``: of these, above the
+    budget. ``seconds``: of work, on all processors together; of the whole run, ``elapsed``.
+    """
+
+    inputs: int = 0
+    fitted: int = 0
+    untouched: int = 0
+    unmet: int = 0
+    degraded: int = 0
+    bad: int = 0
+    resumed: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    requests: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+    elapsed: float = 0.0
+
+    def add(self, other: Summary) -> None:
+        """Count the other one's in."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+
+@dataclass(slots=True)
+class Done:
+    """A chunk's outputs, one for each input, empty for a bad one; what was counted."""
+
+    outputs: list[str]
+    bad: list[Bad] = field(default_factory=list[Bad])
+    summary: Summary = field(default_factory=Summary)
+
+
+def fitted(task: Task, chunk: Chunk) -> Done:
+    """Fit each conversation of the chunk."""
+    done = Done([])
+    begun = process_time()
+    for record in chunk.records:
+        done.summary.inputs += 1
+        try:
+            value, put_back = record.conversation()
+            result = compress(value, task.budget, **task.options)
+        except ConfigError:
+            raise  # of all alike
+        except HoldfastError as fault:
+            _refused(done, record, str(fault))
+            continue
+        if result.reason == "invalid_input":
+            _refused(done, record, result.detail)
+            continue
+        done.outputs.append(put_back(result.messages))
+        _count(done.summary, result)
+    done.summary.seconds = process_time() - begun
+    return done
+
+
+def _refused(done: Done, record: Record, reason: str) -> None:
+    done.outputs.append("")
+    done.bad.append(Bad(record.place, reason, record.text))
+    done.summary.bad += 1
+
+
+def _count(summary: Summary, result: CompressionResult) -> None:
+    summary.fitted += 1
+    summary.untouched += result.status == "skipped"
+    summary.unmet += not result.budget_met
+    summary.degraded += result.degraded
+    summary.tokens_before += result.metrics.tokens_before
+    summary.tokens_after += result.metrics.tokens_after
+    summary.requests += result.model_usage.requests
+    summary.cost += result.model_usage.cost or 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Fits:
+    """The work as an engine takes it: with what it is to be done travels along."""
+
+    task: Task
+
+    def __call__(self, chunk: Chunk) -> Done:
+        return fitted(self.task, chunk)
+
+
+Progress = Callable[[int], object]
+
+
+def batch(
+    source: str | Sequence[str],
+    target: str,
+    budget: int | Budget,
+    *,
+    engine: str | Engine | None = None,
+    work: str | Path | None = None,
+    chunk: int = CHUNK,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Summary:
+    """Fit every conversation of the sources to the budget, and write them to the target in order.
+
+    A source is a file of JSON lines (a list of messages or a request body each) or of Parquet (a
+    column ``messages``), a pattern such as ``logs/*.jsonl``, or either under ``s3://bucket/``. The
+    target's name says its form. What cannot be read or fitted goes to ``TARGET.bad.jsonl`` with its
+    place and the reason. ``work`` is the folder where what is done stands until all is, by default
+    beside the target: the same call goes on from there. ``progress`` is told how many are done.
+    The options are those of ``compress``.
+
+    Raises InputError if there is nothing to read, the target exists, or the folder of the work
+    belongs to other inputs or options.
+    """
+    begun = perf_counter()
+    task = Task(budget, cast("Options", options))
+    compress([], budget, **options)  # what is wrong with the options is told before any work
+    sources = Source.all_of([source] if isinstance(source, str) else source)
+    out = Target.of(target)
+    folder = Path(work) if work is not None else out.work
+    kept = _Work(folder, [each.identity for each in sources], task, chunk)
+    summary = Summary(resumed=kept.resumed)
+    if progress is not None:
+        progress(kept.resumed)
+    done = kept.resumed
+    pieces = (piece for piece in _chunks(sources, chunk) if not kept.has(piece.number))
+    for piece, result in open_engine(engine).map(_Fits(task), pieces):
+        kept.keep(piece, result or _ended(piece))
+        done += len(piece.records)
+        if progress is not None:
+            progress(done)
+    for each in kept.headers():
+        summary.add(each)
+    out.write(sources, kept.outputs(), kept.bad())
+    kept.remove()
+    summary.elapsed = perf_counter() - begun
+    return summary
+
+
+def _ended(piece: Chunk) -> Done:
+    done = Done([])
+    for record in piece.records:
+        done.summary.inputs += 1
+        _refused(done, record, "the process that worked on it ended each time")
+    return done
+
+
+def _chunks(sources: Iterable[Source], size: int) -> Iterator[Chunk]:
+    records = (record for source in sources for record in source.records())
+    number = 0
+    while some := list(islice(records, size)):
+        yield Chunk(number, some)
+        number += 1
+
+
+class _Work:
+    """The folder of the work: a file a chunk, its first line what was counted and what was bad."""
+
+    def __init__(self, folder: Path, inputs: object, task: Task, chunk: int) -> None:
+        self._folder = folder
+        self._run = json.dumps(
+            {"inputs": inputs, "task": sha256(repr(task).encode()).hexdigest(), "chunk": chunk}
+        )
+        told = folder / "run.json"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not told.exists():
+                _write(told, [self._run])
+            if told.read_text().rstrip("\n") != self._run:
+                raise InputError(
+                    "it holds the work of other inputs or options",
+                    place=str(folder),
+                    advice="remove it to begin anew, or give what was given then",
+                )
+        except OSError as fault:
+            raise InputError(
+                f"it cannot be written ({fault.strerror})",
+                place=str(folder),
+                advice="name another folder with --work",
+            ) from fault
+        self._done = {int(file.stem) for file in folder.glob("[0-9]*.jsonl")}
+        self.resumed = sum(each.inputs for each in self.headers())
+
+    def has(self, number: int) -> bool:
+        """Whether the chunk is done."""
+        return number in self._done
+
+    def keep(self, piece: Chunk, done: Done) -> None:
+        """Keep what became of the chunk."""
+        head = {"summary": asdict(done.summary), "bad": [asdict(each) for each in done.bad]}
+        _write(self._file(piece.number), [json.dumps(head), *done.outputs])
+        self._done.add(piece.number)
+
+    def headers(self) -> Iterator[Summary]:
+        """What was counted, chunk by chunk."""
+        for head in self._heads():
+            yield Summary(**head["summary"])
+
+    def bad(self) -> Iterator[Bad]:
+        """The inputs that have no output, in order."""
+        for head in self._heads():
+            yield from (Bad(**each) for each in head["bad"])
+
+    def outputs(self) -> Iterator[str]:
+        """The outputs in order, one for each input."""
+        for number in sorted(self._done):
+            with self._file(number).open(encoding="utf-8", newline="\n") as lines:
+                next(lines)
+                yield from (line.rstrip("\n") for line in lines)
+
+    def remove(self) -> None:
+        """The output is there: what it was made of may go."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _heads(self) -> Iterator[Mapping[str, Any]]:
+        for number in sorted(self._done):
+            with self._file(number).open(encoding="utf-8", newline="\n") as lines:
+                yield json.loads(next(lines))
+
+    def _file(self, number: int) -> Path:
+        return self._folder / f"{number:08}.jsonl"
+
+
+def _write(file: Path, lines: Iterable[str]) -> None:
+    """Write the file whole or not at all, and have it on the disk."""
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    with part.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(f"{line}\n" for line in lines)
+        out.flush()
+        os.fsync(out.fileno())
+    part.replace(file)
+
+
+@dataclass(frozen=True, slots=True)
+class _FitsSome:
+    task: Task
+
+    def __call__(self, piece: tuple[int, Sequence[Any]]) -> list[CompressionResult]:
+        return compress_many(piece[1], self.task.budget, **self.task.options)
+
+
+def compressed(
+    conversations: Iterable[Any], budget: int | Budget, engine: str | Engine, options: Options
+) -> list[CompressionResult]:
+    """The results of ``compress_many`` in the order of the conversations, by an engine."""
+    given = list(conversations)
+    pieces = [(at, given[at : at + CHUNK]) for at in range(0, len(given), CHUNK)]
+    results: list[CompressionResult | None] = [None] * len(given)
+    for (at, some), found in open_engine(engine).map(_FitsSome(Task(budget, options)), pieces):
+        if found is None:
+            raise HoldfastError(
+                f"the process that worked on conversations {at} to {at + len(some) - 1} ended "
+                "each time; give fewer, or those that are smaller"
+            )
+        results[at : at + len(some)] = found
+    return [result for result in results if result is not None]

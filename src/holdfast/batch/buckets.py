@@ -1,0 +1,90 @@
+"""Files of a batch in a bucket: fetched whole, and put there whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from glob import has_magic
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from holdfast.kernel.errors import InputError, MissingExtraError
+
+try:
+    import obstore
+    from obstore.exceptions import BaseError
+    from obstore.store import from_url
+except ImportError as missing:
+    raise MissingExtraError("a file in a bucket", "objects") from missing
+
+_objects: Any = obstore  # may give tables of Arrow, whose types it does not bring
+
+
+class Buckets:
+    """Objects by their URLs; who asks is told by the vendors' variables of the environment."""
+
+    def matching(self, url: str) -> list[tuple[str, str]]:
+        """The URLs that the pattern means, in order, each with its version."""
+        parts = urlsplit(url)
+        path = parts.path.lstrip("/")
+        with _told(url):
+            if not has_magic(path):
+                try:
+                    head = obstore.head(_bucket(url), path)
+                except FileNotFoundError:
+                    return []
+                return [(url, _version(head))]
+            folder = path[: min(path.find(sign) for sign in "*?[" if sign in path)]
+            found = [
+                each
+                for some in _objects.list(_bucket(url), prefix=folder.rpartition("/")[0] or None)
+                for each in some
+                if fnmatchcase(each["path"], path)
+            ]
+        stem = f"{parts.scheme}://{parts.netloc}/"
+        return sorted((stem + each["path"], _version(each)) for each in found)
+
+    def fetch(self, url: str, file: Path) -> None:
+        """Copy the object to the file."""
+        with _told(url), file.open("wb") as out:
+            for part in obstore.get(_bucket(url), urlsplit(url).path.lstrip("/")):
+                out.write(part)
+
+    def store(self, file: Path, url: str) -> None:
+        """Copy the file to the object, which is there when all of it is."""
+        with _told(url):
+            obstore.put(_bucket(url), urlsplit(url).path.lstrip("/"), file)
+
+    def exists(self, url: str) -> bool:
+        """Whether the object is there."""
+        with _told(url):
+            try:
+                obstore.head(_bucket(url), urlsplit(url).path.lstrip("/"))
+            except FileNotFoundError:
+                return False
+        return True
+
+
+def _bucket(url: str) -> Any:
+    parts = urlsplit(url)
+    return from_url(f"{parts.scheme}://{parts.netloc}")
+
+
+def _version(head: Any) -> str:
+    return f"{head['size']} {head.get('e_tag') or head['last_modified']}"
+
+
+@contextmanager
+def _told(url: str) -> Generator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (BaseError, OSError) as fault:
+        problem = " ".join(str(fault).partition("Debug source")[0].split())[:300]
+        raise InputError(problem, place=url, advice="check the bucket and who asks") from fault
+
+
+BUCKETS = Buckets()

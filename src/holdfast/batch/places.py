@@ -1,0 +1,232 @@
+"""Where conversations come from and go to: JSON lines and Parquet, here or in a bucket."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from glob import glob, has_magic
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from holdfast.formats.values import is_object
+from holdfast.kernel.errors import InputError
+from holdfast.kernel.registry import Registry
+
+if TYPE_CHECKING:
+    from . import Bad
+
+_LINES = (".jsonl", ".ndjson")
+_PARQUET = ".parquet"
+_BUCKETS = ("s3://", "gs://", "az://")
+_COLUMN = "messages"
+
+PutBack = Callable[[Any], str]
+
+
+class _Tables(Protocol):
+    def rows(self, file: Path) -> Iterator[dict[str, Any]]: ...
+    def write(self, files: Sequence[Path], outputs: Iterable[str], target: Path) -> None: ...
+
+
+class _Buckets(Protocol):
+    def matching(self, url: str) -> list[tuple[str, str]]: ...
+    def fetch(self, url: str, file: Path) -> None: ...
+    def store(self, file: Path, url: str) -> None: ...
+    def exists(self, url: str) -> bool: ...
+
+
+_PARTS = Registry(
+    "part of batches",
+    "batches",
+    {"tables": "holdfast.batch.tables:TABLES", "buckets": "holdfast.batch.buckets:BUCKETS"},
+)
+"""What needs an optional package is loaded where a name asks for it."""
+
+
+def _tables() -> _Tables:
+    return cast("_Tables", _PARTS.load("tables"))
+
+
+def _buckets() -> _Buckets:
+    return cast("_Buckets", _PARTS.load("buckets"))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One input: the JSON of a list of messages, or of an object with ``messages``."""
+
+    place: str
+    text: str
+
+    def conversation(self) -> tuple[Any, PutBack]:
+        """What is to be fitted, and how the output is made of what was.
+
+        Raises InputError for what is no conversation.
+        """
+        try:
+            value: object = json.loads(self.text)
+        except (ValueError, RecursionError) as fault:
+            raise InputError(f"this is not JSON ({fault})") from fault
+        held = value.get(_COLUMN) if is_object(value) else None
+        if not isinstance(held, str) or not is_object(value):
+            return value, _line
+        try:
+            messages = json.loads(held)
+        except (ValueError, RecursionError) as fault:
+            raise InputError(f"its messages are not JSON ({fault})") from fault
+        return messages, lambda found: _line({**value, _COLUMN: _line(found)})
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of conversations; ``identity`` changes when it does."""
+
+    name: str
+    identity: str
+    file: Path | None = None
+
+    @classmethod
+    def all_of(cls, names: Iterable[str]) -> list[Source]:
+        """The files of the names and patterns, those of one in order.
+
+        Raises InputError where there is none.
+        """
+        found: list[Source] = []
+        for name in names:
+            some = cls._in_bucket(name) if name.startswith(_BUCKETS) else cls._here(name)
+            if not some:
+                raise InputError("there is no such file", place=name, advice="check the path")
+            found += some
+        for each in found:
+            _form(each.name)
+        return found
+
+    @classmethod
+    def _here(cls, name: str) -> list[Source]:
+        paths = sorted(glob(name, recursive=True)) if has_magic(name) else [name]  # noqa: PTH207 - of a whole path, absolute or not
+        files = [Path(path) for path in paths if Path(path).is_file()]
+        return [
+            cls(str(file), f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}", file)
+            for file in files
+        ]
+
+    @classmethod
+    def _in_bucket(cls, name: str) -> list[Source]:
+        return [cls(url, f"{url} {version}") for url, version in _buckets().matching(name)]
+
+    def records(self) -> Iterator[Record]:
+        """The inputs in order; an empty line is none."""
+        with _at_hand(self) as file:
+            if _form(self.name) == _PARQUET:
+                for number, row in enumerate(_tables().rows(file), 1):
+                    yield Record(f"{self.name}: row {number}", json.dumps(row, default=str))
+                return
+            try:
+                with file.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
+                    for number, line in enumerate(lines, 1):
+                        if line.strip():
+                            text = line.rstrip("\r\n").encode("utf-8", "replace").decode()
+                            yield Record(f"{self.name}: line {number}", text)
+            except OSError as fault:
+                raise InputError(
+                    f"it cannot be read ({fault.strerror})", place=self.name, advice="check it"
+                ) from fault
+
+
+class _at_hand:  # noqa: N801 - it stands where a function would
+    """The file of a source, fetched into a temporary one if it is in a bucket."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._fetched: Path | None = None
+
+    def __enter__(self) -> Path:
+        if self._source.file is not None:
+            return self._source.file
+        handle, name = tempfile.mkstemp(suffix=Path(self._source.name).suffix)
+        os.close(handle)
+        self._fetched = Path(name)
+        _buckets().fetch(self._source.name, self._fetched)
+        return self._fetched
+
+    def __exit__(self, *fault: object) -> None:
+        if self._fetched is not None:
+            self._fetched.unlink(missing_ok=True)
+
+
+def _form(name: str) -> str:
+    suffix = Path(name).suffix.lower()
+    if suffix in _LINES or suffix == _PARQUET:
+        return _PARQUET if suffix == _PARQUET else _LINES[0]
+    raise InputError(
+        "its name says neither JSON lines nor Parquet",
+        place=name,
+        advice=f"let it end in {_LINES[0]} or {_PARQUET}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The file of all outputs, here or in a bucket."""
+
+    name: str
+    work: Path
+
+    @classmethod
+    def of(cls, name: str) -> Target:
+        """Raises InputError if it is there already, or its name says no form."""
+        _form(name)
+        remote = name.startswith(_BUCKETS)
+        if _buckets().exists(name) if remote else Path(name).exists():
+            raise InputError("it is there already", place=name, advice="name another file")
+        if remote:
+            return cls(name, Path(f".holdfast-{sha256(name.encode()).hexdigest()[:16]}.work"))
+        return cls(name, Path(f"{name}.work"))
+
+    def write(self, sources: Sequence[Source], outputs: Iterator[str], bad: Iterator[Bad]) -> None:
+        """Write the outputs, and before them what is bad, each whole or not at all."""
+        refused = [_line(asdict(each)) for each in bad]
+        if refused:
+            self._put(f"{self.name}.bad.jsonl", lambda file: _lines(file, refused))
+        if _form(self.name) == _PARQUET:
+            files = [each.file for each in sources if each.file is not None]
+            whole = len(files) == len(sources) and all(
+                _form(each.name) == _PARQUET for each in sources
+            )
+            self._put(
+                self.name, lambda file: _tables().write(files if whole else [], outputs, file)
+            )
+        else:
+            self._put(self.name, lambda file: _lines(file, filter(None, outputs)))
+
+    def _put(self, name: str, write: Callable[[Path], None]) -> None:
+        part = self.work / "output.part"
+        try:
+            write(part)
+            if name.startswith(_BUCKETS):
+                _buckets().store(part, name)
+                return
+            with part.open("rb") as written:
+                os.fsync(written.fileno())
+            if part.stat().st_dev != Path(name).absolute().parent.stat().st_dev:
+                beside = Path(f"{name}.part")
+                beside.write_bytes(part.read_bytes())
+                part = beside
+            part.replace(name)
+        except OSError as fault:
+            raise InputError(
+                f"it cannot be written ({fault.strerror})", place=name, advice="name another file"
+            ) from fault
+
+
+def _lines(file: Path, lines: Iterable[str]) -> None:
+    with file.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(f"{line}\n" for line in lines)

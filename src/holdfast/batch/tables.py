@@ -1,0 +1,89 @@
+"""Conversations in Parquet: a column ``messages``, as JSON or as lists of objects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from holdfast.formats.values import is_list, is_object
+from holdfast.kernel.errors import InputError, MissingExtraError
+
+try:
+    # not plain imports: the package brings no types for the checkers to read
+    _arrow: Any = import_module("pyarrow")
+    _parquet: Any = import_module("pyarrow.parquet")
+except ImportError as missing:
+    raise MissingExtraError("a file of Parquet", "parquet") from missing
+
+_ROWS = 500  # that are held at once
+_COLUMN = "messages"
+
+
+class Tables:
+    """Reads rows, and writes them with their other columns as they were."""
+
+    def rows(self, file: Path) -> Iterator[dict[str, Any]]:
+        """The rows as JSON has them; of a message, fields without a value are left out."""
+        for some in self._batches(file):
+            for row in some.to_pylist():
+                held: object = row[_COLUMN]
+                if is_list(held):
+                    row[_COLUMN] = [_given(message) for message in held]
+                yield row
+
+    def write(self, files: Sequence[Path], outputs: Iterable[str], target: Path) -> None:
+        """Write the outputs, without the empty ones, in the rows of the files if there are any."""
+        found = iter(outputs)
+        writer: Any = None
+        try:
+            for table in self._filled(files, found) if files else self._plain(found):
+                writer = writer or _parquet.ParquetWriter(target, table.schema)
+                writer.write_table(table.cast(writer.schema))
+            if writer is None:
+                _parquet.write_table(_arrow.table({_COLUMN: _arrow.array([], "string")}), target)
+        finally:
+            if writer is not None:
+                writer.close()
+
+    def _filled(self, files: Sequence[Path], outputs: Iterator[str]) -> Iterator[Any]:
+        for file in files:
+            for some in self._batches(file):
+                lines = list(islice(outputs, some.num_rows))
+                table = _arrow.Table.from_batches([some]).filter(_arrow.array(map(bool, lines)))
+                at = table.schema.get_field_index(_COLUMN)
+                kind = table.schema.field(at).type
+                values = [json.loads(line)[_COLUMN] for line in lines if line]
+                yield table.set_column(at, _COLUMN, _arrow.array(values, kind))
+
+    def _plain(self, outputs: Iterator[str]) -> Iterator[Any]:
+        while lines := list(islice(outputs, _ROWS)):
+            kept = [line for line in lines if line]
+            yield _arrow.table({_COLUMN: _arrow.array(kept, "string")})
+
+    def _batches(self, file: Path) -> Iterator[Any]:
+        try:
+            opened = _parquet.ParquetFile(file)
+        except (OSError, _arrow.ArrowException) as fault:
+            raise InputError(
+                "it cannot be read as Parquet", place=str(file), advice="check the file"
+            ) from fault
+        with opened:
+            if _COLUMN not in opened.schema_arrow.names:
+                known = ", ".join(opened.schema_arrow.names)
+                raise InputError(
+                    f"it has no column {_COLUMN!r}", place=str(file), advice=f"there are {known}"
+                )
+            yield from opened.iter_batches(_ROWS)
+
+
+def _given(message: object) -> object:
+    if not is_object(message):
+        return message
+    return {name: value for name, value in message.items() if value is not None}
+
+
+TABLES = Tables()

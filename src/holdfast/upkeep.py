@@ -1,0 +1,427 @@
+"""What keeps a store in order: checking, copying, exporting, importing and erasing.
+
+Over stores that answer at once, as those of holdfast.stores do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from holdfast.compressors.summaries import thread_prefix
+from holdfast.formats import named
+from holdfast.kernel.errors import ConfigError, InputError, StoreError
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.memory.tiers import TIERS
+from holdfast.session.log import MESSAGES, event_of, kept_of, line_of
+from holdfast.session.state import State
+from holdfast.stores.artifacts import (
+    CONTENT,
+    ArtifactStore,
+    from_armour,
+    keeps_bytes,
+    to_armour,
+)
+from holdfast.stores.protocols import (
+    Checks,
+    ErasesLogs,
+    GetsBytes,
+    KeepsLogs,
+    Leaves,
+    Line,
+    ListsKeys,
+    SetsBytes,
+    to_bytes,
+    to_text,
+)
+from holdfast.stores.secret import KEY as SECRET
+from holdfast.stores.wrappers import PrefixStore, is_content
+from holdfast.text.keyed import is_known, of_thread
+
+_LINES = 500  # of a log that are read, or written, at once
+_EVENTS, _STATE = "events:", "session:"
+_THREAD_LOG = re.compile(rf"((?:[^:]*:)*?)({MESSAGES}|{_EVENTS})(.*)", re.DOTALL)
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key with its bytes."""
+
+    key: str
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a log that stand one after the other, the first at ``at``."""
+
+    log: str
+    at: int
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How many keys and lines were looked at, and how many of them were not there yet."""
+
+    keys: int
+    lines: int
+    new_keys: int
+    new_lines: int
+
+
+def copy(source: KeyValueStore, target: KeyValueStore, progress: Progress | None = None) -> Moved:
+    """Copy all keys, artifacts and logs; what the target has already is not written again.
+
+    So a copy that was ended goes on where it was, and one of a store in use is made complete by a
+    second one. Of values that end, the end is not copied. Raises ConfigError if the target has
+    logs, or a secret, of its own.
+    """
+    words = _Words(source)
+    return _put(_parts(source, _lengths(target)), target, words, progress)
+
+
+def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator[str]:
+    """All that the store holds, as lines of JSON, which ``imported`` reads."""
+    done = 0
+    for part in _parts(store, lambda _: 0):
+        if isinstance(part, Entry):
+            value = b64encode(part.value).decode()
+            yield json.dumps({"key": _written(part.key), "value": value})
+            done += 1
+        else:
+            for at, line in enumerate(part.lines, part.at):
+                held = {"log": _written(part.log), "at": at, "id": _written(line.id)}
+                yield json.dumps({**held, "time": line.time, "body": _written(line.body)})
+            done += len(part.lines)
+        if progress is not None:
+            progress(done)
+
+
+def _written(text: str) -> object:
+    """The text as JSON has it; what is no Unicode (a lone surrogate) as bytes in base64."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return {"bytes": b64encode(to_bytes(text)).decode()}
+    return text
+
+
+def _text(written: object) -> str:
+    match written:
+        case str(text):
+            return text
+        case {"bytes": str(held)}:
+            return to_text("", b64decode(held, validate=True))
+        case _:
+            raise ValueError(f"{written!r:.60} is no text")
+
+
+def imported(lines: Iterable[str], store: KeyValueStore, progress: Progress | None = None) -> Moved:
+    """Put all that the lines hold into the store, as ``copy`` does.
+
+    Raises InputError, with the number of the line, for what ``exported`` did not write.
+    """
+    return _put(_read(lines), store, _Words(store), progress)
+
+
+def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
+    """What is damaged, or takes from what the store promises, a line each.
+
+    Every artifact and every line of every log is read.
+    """
+    found = list(cast("Sequence[str]", store.check())) if isinstance(store, Checks) else []
+    done = 0
+    for key in cast("Iterable[str]", _able(store, ListsKeys).keys()):
+        try:
+            if is_content(key):
+                stem = key.rpartition(CONTENT)
+                within = PrefixedArtifacts(store, stem[0])
+                within.get_bytes(stem[2])
+            else:
+                _bytes_of(store, key)
+        except StoreError as fault:
+            found.append(str(fault))
+        done += 1
+        if progress is not None:
+            progress(done)
+    for name in _logs_of(store):
+        log = cast("Any", cast("KeepsLogs", store).log(name))
+        length = log.length()
+        for first in range(0, length, _LINES):
+            some = range(first, min(first + _LINES, length))
+            missing = sorted(set(some) - log.read(some).keys())
+            if missing:
+                shown = ", ".join(map(str, missing[:20]))
+                found.append(f"log {name!r}: lines that cannot be read: {shown}")
+            done += len(some)
+            if progress is not None:
+                progress(done)
+    return found
+
+
+class PrefixedArtifacts(ArtifactStore):
+    """Artifacts whose keys begin with this, as a namespace writes them."""
+
+    def __init__(self, store: KeyValueStore, prefix: str) -> None:
+        super().__init__(_Prefixed(store, prefix) if prefix else store)
+
+
+class _Prefixed:
+    def __init__(self, store: KeyValueStore, prefix: str) -> None:
+        self._store, self._prefix = store, prefix
+
+    def get(self, key: str) -> str | None:
+        return cast("str | None", self._store.get(self._prefix + key))
+
+    def set(self, key: str, value: str) -> None:
+        self._store.set(self._prefix + key, value)
+
+    def delete(self, key: str) -> None:
+        self._store.delete(self._prefix + key)
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How many keys and logs are gone, and what of them stays where the store does not reach."""
+
+    keys: int
+    logs: int
+    leftovers: str
+
+
+def erase_thread(store: KeyValueStore, thread: str) -> Erased:
+    """Remove all that the store holds of one conversation: its logs, state, summaries and artifacts.
+
+    Artifacts are those whose references were made for it. No session may have it open.
+    """
+    listing = _able(store, ListsKeys)
+    secret = of_thread(cast("str | None", store.get(SECRET)) or "", thread)
+    own = {f"{_STATE}{thread}", *(f"tier:{tier}:{thread}" for tier in TIERS)}
+    keys = [key for key in cast("Iterable[str]", listing.keys()) if key in own]
+    keys += cast("Iterable[str]", listing.keys(thread_prefix(thread)))
+    contents = cast("Iterable[str]", listing.keys(CONTENT))
+    keys += [key for key in contents if is_known(key.removeprefix(CONTENT), secret)]
+    names = [name for name in (MESSAGES + thread, _EVENTS + thread) if name in _logs_of(store)]
+    return _erased(store, keys, names)
+
+
+def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
+    """Remove all that the store holds under the tenant's namespace."""
+    own = PrefixStore(store, tenant)
+    _able(store, ListsKeys)
+    return _erased(own, cast("Any", own).keys(), _logs_of(own))
+
+
+def _erased(store: KeyValueStore, keys: Iterable[str], logs: Sequence[str]) -> Erased:
+    gone = 0
+    for key in list(keys):
+        store.delete(key)
+        gone += 1
+    for name in logs:
+        _able(store, ErasesLogs).erase_log(name)
+    leftovers = store.leftovers if isinstance(store, Leaves) else ""
+    return Erased(gone, len(logs), leftovers)
+
+
+def _put(
+    parts: Iterable[Entry | Lines],
+    target: KeyValueStore,
+    words: _Words,
+    progress: Progress | None,
+) -> Moved:
+    keys = lines = new_keys = new_lines = 0
+    for part in parts:
+        if isinstance(part, Entry):
+            keys += 1
+            new_keys += _put_entry(part, target)
+        else:
+            lines += len(part.lines)
+            new_lines += _put_lines(part, target, words)
+        if progress is not None:
+            progress(keys + lines)
+    return Moved(keys, lines, new_keys, new_lines)
+
+
+def _put_entry(entry: Entry, target: KeyValueStore) -> bool:
+    held = _bytes_of(target, entry.key)
+    if held == entry.value:
+        return False
+    if held is not None and entry.key.rpartition(":")[2] == SECRET:
+        raise ConfigError(
+            "it was used already, and has a secret of its own",
+            place="the target",
+            advice="copy into a store that is new",
+        )
+    _set_bytes(target, entry.key, entry.value)
+    return True
+
+
+def _put_lines(some: Lines, target: KeyValueStore, words: _Words) -> int:
+    log = _able(target, KeepsLogs).log(some.log)
+    length = log.length()
+    known = max(0, min(length - some.at, len(some.lines)))
+    if known:
+        held = log.read([some.at + known - 1]).get(some.at + known - 1)
+        if held != replace(some.lines[known - 1], words=""):
+            raise ConfigError(
+                f"its log {some.log!r} holds something else",
+                place="the target",
+                advice="copy into a store that is new",
+            )
+    fresh = [words.given(some.log, line) for line in some.lines[known:]]
+    if fresh and not log.append(fresh, some.at + known):
+        raise ConfigError(
+            f"its log {some.log!r} has another length than it should",
+            place="the target",
+            advice="let nobody else write while it is copied, and copy again",
+        )
+    return len(fresh)
+
+
+def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[Entry | Lines]:
+    for key in cast("Iterable[str]", _able(store, ListsKeys).keys()):
+        value = _bytes_of(store, key)
+        if value is not None:
+            yield Entry(key, value)
+    for name in _logs_of(store):
+        log = cast("Any", cast("KeepsLogs", store).log(name))
+        end = log.length()
+        # the last line that the target has too is read, to be compared
+        for first in range(max(0, min(length(name), end) - 1), end, _LINES):
+            some = range(first, min(first + _LINES, end))
+            found = log.read(some)
+            yield Lines(name, first, [found.get(at, Line("")) for at in some])
+
+
+def _lengths(target: KeyValueStore) -> Callable[[str], int]:
+    def length(name: str) -> int:
+        return cast("int", _able(target, KeepsLogs).log(name).length())
+
+    return length
+
+
+def _read(lines: Iterable[str]) -> Iterator[Entry | Lines]:
+    waiting: Lines | None = None
+    for number, text in enumerate(lines, 1):
+        try:
+            part = _part_of(json.loads(text))
+        except ValueError as fault:
+            raise InputError(
+                f"{fault}", place=f"line {number:,}", advice="give what store export has written"
+            ) from fault
+        if isinstance(part, Lines) and waiting is not None and _follows(waiting, part):
+            waiting = replace(waiting, lines=[*waiting.lines, *part.lines])
+            continue
+        if waiting is not None:
+            yield waiting
+            waiting = None
+        if isinstance(part, Entry):
+            yield part
+        else:
+            waiting = part
+    if waiting is not None:
+        yield waiting
+
+
+def _part_of(line: object) -> Entry | Lines:
+    match cast("Mapping[str, object]", line) if isinstance(line, dict) else None:
+        case {"key": key, "value": str(value)}:
+            return Entry(_text(key), b64decode(value, validate=True))
+        case {"log": log, "at": int(at), "id": name, "time": int(time) | float(time), "body": body}:
+            return Lines(_text(log), at, [Line(_text(body), _text(name), float(time))])
+        case _:
+            raise ValueError("it is neither a key nor a line of a log")
+
+
+def _follows(some: Lines, more: Lines) -> bool:
+    return (
+        some.log == more.log and some.at + len(some.lines) == more.at and len(some.lines) < _LINES
+    )
+
+
+class _Words:
+    """The words by which the lines of threads are found: a log does not give them back."""
+
+    def __init__(self, source: KeyValueStore) -> None:
+        self._source = source
+        self._formats: dict[str, str] = {}
+
+    def given(self, name: str, line: Line) -> Line:
+        """The line with its words; of a log that is no thread's, or damaged, without."""
+        found = _THREAD_LOG.fullmatch(name)
+        if found is None:
+            return line
+        space, kind, thread = found.groups()
+        try:
+            original = json.loads(line.body)
+            if kind == _EVENTS:
+                event = event_of(0, line)
+                if event.kind != "edit":
+                    return line
+                original = event.facts["message"]
+            wire = named(self._format(f"{space}{_STATE}{thread}"))
+            message = wire.read([original]).messages[0]
+            words = line_of(kept_of(0, line.time, original, message, 0), "").words
+        except (ValueError, LookupError, TypeError, RecursionError, InputError):
+            return line
+        return replace(line, words=words)
+
+    def _format(self, key: str) -> str:
+        if key not in self._formats:
+            state = State.from_json(cast("str | None", self._source.get(key)))
+            self._formats[key] = state.format or "plain"
+        return self._formats[key]
+
+
+def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:
+    """What is kept under the key; of an artifact, the blob, in whatever form the store has it."""
+    if keeps_bytes(type(store)):
+        return cast("bytes | None", cast("GetsBytes", store).get_bytes(key))
+    try:
+        text = cast("str | None", store.get(key))
+    except StoreError:
+        if not isinstance(store, GetsBytes):
+            raise
+        return cast("bytes | None", store.get_bytes(key))  # it was put as bytes
+    if text is None:
+        return None
+    return from_armour(text) if key.startswith(CONTENT) else to_bytes(text)
+
+
+def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
+    """Keep it in the form in which the store would have been given it."""
+    if keeps_bytes(type(store)):
+        cast("SetsBytes", store).set_bytes(key, value)
+    elif key.startswith(CONTENT):
+        store.set(key, to_armour(value))
+    else:
+        try:
+            text = to_text(key, value)
+        except StoreError:
+            if not isinstance(store, SetsBytes):
+                raise
+            store.set_bytes(key, value)
+        else:
+            store.set(key, text)
+
+
+def _logs_of(store: KeyValueStore) -> Sequence[str]:
+    return cast("Sequence[str]", store.logs()) if isinstance(store, KeepsLogs) else ()
+
+
+def _able(store: KeyValueStore, can: type[Any]) -> Any:
+    if not isinstance(store, can):
+        what = {ListsKeys: "list its keys", KeepsLogs: "keep logs", ErasesLogs: "erase logs"}[can]
+        raise ConfigError(
+            f"a {type(store).__name__} cannot {what}",
+            place="store",
+            advice="give a store of holdfast.stores, or its URL",
+        )
+    return store

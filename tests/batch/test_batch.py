@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import holdfast
+from holdfast.batch import ENGINES, batch, compressed, open_engine
+from holdfast.batch.processes import Processes
+from holdfast.cli import main
+from holdfast.kernel.errors import ConfigError, InputError
+from tests.batch.conversations import conversation, lines, number_of
+
+BUDGET = 600
+
+
+class Here:
+    """An engine that works in this process, and counts what it was asked for."""
+
+    def __init__(self, ends_after: int | None = None) -> None:
+        self.asked, self._ends_after = [], ends_after
+
+    def map(self, work, pieces):
+        for piece in pieces:
+            if self._ends_after is not None and len(self.asked) >= self._ends_after:
+                raise KeyboardInterrupt
+            self.asked.append(piece)
+            yield piece, work(piece)
+
+
+@pytest.fixture
+def source(tmp_path):
+    file = tmp_path / "in.jsonl"
+    file.write_text("\n".join(lines(25)) + "\n")
+    return str(file)
+
+
+def outputs(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_each_input_is_in_the_output_once_in_its_place_as_compress_makes_it(source, tmp_path):
+    summary = batch(source, str(tmp_path / "out.jsonl"), BUDGET, engine=Here(), chunk=4)
+    made = outputs(tmp_path / "out.jsonl")
+    assert made == [holdfast.compress(conversation(n), BUDGET).messages for n in range(25)]
+    assert (summary.inputs, summary.fitted, summary.bad, summary.unmet) == (25, 25, 0, 0)
+    assert summary.tokens_after <= 25 * BUDGET < summary.tokens_before
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+def test_what_was_done_is_never_done_again(source, tmp_path):
+    out = tmp_path / "out.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        batch(source, str(out), BUDGET, engine=Here(ends_after=3), chunk=4)
+    assert not out.exists()
+    again = Here()
+    told = []
+    summary = batch(source, str(out), BUDGET, engine=again, chunk=4, progress=told.append)
+    assert [piece.number for piece in again.asked] == [3, 4, 5, 6]
+    assert told[0] == 12
+    assert (summary.resumed, summary.inputs) == (12, 25)
+    assert [number_of(each) for each in outputs(out)] == list(range(25))
+
+
+def test_work_of_other_inputs_or_options_is_not_gone_on_with(source, tmp_path):
+    out = str(tmp_path / "out.jsonl")
+    with pytest.raises(KeyboardInterrupt):
+        batch(source, out, BUDGET, engine=Here(ends_after=1), chunk=4)
+    with pytest.raises(InputError, match=r"out\.jsonl\.work: it holds the work of other inputs"):
+        batch(source, out, BUDGET + 1, engine=Here(), chunk=4)
+
+
+def test_an_output_that_is_there_is_not_replaced(source, tmp_path):
+    (tmp_path / "out.jsonl").write_text("mine")
+    with pytest.raises(InputError, match=r"out\.jsonl: it is there already; name another file"):
+        batch(source, str(tmp_path / "out.jsonl"), BUDGET, engine=Here())
+    assert (tmp_path / "out.jsonl").read_text() == "mine"
+
+
+def test_what_cannot_be_read_goes_to_a_file_of_its_own_with_the_reason(tmp_path):
+    good = lines(3)
+    (tmp_path / "in.jsonl").write_text("\n".join([good[0], "{", "", good[1], "[7]", good[2]]))
+    summary = batch(
+        str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"), BUDGET, engine=Here(), chunk=2
+    )
+    assert [number_of(each) for each in outputs(tmp_path / "out.jsonl")] == [0, 1, 2]
+    bad = outputs(tmp_path / "out.jsonl.bad.jsonl")
+    assert [each["place"].rpartition(": ")[2] for each in bad] == ["line 2", "line 5"]
+    assert [each["record"] for each in bad] == ["{", "[7]"]
+    assert "not JSON" in bad[0]["reason"]
+    assert (summary.inputs, summary.fitted, summary.bad) == (5, 3, 2)
+
+
+def test_patterns_bodies_and_several_files_are_read_in_order(tmp_path):
+    for number, name in enumerate(["b.jsonl", "a.jsonl"]):
+        body = {"model": "gpt-4o", "messages": conversation(number), "user": "u"}
+        (tmp_path / name).write_text(json.dumps(body))
+    batch(str(tmp_path / "[ab].jsonl"), str(tmp_path / "out.jsonl"), BUDGET, engine=Here())
+    made = outputs(tmp_path / "out.jsonl")
+    assert [number_of(each["messages"]) for each in made] == [1, 0]
+    assert [(each["model"], each["user"]) for each in made] == [("gpt-4o", "u")] * 2
+
+
+@pytest.mark.parametrize("kept_as", ["objects", "json"])
+def test_of_parquet_the_other_columns_stay_as_they_were(tmp_path, kept_as):
+    held = [conversation(number) for number in range(5)]
+    column = held if kept_as == "objects" else [json.dumps(each) for each in held]
+    stamps = pa.array([1, 2, 3, 4, 5], pa.timestamp("us"))
+    pq.write_table(
+        pa.table({"id": list("abcde"), "messages": column, "at": stamps}), tmp_path / "in.parquet"
+    )
+    batch(str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet"), BUDGET, engine=Here())
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.column("id").to_pylist() == list("abcde")
+    assert table.column("at").to_pylist() == stamps.to_pylist()
+    found = table.column("messages").to_pylist()
+    found = found if kept_as == "objects" else [json.loads(each) for each in found]
+    assert found == [holdfast.compress(each, BUDGET).messages for each in held]
+
+
+def test_json_lines_become_parquet(source, tmp_path):
+    batch(source, str(tmp_path / "out.parquet"), BUDGET, engine=Here())
+    column = pq.read_table(tmp_path / "out.parquet").column("messages").to_pylist()
+    assert [number_of(json.loads(each)) for each in column] == list(range(25))
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (("none.jsonl", "out.jsonl"), "none.jsonl: there is no such file; check the path"),
+        (("in.jsonl", "out.txt"), "out.txt: its name says neither JSON lines nor Parquet; let it"),
+        (("in.jsonl", "no/such/out.jsonl"), "no/such/out.jsonl.work: it cannot be written"),
+    ],
+)
+def test_what_cannot_be_read_or_written_is_told_before_any_work(
+    source, tmp_path, monkeypatch, given, line, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "no").write_text("a file")
+    assert main(["batch", *given, "--budget", "600"]) == 2
+    assert line in capsys.readouterr().err
+
+
+def test_an_engine_that_nobody_knows_is_told(source, tmp_path):
+    with pytest.raises(
+        ConfigError, match="no engine named 'spark'; known are dask, processes, ray"
+    ):
+        batch(source, str(tmp_path / "out.jsonl"), BUDGET, engine="spark://x")
+    assert set(ENGINES.names()) >= {"processes", "dask", "ray"}
+    assert open_engine("processes://3")._number == 3
+
+
+def test_the_command_line_says_what_became_of_all(source, tmp_path, capsys):
+    out = str(tmp_path / "out.jsonl")
+    assert main(["batch", source, out, "-b", "600", "--engine", "processes://1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["fitted"] == 25
+    assert [number_of(each) for each in outputs(tmp_path / "out.jsonl")] == list(range(25))
+
+
+def ends_its_process(piece):
+    if piece == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return piece * 2
+
+
+def test_a_piece_that_ends_its_process_is_given_up_and_no_other():
+    found = dict(Processes(2).map(ends_its_process, range(12)))
+    assert found == {n: None if n == 7 else n * 2 for n in range(12)}
+
+
+def ends_always(piece):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_where_no_process_can_work_it_is_told():
+    with pytest.raises(holdfast.HoldfastError, match="no process could do any work"):
+        list(Processes(2).map(ends_always, range(3)))
+
+
+def name_of_process(piece):
+    time.sleep(0.05)
+    return piece, os.getpid()
+
+
+def test_where_processes_are_killed_from_outside_each_result_comes_once():
+    found, killed = [], []
+    for _, (piece, process) in Processes(2).map(name_of_process, range(60)):
+        found.append(piece)
+        if len(found) in (10, 30) and process not in killed:
+            killed.append(process)
+            os.kill(process, signal.SIGKILL)
+    assert killed
+    assert sorted(found) == list(range(60))
+
+
+def test_the_processes_end_with_the_one_that_started_them():
+    before = threading.active_count()
+    assert len(list(Processes(1).map(name_of_process, range(2)))) == 2
+    assert threading.active_count() == before
+
+
+def test_compress_many_by_an_engine_gives_what_it_gives_without():
+    given = [conversation(number) for number in range(12)]
+    plain = holdfast.compress_many(given, BUDGET)
+    there = holdfast.compress_many(given, BUDGET, engine=Processes(2))
+    assert [each.messages for each in there] == [each.messages for each in plain]
+    assert [holdfast.restore(each) for each in there] == given
+
+
+def test_a_piece_that_ends_its_process_is_told_to_who_asked_for_results():
+    class Lost(Here):
+        def map(self, work, pieces):
+            yield from ((piece, None) for piece in pieces)
+
+    with pytest.raises(holdfast.HoldfastError, match="conversations 0 to 1 ended each time"):
+        compressed([conversation(1), conversation(2)], BUDGET, Lost(), {})

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from holdfast import upkeep
+from holdfast.cli import main
+from holdfast.kernel.errors import ConfigError, InputError
+from holdfast.session import Session
+from holdfast.stores.artifacts import ArtifactStore
+from holdfast.stores.encrypt import EncryptedStore
+from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.protocols import Line
+from holdfast.stores.sqlite import SqliteStore
+from holdfast.stores.wrappers import PrefixStore
+from tests.stores.doubles import TextStore
+
+TALK = [
+    {"role": "user", "content": "Which pool_size has the worker? \ud83d\ude00"},
+    {"role": "assistant", "content": "The worker has 40 connections."},
+    {"role": "user", "content": "And the scheduler?"},
+]
+
+
+def filled(store):
+    store.put_if_absent("secret", "5e" * 32)
+    with Session("thread: 1", store=store, budget=500) as session:
+        session.append(*TALK, ids=["a", "b", "c"])
+        session.edit(1, {"role": "assistant", "content": "The worker has 64 sockets."})
+    store.set_bytes("bytes", b"\xff\x00")
+    ArtifactStore(store).put("kept\n" * 100)
+    PrefixStore(store, "acme").log("messages:two").append(
+        [Line('{"role":"user","content":"zebra"}')]
+    )
+    return store
+
+
+def held(store):
+    listed = store.keys()
+    keys = {key: store.get_bytes(key) for key in listed}
+    logs = {name: store.log(name).read(range(99)) for name in store.logs()}
+    return keys, logs
+
+
+@pytest.fixture
+def source():
+    return filled(InProcessStore())
+
+
+@pytest.fixture
+def target(tmp_path):
+    with SqliteStore(tmp_path / "copy.db") as store:
+        yield store
+
+
+def test_a_copy_is_exact_and_found_by_the_same_words(source, target):
+    moved = upkeep.copy(source, target)
+    assert held(target) == held(source)
+    assert (moved.new_keys, moved.new_lines) == (moved.keys, moved.lines)
+    with Session("thread: 1", store=target, budget=500) as session:
+        assert session.restore() == TALK
+        assert session.search("sockets")
+    assert list(target.log("messages:thread: 1").search(["pool size"], 9)) == [0]
+    assert list(target.log("acme:messages:two").search(["zebra"], 9)) == [0]
+
+
+def test_a_copy_goes_on_where_it_was_and_a_second_one_brings_what_came_since(source, target):
+    class EndedError(Exception):
+        pass
+
+    def ends(done):
+        if done > 3:
+            raise EndedError
+
+    with pytest.raises(EndedError):
+        upkeep.copy(source, target, ends)
+    assert held(target) != held(source)
+    upkeep.copy(source, target)
+    assert held(target) == held(source)
+    source.log("messages:thread: 1").append([Line('{"role":"user","content":"late"}')])
+    source.set("k", "new")
+    moved = upkeep.copy(source, target)
+    assert (moved.new_keys, moved.new_lines) == (1, 1)
+    assert held(target) == held(source)
+
+
+def test_a_store_with_a_thread_of_its_own_is_not_copied_into(source, target):
+    target.log("messages:thread: 1").append([Line("mine")])
+    with pytest.raises(ConfigError, match="the target: .* holds something else; copy into a store"):
+        upkeep.copy(source, target)
+    assert target.log("messages:thread: 1").read(range(9)) == {0: Line("mine")}
+
+
+def test_a_store_with_another_secret_is_not_copied_into(source, target):
+    target.set("secret", "another")
+    with pytest.raises(ConfigError, match="has a secret of its own"):
+        upkeep.copy(source, target)
+    assert target.get("secret") == "another"
+
+
+def test_a_store_becomes_an_encrypted_one_by_a_copy_and_back(source, target, tmp_path):
+    (reference,) = ArtifactStore(source).references()
+    with SqliteStore(tmp_path / "a.db") as beneath:
+        locked = EncryptedStore.unlock(beneath, bytes(32))
+        upkeep.copy(source, locked)
+        assert upkeep.copy(source, locked).new_keys == 0
+        assert upkeep.check(locked) == []
+        assert locked.get("secret") == source.get("secret")
+        assert ArtifactStore(locked).get(reference) == "kept\n" * 100
+        upkeep.copy(locked, target)
+        assert held(target) == held(source)
+        target = locked
+        assert list(target.log("messages:thread: 1").search(["pool size"], 9)) == [0]
+
+
+def test_what_is_exported_is_imported_as_it_was(source, target):
+    lines = list(upkeep.exported(source))
+    assert all(line.isascii() for line in lines)
+    upkeep.imported(lines[:5], target)
+    moved = upkeep.imported(lines, target)
+    assert moved.new_keys < moved.keys
+    assert held(target) == held(source)
+    assert list(target.log("messages:thread: 1").search(["pool size"], 9)) == [0]
+
+
+@pytest.mark.parametrize("line", ["[]", "{", '{"key":"k","value":"not base64!"}', '{"key":1}'])
+def test_what_was_never_exported_is_refused_with_its_line(source, line):
+    with pytest.raises(InputError, match=r"^line 2: .*; give what store export has written$"):
+        upkeep.imported([json.dumps({"key": "k", "value": ""}), line], InProcessStore())
+
+
+def test_a_check_reads_everything_and_names_what_is_damaged(source):
+    assert upkeep.check(source) == []
+    (content,) = source.keys("content_")
+    source.set_bytes(content, source.get_bytes(content)[:-1] + b"?")
+    assert (
+        upkeep.check(source)
+        == [
+            f"the artifact {content.removeprefix('content_')!r} is damaged: "
+            "it cannot be decompressed"
+        ]
+        or "is damaged" in upkeep.check(source)[0]
+    )
+
+
+def test_of_an_erased_thread_nothing_is_left_and_all_of_the_others():
+    store = filled(InProcessStore())
+    secret = store.get("secret")
+    assert secret
+    with Session("other", store=store, budget=500) as session:
+        session.append({"role": "user", "content": "stay"})
+    long = [{"role": "user", "content": f"{n} " + "word " * 400} for n in range(20)]
+    with Session("thread: 1", store=store, budget=2_000) as session:
+        session.append(*long)
+        session.fit()
+    before = held(store)
+    gone = upkeep.erase_thread(store, "thread: 1")
+    keys, logs = held(store)
+    assert gone.logs == 2
+    assert not any("thread: 1" in name or "thread%3A 1" in name for name in (*keys, *logs))
+    assert {"secret", "bytes", "session:other"} <= keys.keys()
+    assert logs["messages:other"] == before[1]["messages:other"]
+    assert "acme:messages:two" in logs
+    with Session("thread: 1", store=store, budget=500) as session:
+        assert session.restore() == []
+
+
+def test_an_erased_tenant_is_gone_and_no_other(source):
+    acme, other = (PrefixStore(source, name) for name in ("acme", "acme2"))
+    for tenant in (acme, other):
+        filled(tenant)
+    before = held(other)
+    gone = upkeep.erase_tenant(source, "acme")
+    assert (acme.keys(), acme.logs()) == ([], [])
+    assert held(other) == before
+    assert gone.keys > 0
+    assert gone.logs == 4
+
+
+def test_a_store_that_cannot_is_told(source):
+    with pytest.raises(ConfigError, match="a TextStore cannot list its keys; give a store of"):
+        upkeep.copy(TextStore(), source)
+
+
+class TestCommands:
+    @pytest.fixture
+    def url(self, tmp_path):
+        filled(SqliteStore(tmp_path / "a.db")).close()
+        return f"sqlite:///{tmp_path}/a.db"
+
+    def test_check_migrate_compact_and_copy(self, url, tmp_path, capsys):
+        assert main(["store", "check", url]) == 0
+        assert main(["store", "migrate", url]) == 0
+        assert main(["store", "compact", url]) == 0
+        other = f"sqlite:///{tmp_path}/b.db"
+        assert main(["store", "copy", url, other]) == 0
+        assert main(["store", "copy", url, other]) == 0
+        told = capsys.readouterr().err.splitlines()
+        assert told[-1].endswith("0 of them new.")
+        with SqliteStore(tmp_path / "a.db") as one, SqliteStore(tmp_path / "b.db") as two:
+            assert held(one) == held(two)
+            assert list(one.log("messages:thread: 1").search(["pool size"], 9)) == [0]
+
+    def test_export_import_and_erase(self, url, tmp_path, capsys):
+        file = str(tmp_path / "all.jsonl")
+        assert main(["store", "export", url, file]) == 0
+        assert main(["store", "export", url, file]) == 2
+        assert "it is there already; name another file" in capsys.readouterr().err
+        other = f"sqlite:///{tmp_path}/b.db"
+        assert main(["store", "import", other, file]) == 0
+        assert main(["store", "erase", other, "--thread", "thread: 1", "--yes"]) == 0
+        assert "2 logs are gone" in capsys.readouterr().err
+        with SqliteStore(tmp_path / "b.db") as store:
+            assert store.logs() == ["acme:messages:two"]
+            store.log("messages:thread: 1").append([Line("anew", words="pool size")])
+            assert list(store.log("messages:thread: 1").search(["worker", "pool"], 9)) == [0]
+        assert b"connections" not in (tmp_path / "b.db").read_bytes()
+
+    def test_it_must_be_said_what_is_to_be_erased(self, url, capsys):
+        assert main(["store", "erase", url]) == 2
+        assert "give --thread or --tenant" in capsys.readouterr().err
