@@ -58,8 +58,9 @@ if TYPE_CHECKING:
         restore,
     )
     from holdfast.samples import sample
-    from holdfast.session import Session, ThreadStore, View, open  # noqa: A004 - as one opens a file
+    from holdfast.session import Session, View
     from holdfast.single_text import ShrunkText, shrink
+    from holdfast.threads import ThreadStore, open  # noqa: A004 - as one opens a file
     from holdfast.validity import repair, validate
 
 __version__ = "0.1.0"
@@ -153,7 +154,8 @@ _HOMES = {
     "recovery": ("RecallTool", "delete_summaries", "recall", "recall_tool"),
     "reports": ("report",),
     "samples": ("sample",),
-    "session": ("Session", "ThreadStore", "View", "open"),
+    "session": ("Session", "View"),
+    "threads": ("ThreadStore", "open"),
     "single_text": ("ShrunkText", "shrink"),
     "validity": ("repair", "validate"),
 }

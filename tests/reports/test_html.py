@@ -75,12 +75,23 @@ def test_every_message_has_a_row_with_its_state():
     rows = [row for row in Page(page_of(sample())).every("li") if "data-state" in row]
     assert [(row["id"], row["data-state"]) for row in rows] == [
         ("n0", "inserted"),
-        ("m0", "dropped"),
         ("m1", "kept"),
         ("m2", "offloaded"),
         ("m3", "kept"),
         ("m4", "kept"),
+        ("m0", "dropped"),
     ]
+
+
+def test_the_page_opens_on_the_notes_and_keeps_what_left_behind_one_line():
+    page = page_of(sample())
+    order = [
+        'class="inserted" data-state="inserted"><details open>',
+        'class="kept" data-state="kept"><details>',
+        '<details class="left"><summary>1 message left',
+        'class="dropped" data-state="dropped"><details>',
+    ]
+    assert sorted(order, key=page.index) == order
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from holdfast.cli.session_place import STORE, begun, message_named, place_of, th
 from holdfast.cli.terminal import mention, pour, say, say_json
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.times import day_name
-from holdfast.session import Session, open  # noqa: A004 - as one opens a file
+from holdfast.session import Session
 from holdfast.session.state import Event
 from holdfast.text.visible import one_line
+from holdfast.threads import open  # noqa: A004 - as one opens a file
 
 _CELLS = 110
 

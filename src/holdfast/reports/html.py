@@ -109,7 +109,9 @@ def html_report(account: Account) -> str:
         facts=_facts(account),
         steps=_steps(result),
         filters=_filters(account),
-        messages="\n".join(_message(entry, largest) for entry in account.entries),
+        messages="\n".join(_message(entry, largest) for entry in account.entries if _stands(entry))
+        or "<li>Nothing is left.</li>",
+        left=_left([entry for entry in account.entries if not _stands(entry)], largest),
         originals=_originals(account),
     )
 
@@ -171,13 +173,31 @@ def _largest(entries: Iterable[MessageAccount]) -> int:
     return max((max(entry.tokens_before, entry.tokens_after) for entry in entries), default=0)
 
 
+def _stands(entry: MessageAccount) -> bool:
+    """Whether the message is among those that are sent."""
+    return entry.journey.after is not None
+
+
+def _left(entries: list[MessageAccount], largest: int) -> str:
+    """The messages that are not sent any more, behind one line."""
+    if not entries:
+        return ""
+    rows = "\n".join(_message(entry, largest) for entry in entries)
+    tokens = sum(entry.tokens_before for entry in entries)
+    told = (
+        f"{amount(len(entries), 'message')} left, {amount(tokens, 'token')}: each with the reason"
+    )
+    return f'<details class="left"><summary>{told}</summary><ol>\n{rows}\n</ol></details>'
+
+
 def _message(entry: MessageAccount, largest: int) -> str:
     words = one_line(entry.text_after or entry.text_before, _PREVIEW)
+    opened = " open" if entry.state == "inserted" else ""  # the notes are what is new to read
     size = f"{entry.tokens_after:,}"
     if entry.state != "kept":
         size = f"{entry.tokens_before:,} → {size}"
     return (
-        f'<li id="{anchor(entry)}" class="{entry.state}" data-state="{entry.state}"><details><summary>'
+        f'<li id="{anchor(entry)}" class="{entry.state}" data-state="{entry.state}"><details{opened}><summary>'
         f'<span class="at">{_position(entry)}</span><span class="role">{entry.role}</span>'
         f'<span class="state">{entry.state}</span>{message_bar(entry, largest)}'
         f'<span class="size">{size}</span><span class="words" dir="auto">{escape(words)}</span>'

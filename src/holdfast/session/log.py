@@ -221,6 +221,11 @@ class Thread:
                 )
         return told
 
+    def viewed(self, tokens: int) -> None:
+        """Count a view of so many tokens; the store is told with the next state that is kept."""
+        self.state.viewed(tokens)
+        self._unsaved += 1
+
     def save(self) -> None:
         """Keep the state, so that the next opening has little to read.
 

@@ -65,6 +65,12 @@ class Stats:
     cache_hits: int
     """Of these views prompts and texts that needed no call."""
 
+    fits: int
+    """Views that were made, as far as the store was told of them: it is now and then, and at the end."""
+
+    spared: int
+    """Tokens that were not sent, over all these views: each time the whole thread, less the view."""
+
     held_messages: int
     """How many messages this process holds in memory, and their characters: bounded."""
 
@@ -102,6 +108,8 @@ def stats_of(thread: Thread, tending: Tending, faults: Sequence[str], usage: Mod
         model_requests=usage.requests,
         model_cost=usage.cost,
         cache_hits=usage.cached,
+        fits=state.fits,
+        spared=state.spared,
         held_messages=len(thread.held),
         held_characters=thread.held_characters,
     )
@@ -136,8 +144,8 @@ class Story:
 
     @property
     def saved(self) -> int:
-        """Tokens that were not sent, over all recalls: the whole thread, less the view."""
-        return sum(max(0, event.facts["of"] - event.facts["tokens"]) for event in self.of("recall"))
+        """Tokens that were not sent, over all views: the whole thread, less the view."""
+        return self.stats.spared
 
 
 def masked(story: Story) -> Story:
@@ -189,21 +197,26 @@ def _figures(story: Story) -> Iterator[str]:
     yield f"Thread {one_line(stats.thread, _PREVIEW) or '(no name)'}"
     counted = f"{amount(stats.tokens, 'token')} by {stats.counter}"
     yield f"  {amount(stats.messages, 'message')}, {counted}"
-    changed = {
-        "deleted": stats.deleted,
-        "edited": stats.edited,
-        "pinned": stats.pinned,
-        "kept in mind": stats.notes,
-    }
-    told = [f"{number:,} {name}" for name, number in changed.items() if number]
+    told = [f"{number:,} {name}" for name, number in _changed(stats).items()]
     if told:
         yield f"  {', '.join(told)}"
     if stats.since:
         tokens = amount(stats.recent_tokens, "token")
         yield f"  recent turns begin at message {stats.since:,}: {tokens} as they were said"
     if story.saved:
-        looks = amount(len(story.of("recall")), "look")
-        yield f"  {amount(story.saved, 'token')} were not sent, over {looks} into the past"
+        views = amount(stats.fits, "view")
+        yield f"  {amount(story.saved, 'token')} were not sent, over {views}"
+
+
+def _changed(stats: Stats) -> dict[str, int]:
+    """What people and models did to the thread, as far as they did."""
+    changed = {
+        "deleted": stats.deleted,
+        "edited": stats.edited,
+        "pinned": stats.pinned,
+        "kept in mind": stats.notes,
+    }
+    return {name: number for name, number in changed.items() if number}
 
 
 def _tiers(story: Story) -> Iterator[str]:
@@ -266,6 +279,7 @@ def best(event: Event, most: int) -> list[Any]:
 
 _WIDTH, _HEIGHT = 1_000, 180  # of a chart, in its own units
 _CELLS = 160  # cells
+_FEW = 5  # compactions that a page shows at once
 
 Point = tuple[float, float]
 
@@ -287,8 +301,7 @@ def html_page(story: Story) -> str:
         sent=_sent(story),
         tiers=_charted(story),
         gauges="\n".join(_gauges(story)),
-        compactions="\n".join(map(_compaction, reversed(story.of("compaction")[-MOST_SHOWN:])))
-        or _none(3),
+        compactions=_all_compactions(story.of("compaction")),
         recalls="\n".join(_recall(story, event) for event in reversed(story.recalls[-MOST_SHOWN:]))
         or "<p>Nothing was recalled yet.</p>",
     )
@@ -298,22 +311,16 @@ def _shown(text: str) -> str:
     return escape(visible(text))
 
 
-def _none(columns: int) -> str:
-    return f'<tr><td colspan="{columns}">There was none.</td></tr>'
-
-
 def _facts(story: Story) -> str:
     stats = story.stats
     facts = {
-        "tokens not sent": f"{story.saved:,}",
+        "tokens not sent": f"{story.saved:,}, over {amount(stats.fits, 'view')}",
         "compactions": f"{stats.events.get('compaction', 0):,}",
         "looks into the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} brought "
         f"something back",
         "recent turns": f"from message {stats.since:,}, {amount(stats.recent_tokens, 'token')} as "
         f"they were said",
-        "edited, deleted, pinned, kept in mind": (
-            f"{stats.edited:,}, {stats.deleted:,}, {stats.pinned:,}, {stats.notes:,}"
-        ),
+        **{name: f"{number:,}" for name, number in _changed(stats).items()},
         "counted by": stats.counter,
     }
     faults = story.of("fault")
@@ -348,7 +355,7 @@ def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]], unit: str) -> str:
     """Steps over the messages of the thread, one line a name."""
     points = [point for _, _, line in lines for point in line]
     if len({at for at, _ in points}) < 2:
-        return "<p>There is too little yet for a chart.</p>"
+        return ""
     first, last = min(at for at, _ in points), max(at for at, _ in points)
     most = max(value for _, value in points) or 1.0
     paths = "".join(
@@ -383,6 +390,28 @@ def _gauges(story: Story) -> Iterator[str]:
             f'width="{width:.1f}%" height="10"/></svg> '
             f"{amount(held.segment_count, 'segment')}</td></tr>"
         )
+
+
+def _all_compactions(events: Sequence[Event]) -> str:
+    """The newest few in a table; a long run has many of one kind, and the rest waits behind a line."""
+    if not events:
+        return "<p>There was none.</p>"
+    newest, rest = events[-_FEW:], events[:-_FEW]
+    shown = _compaction_table(newest)
+    if not rest:
+        return shown
+    told, older = amount(len(rest), "earlier one"), _compaction_table(rest[-MOST_SHOWN:])
+    return f'{shown}<details class="all"><summary>{told}</summary>{older}</details>'
+
+
+def _compaction_table(events: Sequence[Event]) -> str:
+    rows = "\n".join(map(_compaction, reversed(events)))
+    heads = "".join(
+        f'<th scope="col">{head}</th>' for head in ("at message", "the view begins", "why")
+    )
+    return (
+        f'<table class="compactions"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    )
 
 
 def _compaction(event: Event) -> str:

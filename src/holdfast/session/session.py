@@ -366,6 +366,7 @@ class Session:
             view = self._view(chosen, query, tools)
             if not view.budget_met:
                 view = replace(view, smallest=self._smallest(view, query, tools))
+            self._thread.viewed(view.tokens)
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and view.smallest is not None:
             reason = "what must stay is larger"

@@ -132,6 +132,10 @@ class Made:
     """What is before this position is looked for when the user asks."""
 
 
+_LATER = frozenset({"fits", "spared"})
+"""Fields that a state of an earlier version does not have."""
+
+
 @dataclass(slots=True)
 class State:
     """Where a thread stands.
@@ -218,6 +222,12 @@ class State:
     happened: dict[str, int] = field(default_factory=dict[str, int])
     """How many events of each kind there were."""
 
+    fits: int = 0
+    """How many views were made."""
+
+    spared: int = 0
+    """Tokens that were not sent, over all of them."""
+
     @property
     def rewordings(self) -> int:
         """How often what messages say, or whether they stand, was changed."""
@@ -236,7 +246,8 @@ class State:
         """
         try:
             data = json.loads(text or "{}")
-            return convert({f.name: data[f.name] for f in fields(cls)}, cls, str_keys=True)
+            known = [f.name for f in fields(cls) if f.name not in _LATER or f.name in data]
+            return convert({name: data[name] for name in known}, cls, str_keys=True)
         except (ValueError, KeyError, TypeError, RecursionError):
             return cls()
 
@@ -290,6 +301,11 @@ class State:
     def recall(self, recalled: Mapping[str, Any]) -> None:
         """What was recalled for the newest input stands in the views from now on."""
         self.recalled = {**recalled, "for": self.spoke}
+
+    def viewed(self, tokens: int) -> None:
+        """A view of so many tokens was made."""
+        self.fits += 1
+        self.spared += max(0, self.tokens - tokens)
 
     def fitted(self, made: Made) -> None:
         """The view was made so."""

@@ -5,6 +5,7 @@
   const words = document.getElementById("words");
   const open = document.getElementById("open");
   const shown = document.getElementById("shown");
+  const left = document.querySelector(".left");
 
   const show = () => {
     const wanted = new Set(states.filter((one) => one.ariaPressed === "true").map((one) => one.dataset.state));
@@ -15,6 +16,7 @@
       message.hidden = !found;
       count += found;
     }
+    if (asked && left) left.open = true;
     shown.value = count === messages.length ? "" : `${count} of ${messages.length}`;
   };
 
@@ -28,6 +30,7 @@
   words.form.addEventListener("submit", (event) => event.preventDefault());
   open.addEventListener("click", () => {
     const opening = open.textContent === "Open all";
+    if (opening && left) left.open = true;
     for (const message of messages) message.firstElementChild.open = opening;
     open.textContent = opening ? "Close all" : "Open all";
   });
@@ -36,6 +39,7 @@
     const message = document.getElementById(location.hash.slice(1));
     if (!message || !messages.includes(message)) return;
     message.hidden = false;
+    if (left?.contains(message)) left.open = true;
     message.firstElementChild.open = true;
     message.scrollIntoView();
   };

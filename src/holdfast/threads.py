@@ -14,15 +14,14 @@ from holdfast.kernel.errors import ConfigError, InputError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.memory.tiers import TIERS
 from holdfast.meter import meter_for
+from holdfast.session import Session
+from holdfast.session.arguments import ThreadOptions
+from holdfast.session.log import EVENTS, MESSAGES, STATE, Thread, settled
 from holdfast.stores import open_store
 from holdfast.stores.artifacts import CONTENT
 from holdfast.stores.protocols import Closes, Compacts, ErasesLogs, KeepsLogs, ListsKeys
 from holdfast.stores.secret import KEY as SECRET
 from holdfast.text.keyed import is_known, of_thread
-
-from .arguments import ThreadOptions
-from .log import EVENTS, MESSAGES, STATE, Thread, settled
-from .session import Session
 
 
 @runtime_checkable
