@@ -45,10 +45,9 @@ def compress(
     was masked stays masked, and ``masked`` and ``redacted`` of the result say where and what. By
     default the profile decides.
 
-    What was written here before (a summary, a reference) is known again by ``secret``, or by the
-    store's own.
+    Summaries and references of earlier calls are recognised by ``secret``, or by the store's own.
 
-    ``messages`` may be a Conversation: one comes back, and its id is the ``thread`` under which
+    ``messages`` may be a Conversation: a Conversation comes back, and its id is the ``thread`` under which
     summaries are kept in the store. ``llm`` completes and ``embedder`` embeds for the strategies
     that ask: ``vendor:name``, an object or a function, synchronous or not; without an embedder,
     vectors that need no network. ``cache`` is asked before either, ``limits`` bound their calls,

@@ -102,7 +102,7 @@ def all_fitted(
 
 
 def _unlocked(jobs: Sequence[Job]) -> Generator[Requests, Sequence[object], list[Job]]:
-    """The jobs of which is known what was written here."""
+    """The jobs, each with the secret by which Holdfast's own summaries and references are known."""
     told = yield [(job.runtime, Secret()) for job in jobs]
     return [job.unlocked(secret) for job, secret in zip(jobs, told, strict=True)]
 

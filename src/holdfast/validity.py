@@ -18,9 +18,10 @@ _ROUNDS = 3  # mending one rule may break another; generated conversations need 
 
 
 def validate(messages: object, provider: Provider = None) -> list[Violation]:
-    """What the provider would refuse, in order of the messages; empty where nothing is.
+    """List what the provider would refuse, in the order of the messages; empty if it would take them.
 
-    ``provider`` is a name of ``formats/``, by default the format that the messages show.
+    ``provider`` names whose rules hold; by default it is told from the messages. Raises FormatError
+    for what is no conversation.
     """
     payload, form, transcript = read(messages, provider)
     return violations(_rules(payload, form, transcript), transcript.messages)
@@ -33,12 +34,10 @@ def repair(
     model: str | None = None,
     counter: Counter = None,
 ) -> CompressionResult[M]:
-    """The conversation made valid for the provider, with as little change as can be.
+    """Make the conversation valid for the provider, with as few changes as possible.
 
-    ``restore`` undoes it.
-
-    Each rule that had to be mended is a step of the result. Nothing that was said is reworded; what
-    could not be mended stays, is named in ``detail``, and ``validate`` finds it in the result.
+    Each rule that was broken is a step of the result, and ``restore`` undoes all of them. Nothing
+    that was said is reworded. What cannot be mended stays as it is: ``detail`` names it.
     """
     payload, form, transcript = read(messages, provider)
     meter = meter_for(model, counter)

@@ -40,7 +40,7 @@ class Document:
 
 @contextmanager
 def within(name: str, tools: str | None = None) -> Generator[None]:
-    """Put the name of the file, of messages or ``tools``, in front of the place of an error."""
+    """Let an error that is raised inside name the file that it is about."""
     try:
         yield
     except ConfigError:

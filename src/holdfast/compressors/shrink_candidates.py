@@ -287,7 +287,7 @@ _deed_of = Memo(_worked_out, lambda call, _: len(call[0]) + len(call[1]) + 64, 8
 
 
 def _done(messages: Sequence[Message], start: int) -> Iterator[tuple[int, ToolCall]]:
-    """The calls with the positions of their messages, without those that gave an error back."""
+    """Each call that succeeded, with the position of its message."""
     results = [result for message in messages[start:] for result in message.results]
     failed = {result.call_id for result in results if result.is_error or _FAILED.match(result.text)}
     for i in range(start, len(messages)):

@@ -43,9 +43,7 @@ _WORDS = "the words of a user are too long for the budget: their middle is left 
 
 @dataclass(frozen=True, slots=True)
 class Trim(Configured):
-    """Drop the oldest units until the target is met.
-
-    Clamp what is oversize among those that must stay.
+    """Drop the oldest messages until the target is met, then shorten what must stay but is too long.
 
     System messages, pins and the newest message with its open exchange always stay; what the
     profile prefers and a summary of what has left stay while the rest can be clamped. What a user

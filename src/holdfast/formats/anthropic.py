@@ -188,7 +188,10 @@ class Anthropic(BlockWire):
 
 
 class Bedrock(Anthropic):
-    """The Messages API on Amazon Bedrock, which refuses more: it cannot be seen in the messages, only named."""
+    """The Messages API on Amazon Bedrock, which has stricter rules.
+
+    Its messages look like Anthropic's, so that it is never detected: name it.
+    """
 
     name = "bedrock"
 

@@ -110,7 +110,7 @@ class ObjectWire(Annotated, ABC):
         return self.named_role(original, "message")
 
     def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
-        """The messages of the payload with this envelope, and the rules that hold at this door."""
+        """The messages of the payload with this envelope, and the rules of this format."""
         messages = self._messages(payload)
         envelope += tuple(_settings(body_of(payload), self.enveloped))
         rules = tuple(rule for rule in self.rules if not rule.doors or self.name in rule.doors)

@@ -133,7 +133,7 @@ class Message:
     ``plain`` is the whole content where that is one text and the message has no other part (a
     result's ``tool_call_id`` aside), else None. ``is_speech``: it is one text of a system, a user
     or an assistant, without calls and results. ``measured`` is the meter that counted it last, and
-    what it found. ``ours``: it was written here, in the place of messages that have left.
+    what it found. ``ours``: Holdfast wrote it, in the place of older messages.
 
     Not a frozen dataclass: that would cost a quarter of the time of reading a conversation.
     """

@@ -179,7 +179,7 @@ def _says_something(said: str) -> bool:
 
 
 def _rendered(told: Iterable[Said]) -> str:
-    """The pieces in their order, the speaker where another speaks."""
+    """The pieces in order, with the speaker's name wherever the speaker changes."""
     lines: list[str] = []
     before: str | None = None
     for speaker, said in told:

@@ -1,4 +1,4 @@
-"""What a first fit loads and counts anew, done before the first request comes."""
+"""Loads the vocabulary and fills the caches before the first request, so that it is not slow."""
 
 from __future__ import annotations
 

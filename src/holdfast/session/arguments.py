@@ -190,7 +190,8 @@ class ThreadOptions(TypedDict, total=False):
 
     model: str | None
     format: compression.Provider
-    profile: ProfileName | PathLike[str]
+    profile: ProfileName | PathLike[str] | Profile
+    strategy: compression.Strategy
     counter: Counter
     redact: bool | None
     tiers: TierSizes | None

@@ -15,7 +15,7 @@ from typing import NamedTuple
 class _Sayings:
     """Words and phrases with one meaning.
 
-    Phrases, given with commas, are looked for where their first word is.
+    Phrases are separated by commas; a phrase is looked for where its first word stands.
     """
 
     def __init__(self, words: str, phrases: str = "") -> None:

@@ -358,7 +358,7 @@ def _is_json(text: str) -> bool:
 
 
 def _within(text: str, *, escaped: bool = True) -> tuple[str, Counter[str]]:
-    """The JSON with the secrets masked in its strings, or in those alone that have escapes."""
+    """The JSON with secrets masked inside its strings; on request only in strings with escapes."""
     strings = [s for s in _STRING.findall(text) if "\\" in s or not escaped]
     said: list[str] = [json.loads(string, strict=False) for string in strings]
     # in one go: what takes time is the start of a search

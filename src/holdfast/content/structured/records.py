@@ -129,7 +129,7 @@ class Pieces:
 
 
 def facts(text: str, record: int) -> tuple[str, ...]:
-    """What a row tells of its record: each word is news there, whatever other rows have told."""
+    """The facts in one row. They count as new even if another row holds the same words."""
     return tuple(
         [f"{word} of {record}" for word in text.replace(",", " ").replace(";", " ").split()]
     )
