@@ -50,7 +50,7 @@ bare: $(VENV)/.dev ## in an environment with nothing but Python
 tests: $(VENV)/.dev
 	HOLDFAST_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS)
 
-test-stores: $(VENV)/.dev servers ## stores on real servers, started for it; KILLS=500 for the long form
+test-stores: $(VENV)/.dev servers ## stores on real servers, started for it; HOLDFAST_KILLS=500 for the long form
 	$(BIN)/python -m pytest tests/servers
 
 servers: ## PostgreSQL and Redis of the system's packages, which the tests start by themselves

@@ -140,7 +140,7 @@ def recall_tool(
     """
     parameters = {"type": "object", "properties": _PROPERTIES, "required": ["key"]}
     schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, parameters)
-    given: object = most  # callers pass anything
+    given = cast("object", most)  # callers pass anything
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise ConfigError(f"{most!r} is not a positive number of characters", place="most")
     chosen = Place(opened(store), thread, secret)

@@ -56,7 +56,7 @@ def shrink(
     there is room for it. ``redact`` masks secrets first. Raises ConfigError for an argument that is
     not understood, StoreError for a store that does not answer.
     """
-    given: object = tokens  # callers pass anything
+    given = cast("object", tokens)  # callers pass anything
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise ConfigError(f"{tokens!r} is not a positive number of tokens", place="tokens")
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - as above

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard, cast
 
 from holdfast.content import shrink
 from holdfast.formats.payloads import named
@@ -242,7 +242,7 @@ def search_tool(
     provider whose form of tools is not known.
     """
     checked(session)
-    given: object = most  # callers pass anything
+    given = cast("object", most)  # callers pass anything
     if isinstance(given, bool) or not isinstance(given, int) or given < 2 * _LEAST:
         raise ConfigError(
             f"{most!r} is too little for an answer",
