@@ -69,18 +69,7 @@ class ThreadStore:
         """
         if name not in self.threads():
             raise NotFoundError(name, where="the threads of this store")
-        store = self.store
-        if not isinstance(store, ErasesLogs) or not isinstance(store, ListsKeys):
-            problem = f"a {type(store).__name__} cannot erase"
-            raise ConfigError(problem, place="store", advice="use a store of holdfast.stores")
-        for key in self._keys(name, store):
-            settled(store.delete(key))
-        for log in (MESSAGES + name, EVENTS + name):
-            settled(store.erase_log(log))
-        if isinstance(store, Reindexes):
-            store.reindex(self._words())
-        if isinstance(store, Compacts):
-            settled(store.compact())
+        erase(self.store, name)
 
     def close(self) -> None:
         """Let go of the store."""
@@ -98,30 +87,57 @@ class ThreadStore:
     ) -> None:
         self.close()
 
-    def _keys(self, name: str, store: ListsKeys) -> list[str]:
-        """Every key of the store that is of this thread alone."""
-        secret = of_thread(settled(self.store.get(SECRET)) or "", name)
-        own = {f"{STATE}{name}", *(f"tier:{tier}:{name}" for tier in TIERS)}
-        prefix = thread_prefix(name)
-        return [
-            key
-            for key in settled(store.keys())
-            if key in own
-            or key.startswith(prefix)
-            or (key.startswith("vectors:") and key.split(":", 2)[2:] == [name])
-            or (key.startswith(CONTENT) and is_known(key.removeprefix(CONTENT), secret))
-        ]
 
-    def _words(self) -> Iterator[tuple[str, int, str]]:
-        """The words of every line that is left, as ``append`` and ``edit`` gave them."""
-        meter = meter_for("", "chars4_plus1")  # nothing is counted: any will do
-        for name in self.threads():
-            thread = Thread(name, self.store, time, meter)
-            for position, original in thread.numbered():
-                yield MESSAGES + name, position, _found(thread, original)
-            for event in thread.events():
-                if event.kind == "edit":
-                    yield EVENTS + name, event.number, _found(thread, event.facts["message"])
+def erase(store: KeyValueStore, name: str) -> tuple[int, int]:
+    """Erase a conversation as ``delete_thread`` does; how many keys and logs have gone.
+
+    Raises ConfigError for a store that cannot erase.
+    """
+    if not isinstance(store, ErasesLogs) or not isinstance(store, ListsKeys):
+        problem = f"a {type(store).__name__} cannot erase"
+        raise ConfigError(problem, place="store", advice="use a store of holdfast.stores")
+    keys = _keys(name, store)
+    for key in keys:
+        settled(store.delete(key))
+    logs = [
+        log
+        for log in (MESSAGES + name, EVENTS + name)
+        if log in settled(cast("KeepsLogs", store).logs(log))
+    ]
+    for log in logs:
+        settled(store.erase_log(log))
+    if isinstance(store, Reindexes):
+        store.reindex(_words(store))
+    if isinstance(store, Compacts):
+        settled(store.compact())
+    return len(keys), len(logs)
+
+
+def _keys(name: str, store: ListsKeys) -> list[str]:
+    """Every key of the store that is of this thread alone."""
+    secret = of_thread(settled(cast("KeyValueStore", store).get(SECRET)) or "", name)
+    own = {f"{STATE}{name}", *(f"tier:{tier}:{name}" for tier in TIERS)}
+    prefix = thread_prefix(name)
+    return [
+        key
+        for key in settled(store.keys())
+        if key in own
+        or key.startswith(prefix)
+        or (key.startswith("vectors:") and key.split(":", 2)[2:] == [name])
+        or (key.startswith(CONTENT) and is_known(key.removeprefix(CONTENT), secret))
+    ]
+
+
+def _words(store: KeyValueStore) -> Iterator[tuple[str, int, str]]:
+    """The words of every line that is left, as ``append`` and ``edit`` gave them."""
+    meter = meter_for("", "chars4_plus1")  # nothing is counted: any will do
+    for name in ThreadStore(store).threads():
+        thread = Thread(name, store, time, meter)
+        for position, original in thread.numbered():
+            yield MESSAGES + name, position, _found(thread, original)
+        for event in thread.events():
+            if event.kind == "edit":
+                yield EVENTS + name, event.number, _found(thread, event.facts["message"])
 
 
 def _found(thread: Thread, original: Any) -> str:

@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from holdfast.compressors.summaries import thread_prefix
 from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.memory.tiers import TIERS
 from holdfast.session.log import MESSAGES, event_of, kept_of, line_of
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
@@ -40,7 +38,7 @@ from holdfast.stores.protocols import (
 )
 from holdfast.stores.secret import KEY as SECRET
 from holdfast.stores.wrappers import PrefixStore, is_content
-from holdfast.text.keyed import is_known, of_thread
+from holdfast.threads import Reindexes, erase
 
 _LINES = 500  # of a log that are read, or written, at once
 _EVENTS, _STATE = "events:", "session:"
@@ -201,15 +199,9 @@ def erase_thread(store: KeyValueStore, thread: str) -> Erased:
 
     Artifacts are those whose references were made for it. No session may have it open.
     """
-    listing = _able(store, ListsKeys)
-    secret = of_thread(cast("str | None", store.get(SECRET)) or "", thread)
-    own = {f"{_STATE}{thread}", *(f"tier:{tier}:{thread}" for tier in TIERS)}
-    keys = [key for key in cast("Iterable[str]", listing.keys()) if key in own]
-    keys += cast("Iterable[str]", listing.keys(thread_prefix(thread)))
-    contents = cast("Iterable[str]", listing.keys(CONTENT))
-    keys += [key for key in contents if is_known(key.removeprefix(CONTENT), secret)]
-    names = [name for name in (MESSAGES + thread, _EVENTS + thread) if name in _logs_of(store)]
-    return _erased(store, keys, names)
+    keys, logs = erase(store, thread)
+    left = "copies of the file" if isinstance(store, Reindexes) else _left(store)
+    return Erased(keys, logs, left)
 
 
 def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
@@ -226,8 +218,11 @@ def _erased(store: KeyValueStore, keys: Iterable[str], logs: Sequence[str]) -> E
         gone += 1
     for name in logs:
         _able(store, ErasesLogs).erase_log(name)
-    leftovers = store.leftovers if isinstance(store, Leaves) else ""
-    return Erased(gone, len(logs), leftovers)
+    return Erased(gone, len(logs), _left(store))
+
+
+def _left(store: KeyValueStore) -> str:
+    return store.leftovers if isinstance(store, Leaves) else ""
 
 
 def _put(
