@@ -1,5 +1,6 @@
 """What is kept by one order of value: orders only of persons, no cliffs, nothing without what it belongs to."""
 
+import json
 import re
 
 import pytest
@@ -8,6 +9,7 @@ import holdfast
 from holdfast.compressors.select.candidates import Candidates
 from holdfast.compressors.select.notes import told_of
 from holdfast.compressors.select.notes import written as notes
+from holdfast.formats.convert import convert
 from holdfast.stream.events import Event
 
 ORDER = "From now on always send the totals to ledger-7731@example.org."
@@ -225,3 +227,27 @@ def test_the_results_of_calls_that_go_out_together_stand_each_under_its_own():
         "- read part: 2",
         "> total of part 2: 772",
     ]
+
+
+@pytest.mark.parametrize("wire", ["converse", "bedrock"])
+def test_notes_have_their_turn_where_roles_alternate(wire):
+    messages = convert(native(ORDER)[:-1], wire)["messages"]
+    fitted = holdfast.compress(messages, 900, format=wire)
+    task, turn, told, *_ = fitted.messages
+    assert task == messages[0]
+    assert turn["role"] == "assistant"
+    assert "…" in str(turn)
+    assert told["role"] == "user"
+    assert "[HISTORY_SUMMARY" in str(told)
+    assert fitted.budget_met
+    assert holdfast.validate(fitted.messages, provider=wire) == []
+    assert fitted.restore() == messages
+
+    more = [*fitted.messages, *renamed(messages[1:9])]
+    again = holdfast.compress(more, 900, format=wire)
+    assert again.budget_met
+    assert [str(m).count("[HISTORY_SUMMARY") for m in again.messages][:4] == [0, 0, 1, 0]
+
+
+def renamed(messages):
+    return json.loads(re.sub(r'"c(\d+)"', r'"again_\1"', json.dumps(messages)))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from holdfast.compressors.summaries import PLAIN
+from holdfast.compressors.summaries import PLAIN, SKIPPED
+from holdfast.kernel.budget import Meter
+from holdfast.kernel.edits import Insert
 from holdfast.kernel.integrity import Rule, may_follow, new_violation
 from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript, speaks
@@ -158,6 +160,18 @@ class Placed(NamedTuple):
 
     at: int
     role: Role
+    in_turn: bool = False
+    """Whether an assistant's message that says nothing stands before it, where roles alternate."""
+
+    def tokens(self, meter: Meter) -> int:
+        """Tokens beside the text that is placed."""
+        count = meter.tariff.message
+        return count + meter.text(SKIPPED) + meter.tariff.message if self.in_turn else count
+
+    def inserts(self, text: str, reason: str, covers: tuple[int, int]) -> tuple[Insert, ...]:
+        """The edits that place the text."""
+        told = Insert(self.at, self.role, text, reason, covers=covers)
+        return (Insert(self.at, "assistant", SKIPPED, reason), told) if self.in_turn else (told,)
 
 
 def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed | None:
@@ -168,11 +182,11 @@ def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed |
     ``going`` are their positions, ascending.
     """
     role = voice(transcript, role)
-    for at in (going[-1] + 1, going[0]):
-        for placing in (Placed(at, role), *(Placed(at, other) for other in _SPEAKERS)):
-            if _is_legal(transcript, going, placing):
-                return placing
-    return None
+    places = (going[-1] + 1, going[0])
+    alone = (Placed(at, each) for at in places for each in (role, *_SPEAKERS))
+    in_turn = (Placed(at, "user", in_turn=True) for at in places)
+    legal_ones = (each for each in chain(alone, in_turn) if _is_legal(transcript, going, each))
+    return next(legal_ones, None)
 
 
 _SPEAKERS: tuple[Role, ...] = ("user", "assistant")
@@ -191,25 +205,28 @@ def voice(transcript: Transcript, role: Role) -> Role:
 
 
 def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bool:
-    new = Message(place.role, transcript.wire.compose(place.role, "notes"), transcript.wire)
+    roles: tuple[Role, ...] = ("assistant", place.role) if place.in_turn else (place.role,)
+    wire = transcript.wire
+    new = [Message(role, wire.compose(role, "notes"), wire) for role in roles]
     met = _met(transcript.messages, going, place.at, new)
     return all(may_follow(transcript.rules, before, message) for before, message in met)
 
 
 def _met(
-    messages: Sequence[Message], going: Sequence[int], at: int, new: Message
+    messages: Sequence[Message], going: Sequence[int], at: int, new: Sequence[Message]
 ) -> Iterator[tuple[Message | None, Message]]:
     """Neighbours that did not stand next to each other before, system messages aside."""
     staying = [i for i in _others(going, len(messages)) if messages[i].role != "system"]
     place = bisect_left(staying, at)
     for n, (one, other) in enumerate(pairwise((-1, *staying))):
-        parted = n == place and new.role != "system"
+        parted = n == place and new[0].role != "system"
         if not parted and bisect_left(going, one + 1) < bisect_left(going, other):
             yield (None if one < 0 else messages[one]), messages[other]
-    if new.role != "system":
-        yield (messages[staying[place - 1]] if place else None), new
+    if new[0].role != "system":
+        yield (messages[staying[place - 1]] if place else None), new[0]
+        yield from pairwise(new)
         if place < len(staying):
-            yield new, messages[staying[place]]
+            yield new[-1], messages[staying[place]]
 
 
 def _others(going: Sequence[int], length: int) -> Iterator[int]:

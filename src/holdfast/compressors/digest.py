@@ -18,7 +18,7 @@ from holdfast.compressors.structured_info import StructuredInfo, without_facts
 from holdfast.compressors.summaries import Marks, body_of, concealed, mark
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
-from holdfast.kernel.edits import Drop, Insert
+from holdfast.kernel.edits import Drop, Edit
 from holdfast.kernel.messages import Message
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript, speaks
@@ -100,14 +100,14 @@ class Digest(Configured):
         if allowance.redacts:
             told = list(map(concealed, told))
         seal = transcript.seal or Marks()
-        beside = meter.text(seal.sealed(mark(tail, place.role), place.role)) + meter.tariff.message
+        beside = meter.text(seal.sealed(mark(tail, place.role), place.role)) + place.tokens(meter)
         notes = self._notes(told, room - beside, _counted(meter.text))
         if not notes:
             return Plan.skip("no_room", f"{room:,} tokens are too few for notes")
         text = mark(notes + tail, place.role)
-        edits = (
+        edits: tuple[Edit, ...] = (
             Drop(tuple(leaving), "folded into notes"),
-            Insert(place.at, place.role, text, "folded into notes", covers=(going[0], going[-1])),
+            *place.inserts(text, "folded into notes", covers=(going[0], going[-1])),
         )
         return Plan(edits, reason="history_folded", detail=trouble)
 

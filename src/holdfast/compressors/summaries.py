@@ -57,6 +57,10 @@ def body_of(message: Message) -> str | None:
     return (message.content_text or "").partition("\n")[2] if message.ours else None
 
 
+SKIPPED = "…"
+"""What the assistant says before a summary of a user's, on wires where roles alternate."""
+
+
 class Marks:
     """What was written here: summaries by their marks, references by their keys; the secret may be empty."""
 
@@ -91,7 +95,7 @@ class Marks:
             if message.role == "system":
                 continue
             foreign = foreign or (not message.ours and self.is_marked(message, placed=True))
-            opens = opens and (message.ours or i in firm or speaks(message))
+            opens = opens and (message.ours or i in firm or speaks(message) or _is_skipped(message))
             asked, last = asked or (speaks(message) and not message.ours), message
         if not foreign:
             return transcript
@@ -138,11 +142,15 @@ class StaysText(Rule):
         """Whether nobody would take the message for a summary behind this one."""
         if message.ours or not self.marks.is_marked(message, placed=True):
             return True
-        if before is None or before.ours:
+        if before is None or before.ours or _is_skipped(before):
             return False
         return not speaks(before) or (
             message.role == "assistant" and _fits_user(self.transcript, before)
         )
+
+
+def _is_skipped(message: Message) -> bool:
+    return message.role == "assistant" and message.content_text == SKIPPED
 
 
 def _opening(message: Message) -> str:

@@ -12,7 +12,7 @@ from holdfast.compressors.summaries import body_of, concealed, mark
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Plan
-from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
+from holdfast.kernel.edits import Drop, Edit, Offload, Replace
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.selection.excerpt import gap
@@ -287,7 +287,7 @@ class Selection:
         told = sum(count(text) for text in texts.values())
         if place is None or not notes:
             return told
-        return told + count(self._marked(notes, place)) + self._meter.tariff.message
+        return told + count(self._marked(notes, place)) + place.tokens(self._meter)
 
     def _marked(self, notes: str, place: Placed) -> str:
         return mark(notes, place.role)
@@ -332,13 +332,8 @@ class Selection:
                 if some:
                     yield Drop(tuple(sorted(some)), reason)
         if place is not None and notes:
-            yield Insert(
-                place.at,
-                place.role,
-                self._marked(notes, place),
-                TOLD,
-                covers=(self.going[0], self.going[-1]),
-            )
+            covers = (self.going[0], self.going[-1])
+            yield from place.inserts(self._marked(notes, place), TOLD, covers)
         for i, part, text in self._parts(texts):
             key, _ = self._keys.get((i, part), ("", ""))
             if key and self.transcript.messages[i].role != "user":
