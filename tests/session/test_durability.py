@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,7 +103,8 @@ def test_a_state_that_was_never_kept_is_made_again(tmp_path):
     session.pin(4)
     expected = session.fit("parcel").messages
     again = Session("talk", store=url, budget=600)
-    assert again.stats() == session.stats()
+    # views are counted with the state, which was not kept
+    assert replace(session.stats(), fits=0, spared=0) == again.stats()
     assert again.fit("parcel").messages == expected
     again.close()
     session.close()

@@ -137,6 +137,10 @@ def test_a_deletion_may_make_everything_fit_again():
         assert session.fit().messages == chatter(4)
 
 
+UNTOLD = {"recalled": None, "made": None, "fits": 0, "spared": 0}
+"""What no event tells: views are made without one, and their number is kept with the state alone."""
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_thread_that_folds_its_own_events_stands_where_one_that_reads_them_does(tmp_path, seed):
     url = f"sqlite:///{tmp_path / 'a.db'}"
@@ -144,10 +148,10 @@ def test_a_thread_that_folds_its_own_events_stands_where_one_that_reads_them_doe
         for messages in thread(seed, turns=20):
             session.append(*messages)
             session.fit()
-        mine = asdict(session._thread.state) | {"recalled": None, "made": None}
+        mine = asdict(session._thread.state) | UNTOLD
         session._thread.store.delete("session:t")
         with Session("t", store=url, budget=BUDGET, format="openai") as other:
-            assert asdict(other._thread.state) | {"recalled": None, "made": None} == mine
+            assert asdict(other._thread.state) | UNTOLD == mine
 
 
 def test_only_the_question_asks_for_a_time_and_the_work_beside_it_does_not():
