@@ -7,6 +7,7 @@ Hypothesis draws the same examples in every run, so that what passes here passes
 import json
 from collections import Counter
 
+import pytest
 from hypothesis import settings
 
 from tests.properties.laws import account
@@ -25,3 +26,9 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.section("generated conversations")
         for line in account(seen):
             terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def room_for_memos(monkeypatch):
+    """All memos of a process share their room: what other tests left there makes none forget."""
+    monkeypatch.setattr("holdfast.text.memo.MOST_BYTES", 10**12)

@@ -10,6 +10,8 @@ import holdfast
 from holdfast.stream.material import passages_of
 from tests.work import calls_of
 
+pytestmark = pytest.mark.usefixtures("room_for_memos")
+
 LINES = {
     "code": "self.totals[{0}] = read(self.rows[{0}], key='k{0}')",
     "a log": "2026-05-01T10:00:{0} api[{0}]: request_{0} -> 500",

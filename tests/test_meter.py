@@ -6,11 +6,7 @@ import holdfast
 from holdfast.meter import count_memo
 from tests.talks import METER
 
-
-@pytest.fixture(autouse=True)
-def room_enough(monkeypatch):
-    """All memos of a process share their room: what other tests left there makes none of these forget."""
-    monkeypatch.setattr("holdfast.text.memo.MOST_BYTES", 10**12)
+pytestmark = pytest.mark.usefixtures("room_for_memos")
 
 
 class Counting:
