@@ -2,8 +2,8 @@
 
 A name or a number is kept where it stands with half of the words around one of its places, as the
 quality benchmark matches; a statement where four fifths of its words stand together in one message;
-an act where its name and that of its things do, and where it failed, what says so. What is told
-again by a system's message is kept as well.
+an act where its name and that of its things do; whether it is still told as failed is not looked
+at. What is told again by a system's message is kept as well.
 """
 
 from __future__ import annotations
