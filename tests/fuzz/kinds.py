@@ -66,10 +66,13 @@ def _sound(case: Finding) -> str:
         return "the caller's messages were changed"
     if holdfast.restore(result) != given:
         return "restore gives something else"
-    if (after := holdfast.count(result.messages, format=case.wire).total) > whole:
-        return f"larger: {after} of {whole}"
     # a profile may count by a counter of its own
-    tokens = holdfast.count(result.messages, format=case.wire, counter=result.counter).total
+    before, tokens = (
+        holdfast.count(each, format=case.wire, counter=result.counter).total
+        for each in (given, result.messages)
+    )
+    if tokens > before:
+        return f"larger: {tokens} of {before}"
     if result.budget_met is not (tokens <= result.limit <= budget):
         return f"budget_met is {result.budget_met}: {tokens} of {result.limit}"
     if wrong := refused(case.wire, result.messages):
