@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from multiprocessing import Pool
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -28,22 +28,11 @@ from holdfast.kernel.budget import Allowance
 from holdfast.meter import meter_for
 from holdfast.selection.excerpt import valued
 from holdfast.selection.order import ordered
-from holdfast.selection.things import shape
+from holdfast.selection.things import Shape, shape
 from holdfast.selection.weights import features
 from holdfast.stream.uses import uses_of
 
-SHAPES = (
-    "path",
-    "small_number",
-    "number",
-    "id",
-    "word",
-    "capitalised",
-    "compound",
-    "hyphened",
-    "camel",
-    "other",
-)
+SHAPES: tuple[Shape, ...] = get_args(Shape)
 TABLE = Path(__file__).parents[1] / "src/holdfast/selection/weights.json"
 FEATURES = tuple(json.loads(TABLE.read_text("utf-8"))["features"])
 _POPULATION, _STEP, _PULL = (
