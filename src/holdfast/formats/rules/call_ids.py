@@ -1,100 +1,115 @@
-"""The ids by which calls and results find each other."""
+"""Rules on the ids by which calls and results find each other."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from holdfast.formats.paths import Path, rewritten
-from holdfast.kernel.edits import Edit
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Violation
 from holdfast.kernel.messages import Message, ToolCall
 
-from .changes import edits_between, made, original
+from .changes import RewritingRule, made, original
 from .pairing import Place, paired
 
 IdPath = Callable[[Mapping[str, Any], int], Path | None]
-"""Where the id of the call or the result that is this part of a message stands; None where it has none."""
+"""From a message and the index of a call or a result in it to the place of its id, None if it has
+none."""
 
 
-class UniqueCallIds(Rule):
-    """No two calls have the same id: in a message, or with ``everywhere`` in the whole conversation."""
+class _WrongId(NamedTuple):
+    """A call whose id is refused: its place, the id to give it, and what is wrong."""
+
+    place: Place
+    wanted: str
+    problem: str
+
+
+class _CallIdRule(RewritingRule):
+    """A rule that gives calls, and the results that answer them, other ids."""
+
+    def __init__(self, id_path: IdPath) -> None:
+        self._id_path = id_path
+
+    @abstractmethod
+    def _wrong(self, messages: Sequence[Message]) -> Iterator[_WrongId]:
+        """The calls whose ids are refused."""
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """One for each refused id."""
+        for (i, _), _, problem in self._wrong(messages):
+            yield Violation(self.name, i, problem)
+
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """The messages with new ids, in the calls and in their results."""
+        taken = {call.id: 1 for message in messages for call in message.calls}
+        names = {place: _free(wanted, taken) for place, wanted, _ in self._wrong(messages)}
+        answers = {result: call for result, call in paired(messages).items() if call in names}
+        names |= {result: names[call] for result, call in answers.items()}
+        changes: dict[int, dict[Path, str]] = {}
+        for (i, k), name in names.items():
+            path = self._id_path(original(messages[i]), k)
+            if path is not None:
+                changes.setdefault(i, {})[path] = name
+        for i, message in enumerate(messages):
+            if i in changes:
+                yield made(message.wire, rewritten(original(message), changes[i]))
+            else:
+                yield message
+
+
+class UniqueCallIds(_CallIdRule):
+    """No two calls of a message have the same id, or with ``everywhere`` no two of all messages."""
 
     name = "call_ids_unique"
 
     def __init__(self, id_path: IdPath, *, everywhere: bool) -> None:
-        self._id_path, self._everywhere = id_path, everywhere
+        super().__init__(id_path)
+        self._everywhere = everywhere
         self.alone = not everywhere
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """A call whose id an earlier one has."""
+    def _wrong(self, messages: Sequence[Message]) -> Iterator[_WrongId]:
         seen: set[str] = set()
-        for i, message in enumerate(messages):
-            if message.is_speech:
-                continue
-            calls = message.calls
-            if calls and not self._everywhere:
-                seen = set()
-            for call in calls:
-                if call.id in seen:
-                    yield Violation(
-                        self.name, i, f"another tool call before it has the id {call.id!r}"
-                    )
-                seen.add(call.id)
-
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The later call and its result get an id of their own."""
-        taken = {call.id: 1 for message in messages for call in message.calls}
-        seen: set[str] = set()
-        names: dict[Place, str] = {}
         for i, message in enumerate(messages):
             if message.calls and not self._everywhere:
                 seen = set()
             for k, call in _calls(message):
                 if call.id in seen:
-                    names[i, k] = _free(call.id, taken)
+                    problem = f"another tool call before it has the id {call.id!r}"
+                    yield _WrongId((i, k), call.id, problem)
                 seen.add(call.id)
-        return edits_between(messages, _renamed(messages, names, self._id_path), self.name)
 
 
-class SpelledCallIds(Rule):
-    """An id is made of letters, digits, underscores, hyphens, and what ``also`` has."""
+class SpelledCallIds(_CallIdRule):
+    """An id is made of letters, digits, underscores, hyphens and the characters in ``also``.
+
+    Every other character becomes an underscore.
+    """
 
     name = "call_ids_spelled"
     alone = True
     _problem = "characters beyond A-Z, 0-9, _, -"
 
     def __init__(self, id_path: IdPath, also: str = "") -> None:
-        self._id_path = id_path
+        super().__init__(id_path)
         self._foreign = re.compile(f"[^a-zA-Z0-9_{re.escape(also)}-]")
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """A call with an id of other characters."""
+    def _wrong(self, messages: Sequence[Message]) -> Iterator[_WrongId]:
         for i, message in enumerate(messages):
-            for call in () if message.is_speech else message.calls:
-                if self._spelled(call.id) != call.id:
-                    yield Violation(
-                        self.name, i, f"the tool call id {call.id!r} has {self._problem}"
-                    )
-
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """Every other character becomes an underscore, in the call and in its result."""
-        taken = {call.id: 1 for message in messages for call in message.calls}
-        names = {
-            (i, k): _free(self._spelled(call.id), taken)
-            for i, message in enumerate(messages)
-            for k, call in _calls(message)
-            if self._spelled(call.id) != call.id
-        }
-        return edits_between(messages, _renamed(messages, names, self._id_path), self.name)
+            for k, call in _calls(message):
+                wanted = self._spelled(call.id)
+                if wanted != call.id:
+                    problem = f"the tool call id {call.id!r} has {self._problem}"
+                    yield _WrongId((i, k), wanted, problem)
 
     def _spelled(self, call_id: str) -> str:
         return self._foreign.sub("_", call_id)
 
 
 class ShortCallIds(SpelledCallIds):
-    """An id has so many characters at most; a longer one is cut, with room for a number where two become one."""
+    """An id has at most so many characters; a longer one is cut, with room for a number."""
 
     name = "call_ids_short"
 
@@ -106,40 +121,22 @@ class ShortCallIds(SpelledCallIds):
         return call_id if len(call_id) <= self._most else call_id[: self._most - _NUMBER]
 
 
-_NUMBER = 6  # characters that tell one of many ids from another
+_NUMBER = len("_99999")  # what ``_free`` adds where ids have become equal
 
 
 def _calls(message: Message) -> Iterator[tuple[int, ToolCall]]:
-    if message.role == "assistant" and message.plain is None:
+    """The calls with their positions among the parts of the message."""
+    if message.calls:
         for k, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
                 yield k, part
 
 
 def _free(wanted: str, taken: dict[str, int]) -> str:
-    """The name, with the next number behind it where it is taken; ``taken`` knows the last number of each."""
+    """The name, numbered if it is taken; ``taken`` holds the last number of each name."""
     name = wanted
     while name in taken:
         taken[wanted] += 1
         name = f"{wanted}_{taken[wanted]}"
     taken[name] = 1
     return name
-
-
-def _renamed(
-    messages: Sequence[Message], names: Mapping[Place, str], id_path: IdPath
-) -> list[Message]:
-    """The messages with new ids in these calls and in the results that answer them."""
-    wanted = {
-        **names,
-        **{result: names[call] for result, call in paired(messages).items() if call in names},
-    }
-    changes: dict[int, dict[Path, str]] = {}
-    for (i, k), name in wanted.items():
-        path = id_path(original(messages[i]), k)
-        if path is not None:
-            changes.setdefault(i, {})[path] = name
-    return [
-        made(message.wire, rewritten(original(message), changes[i])) if i in changes else message
-        for i, message in enumerate(messages)
-    ]

@@ -1,17 +1,58 @@
-"""A repair as edits: rules say how the messages should stand, this module which edits lead there."""
+"""What repairs are made of: rules that say how messages should stand, and the edits that lead there."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from holdfast.formats.wire import BlockWire
 from holdfast.kernel.edits import Drop, Edit, Insert
-from holdfast.kernel.messages import Message, Wire
+from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.messages import Message, Part, Role, Text, Wire
+
+Block = Mapping[str, Any]
+
+
+class RewritingRule(Rule):
+    """A rule whose repair gives the messages as they should be; the edits follow from that."""
+
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """The messages after the repair: by default each broken one is mended by itself."""
+        broken = {violation.index for violation in self.violations(messages)}
+        for i, message in enumerate(messages):
+            now = self.mended(message) if i in broken else message
+            if now is not None:
+                yield now
+
+    def mended(self, message: Message) -> Message | None:
+        """A broken message as it should be, or None if nothing is left of it."""
+        return message
+
+    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
+        """The edits that lead to the rewritten messages."""
+        return edits_between(messages, list(self.rewritten(messages)), self.name)
+
+
+class MessageByMessage(RewritingRule):
+    """A rule that looks at each message by itself."""
+
+    alone = True
+
+    @abstractmethod
+    def problem(self, message: Message) -> str:
+        """What is wrong with the message; empty if nothing is."""
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """One for each message with a problem."""
+        for i, message in enumerate(messages):
+            if problem := self.problem(message):
+                yield Violation(self.name, i, problem)
 
 
 def original(message: Message) -> Mapping[str, Any]:
-    """The caller's object, which every wire of this shelf has as a dictionary."""
+    """The caller's object; on the wires of this package it is always a mapping."""
     return cast("Mapping[str, Any]", message.original)
 
 
@@ -20,11 +61,56 @@ def made(wire: Wire, value: Mapping[str, Any]) -> Message:
     return Message(wire.role(value), value, wire)
 
 
-def edits_between(before: Sequence[Message], after: Sequence[Message], reason: str) -> list[Edit]:
-    """The edits that lead from one run of messages to the other.
+def with_fields(message: Message, **fields: object) -> Message:
+    """A copy of the message with these fields set."""
+    return made(message.wire, {**original(message), **fields})
 
-    A message object that is in both stays, as far as the order allows; one that moves is dropped
-    and inserted.
+
+def without_field(message: Message, name: str) -> Message:
+    """A copy of the message without this field."""
+    fields = {field: value for field, value in original(message).items() if field != name}
+    return made(message.wire, fields)
+
+
+def blocks(message: Message) -> list[Block]:
+    """The content blocks of a message, one for each part; a plain text counts as one block."""
+    content: object = original(message).get(_wire(message).content)
+    if isinstance(content, str):
+        return [block_of(message, Text(content))]
+    return list(cast("Sequence[Block]", content or ()))
+
+
+def with_blocks(message: Message, now: Sequence[Block]) -> Message:
+    """The message with these blocks; the very same message if they are its own."""
+    if list(now) == blocks(message):
+        return message
+    return with_fields(message, **{_wire(message).content: list(now)})
+
+
+def joined(first: Message, second: Message) -> Message:
+    """The first message with the blocks of the second behind its own."""
+    return with_blocks(first, blocks(first) + blocks(second))
+
+
+def block_of(beside: Message, part: Part, name: str = "") -> Block:
+    """A new block on the wire of ``beside``; for a result ``name`` is that of its tool."""
+    return _wire(beside).block(part, name) or {}
+
+
+def message_of(beside: Message, role: Role, now: Sequence[Block]) -> Message:
+    """A new message of these blocks on the wire of ``beside``."""
+    return made(beside.wire, _wire(beside).holding(role, now))
+
+
+def _wire(message: Message) -> BlockWire:
+    return cast("BlockWire", message.wire)
+
+
+def edits_between(before: Sequence[Message], after: Sequence[Message], reason: str) -> list[Edit]:
+    """The edits that lead from one sequence of messages to the other.
+
+    As many as possible of the message objects that are in both stay where they are. One that
+    changes its place is dropped and inserted again.
     """
     place = {id(message): i for i, message in enumerate(before)}
     kept = _longest_rising([place.get(id(message), -1) for message in after])
@@ -35,17 +121,14 @@ def edits_between(before: Sequence[Message], after: Sequence[Message], reason: s
     for k, message in enumerate(after):
         if k in kept:
             at = place[id(message)] + 1
-        else:
-            edits.append(
-                Insert(
-                    at, message.role, message.content_text or "", reason, original=message.original
-                )
-            )
+            continue
+        text = message.content_text or ""
+        edits.append(Insert(at, message.role, text, reason, original=message.original))
     return edits
 
 
 def _longest_rising(places: Sequence[int]) -> set[int]:
-    """Indices of a longest run of rising places; -1 is no place. Patience sorting, n log n."""
+    """Indices of a longest rising subsequence, by patience sorting; -1 stands for no place."""
     tops: list[int] = []
     ends: list[int] = []
     previous: dict[int, int | None] = {}

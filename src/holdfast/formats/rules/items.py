@@ -1,4 +1,4 @@
-"""Items of the Responses API: what goes together, wherever it stands."""
+"""Rules on the items of the Responses API: which of them belong together."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.formats.payloads import objects_in
-from holdfast.kernel.edits import Edit
 from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message, Reasoning, ToolCall, ToolResult
 
-from .changes import edits_between, made, original
+from .changes import RewritingRule, made, original, without_field
 from .pairing import NO_NAME, NO_RESULT, paired
 
 _REFERENCE = "item_reference"
 _COMPACTION = "compaction"
 _KEPT = frozenset({_REFERENCE, "configuration_update", "mcp_list_tools", "tool_search_output"})
-"""Items on which what stands elsewhere may rest: other items that the vendor keeps, tools."""
+"""Types of items on which others may depend: references to items that the vendor keeps, and tools."""
 _IDS = ("call_id", "approval_request_id")
 
 
-class ItemExchanges(Rule):
+class ItemExchanges(RewritingRule):
     """A call and its output are one unit, and neither stands without the other.
 
-    What calls and outputs of the vendor's own kinds say is not read: they find each other by their
-    ids. An output whose call is not among the items may answer one that an ``item_reference``
-    stands for.
+    Calls and outputs of the vendor's own kinds are not read; they find each other by their ids. If
+    there is an ``item_reference``, an output without a call may answer the item that it refers to.
     """
 
     name = "tool_exchange_whole"
@@ -55,35 +53,33 @@ class ItemExchanges(Rule):
             for position in range(min(start, stop) + 1, max(start, stop) + 1)
         }
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """A result behind its call, and for the one that is missing an item that says so."""
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """With each output behind its call, and new items in the place of missing ones."""
         pairs = paired(messages)
         answers = {call[0]: result[0] for result, call in pairs.items()}
         early = {result: call for call, result in answers.items() if result < call}
-        after: list[Message] = []
         for i, message in enumerate(messages):
             item = original(message)
             for result in message.results if (i, 0) not in pairs else ():
-                after += [made(message.wire, _call_for(item, result.call_id))]
+                yield made(message.wire, _call_for(item, result.call_id))
             if i not in early:
-                after.append(message)
+                yield message
             if answers.get(i) in early:
-                after.append(messages[answers[i]])
+                yield messages[answers[i]]
             for call in message.calls if i not in answers else ():
-                after += [made(message.wire, _output_for(item, call.id))]
-        return edits_between(messages, after, self.name)
+                yield made(message.wire, _output_for(item, call.id))
 
 
-class ReasoningLeadsOn(Rule):
-    """Reasoning goes with the items of the assistant that follow it, and never stands without them.
+class ReasoningLeadsOn(RewritingRule):
+    """Reasoning stays with the assistant's items that follow it, and never stands without them.
 
-    The newest stays: the vendor goes on from it.
+    The newest reasoning is kept, because the vendor continues from it.
     """
 
     name = "reasoning_with_its_items"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Reasoning that nothing of the assistant's follows."""
+        """Reasoning that no item of the assistant follows."""
         for i, message in enumerate(messages):
             if _reasons(message) and not _follows(messages, i):
                 yield Violation(self.name, i, "no item of the assistant follows its reasoning")
@@ -101,15 +97,11 @@ class ReasoningLeadsOn(Rule):
         """The newest reasoning."""
         return [i for i, message in enumerate(messages) if _reasons(message)][-1:]
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """Nobody but the vendor can make what is missing: the reasoning goes."""
-        broken = {violation.index for violation in self.violations(messages)}
-        return edits_between(
-            messages, [m for i, m in enumerate(messages) if i not in broken], self.name
-        )
+    def mended(self, message: Message) -> None:
+        """The reasoning goes, since only the vendor could make the items that are missing."""
 
 
-class UniqueItems(Rule):
+class UniqueItems(RewritingRule):
     """No two items have the same id."""
 
     name = "item_ids_unique"
@@ -119,31 +111,28 @@ class UniqueItems(Rule):
         for i in _repeated(messages):
             yield Violation(self.name, i, f"an item before it has the id {_id(messages[i])!r}")
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The same item once more goes; another item loses its id."""
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """Without items that stand there twice; different items with one id lose the later id."""
         repeated = _repeated(messages)
-        after: list[Message] = []
         for i, message in enumerate(messages):
             if i not in repeated:
-                after.append(message)
+                yield message
             elif original(messages[repeated[i]]) != original(message):
-                value = {k: v for k, v in original(message).items() if k != "id"}
-                after.append(made(message.wire, value))
-        return edits_between(messages, after, self.name)
+                yield without_field(message, "id")
 
 
 class CompactionStays(Rule):
-    """What the vendor wrote in the place of older messages stays as it is, and so does what others rest on."""
+    """The vendor's own summary of older messages is kept, and so is what other items depend on."""
 
     name = "compaction_stays"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """None: a request without it is taken."""
+        """None: a request without it is accepted."""
         del messages
         return iter(())
 
     def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
-        """Every such item, and messages with such a block."""
+        """Every such item, and every message with such a block."""
         return [i for i, message in enumerate(messages) if _is_kept(message)]
 
 
@@ -182,7 +171,7 @@ def _follows(messages: Sequence[Message], i: int) -> bool:
 
 
 def _repeated(messages: Sequence[Message]) -> dict[int, int]:
-    """The items whose id has been seen, each with the first that has it."""
+    """From each item whose id stands before it to the first item with that id."""
     first: dict[str, int] = {}
     found: dict[int, int] = {}
     for i, message in enumerate(messages):
@@ -192,7 +181,7 @@ def _repeated(messages: Sequence[Message]) -> dict[int, int]:
 
 
 def _of_other_kinds(messages: Sequence[Message]) -> dict[int, int]:
-    """Items that name the same id and are no calls that are read, each with the last of them."""
+    """From an unread item that names an id to the last unread item that names the same."""
     first: dict[str, int] = {}
     found: dict[int, int] = {}
     for i, message in enumerate(messages):

@@ -1,35 +1,52 @@
-"""Tool exchanges as Chat Completions wants them: each result a message, right after the message that called."""
+"""Tool exchanges of Chat Completions: each result is a message, right after the one that called."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from holdfast.kernel.edits import Edit
-from holdfast.kernel.integrity import Rule, ToolExchanges, Violation
+from holdfast.kernel.integrity import ToolExchanges, Violation
 from holdfast.kernel.messages import Message, ToolCall, ToolResult
 
-from .changes import edits_between, made, original
-from .pairing import NO_NAME, NO_RESULT, Place, answers, paired
+from .changes import RewritingRule, made, original
+from .pairing import NO_NAME, NO_RESULT, answers, paired
 
 FUNCTION_ID = "function:"
-"""The old function calls have no id: a result is matched by the name of its function, after this prefix."""
+"""What stands before the name of a function in the id of an old function call, which has none of
+its own: its result is found by that name."""
 
 
-class OpenAIExchanges(ToolExchanges):
-    """A call and all its results are one unit.
+class _RegroupingRule(RewritingRule):
+    """A rule that moves every result to the place right after its call."""
 
-    The repair moves results next to their calls, gives a call that has none an answer that says so,
-    and a result that has no call a call without arguments: nothing that was said is lost.
-    """
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """The messages, regrouped.
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """Every result right after its call."""
-        return edits_between(messages, list(_regrouped(messages)), self.name)
+        A call without a result is answered by a note that says so, and a result without a call
+        gets a call without arguments: nothing that was said is lost.
+        """
+        pairs = paired(messages)
+        found = answers(pairs)
+        for i, message in enumerate(messages):
+            result = next(iter(message.results), None)
+            if result is None:
+                yield message
+                answered = found.get(i, {})
+                yield from (messages[place[0]] for place in answered.values())
+                for k, part in enumerate(message.parts if message.calls else ()):
+                    if isinstance(part, ToolCall) and (i, k) not in answered:
+                        yield made(message.wire, _result_for(part, original(message)))
+            elif (i, 0) not in pairs:
+                yield made(message.wire, _call_for(result, original(message)))
+                yield message
 
 
-class ResultsRightAfter(Rule):
-    """Nothing stands between a call and its results, a system message neither."""
+class OpenAIExchanges(_RegroupingRule, ToolExchanges):
+    """A call and all its results are one unit."""
+
+
+class ResultsRightAfter(_RegroupingRule):
+    """Nothing stands between a call and its results, not even a system message."""
 
     name = "results_right_after_call"
 
@@ -40,34 +57,9 @@ class ResultsRightAfter(Rule):
             if message.role == "tool":
                 waiting.difference_update(result.call_id for result in message.results)
             elif message.role != "system":
-                waiting = set() if message.is_speech else {call.id for call in message.calls}
+                waiting = {call.id for call in message.calls}
             elif waiting:
                 yield Violation(self.name, i, "it stands between a tool call and its result")
-
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The results move up."""
-        return edits_between(messages, list(_regrouped(messages)), self.name)
-
-
-def _regrouped(messages: Sequence[Message]) -> Iterator[Message]:
-    pairs = paired(messages)
-    found = answers(pairs)
-    for i, message in enumerate(messages):
-        result = next(iter(message.results), None)
-        if result is None:
-            yield message
-            answered = found.get(i, {})
-            yield from (messages[place[0]] for place in answered.values())
-            yield from _missing(message, i, answered)
-        elif (i, 0) not in pairs:
-            yield made(message.wire, _call_for(result, original(message)))
-            yield message
-
-
-def _missing(caller: Message, i: int, answered: Collection[Place]) -> Iterator[Message]:
-    for k, part in enumerate(caller.parts):
-        if isinstance(part, ToolCall) and caller.role == "assistant" and (i, k) not in answered:
-            yield made(caller.wire, _result_for(part, original(caller)))
 
 
 def _call_for(result: ToolResult, message: Mapping[str, Any]) -> dict[str, Any]:

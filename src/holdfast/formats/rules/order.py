@@ -1,8 +1,8 @@
-"""Who speaks first, who speaks next, and who may speak at all."""
+"""Rules on speakers: who comes first, who comes next, and which roles there are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from holdfast.formats.payloads import ROLES
@@ -10,8 +10,15 @@ from holdfast.kernel.edits import Edit, Insert
 from holdfast.kernel.integrity import Rule, Violation
 from holdfast.kernel.messages import Message, Text
 
-from .blocks import block_of, blocks, message_of, with_blocks
-from .changes import edits_between, made, original
+from .changes import (
+    MessageByMessage,
+    RewritingRule,
+    block_of,
+    joined,
+    message_of,
+    original,
+    with_fields,
+)
 
 CONTINUES = "[conversation continues]"
 
@@ -32,19 +39,18 @@ class AtLeastOne(Rule):
 
 
 class FirstIsUser(Rule):
-    """The first message that is not the system's is a user's."""
+    """The first message, system messages aside, is a user's."""
 
     name = "first_message_is_users"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """An assistant's message at the start."""
-        first = _first(messages)
-        if first is not None and messages[first].role != "user":
-            yield Violation(
-                self.name,
-                first,
-                f"the conversation starts with a message of the {messages[first].role}",
-            )
+        """A first message of somebody else."""
+        for i, message in enumerate(messages):
+            if message.role != "system":
+                if message.role != "user":
+                    problem = f"the conversation starts with a message of the {message.role}"
+                    yield Violation(self.name, i, problem)
+                return
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
         """Only a user's message may come first."""
@@ -52,14 +58,14 @@ class FirstIsUser(Rule):
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
         """A user's message before it."""
-        return [
-            Insert(broken.index, "user", CONTINUES, self.name)
-            for broken in self.violations(messages)
-        ]
+        return [Insert(v.index, "user", CONTINUES, self.name) for v in self.violations(messages)]
 
 
-class RolesAlternate(Rule):
-    """No two messages in a row have the same role. Anthropic's own API joins them, Bedrock refuses them."""
+class RolesAlternate(RewritingRule):
+    """No two messages in a row have the same role.
+
+    Anthropic's own API joins such messages, Bedrock refuses them.
+    """
 
     name = "roles_alternate"
     doors = ("bedrock", "converse")
@@ -74,26 +80,26 @@ class RolesAlternate(Rule):
         """Only another role may follow."""
         return before is None or before.role != message.role
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The second joins the first."""
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """With messages of one role joined."""
         after: list[Message] = []
         for message in messages:
             if after and after[-1].role == message.role:
-                after[-1] = with_blocks(after[-1], blocks(after[-1]) + blocks(message))
+                after[-1] = joined(after[-1], message)
             else:
                 after.append(message)
-        return edits_between(messages, after, self.name)
+        return after
 
 
-class CallsFollowUsers(Rule):
-    """Gemini: a message that calls comes right after one of a user or of results."""
+class CallsFollowUsers(RewritingRule):
+    """Gemini: a message that calls comes right after one of a user, or after results."""
 
     name = "calls_follow_users"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Calls at the start, or behind words of the model's own."""
+        """Calls at the start, or behind words of the model."""
         for i, message in enumerate(messages):
-            if message.calls and (not i or messages[i - 1].role == "assistant"):
+            if not self.may_follow(messages[i - 1] if i else None, message):
                 problem = "it calls a tool, and does not follow a user's message or results"
                 yield Violation(self.name, i, problem)
 
@@ -101,48 +107,39 @@ class CallsFollowUsers(Rule):
         """Only a user's message or results may stand before calls."""
         return not message.calls or (before is not None and before.role != "assistant")
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The calls join the model's words before them, or a user's message comes first."""
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """With calls joined to the model's words before them, or behind a new user's message."""
         after: list[Message] = []
         for message in messages:
-            if message.calls and after and after[-1].role == "assistant" and not after[-1].calls:
-                after[-1] = with_blocks(after[-1], blocks(after[-1]) + blocks(message))
-                continue
-            if message.calls and (not after or after[-1].role == "assistant"):
+            last = after[-1] if after else None
+            if self.may_follow(last, message):
+                after.append(message)
+            elif last and not last.calls:
+                after[-1] = joined(last, message)
+            else:
                 after.append(message_of(message, "user", [block_of(message, Text(CONTINUES))]))
-            after.append(message)
-        return edits_between(messages, after, self.name)
+                after.append(message)
+        return after
 
 
-class KnownRoles(Rule):
+class KnownRoles(MessageByMessage):
     """Every role is one that the API has."""
 
     name = "roles_known"
-    alone = True
 
     def __init__(self, *names: str) -> None:
         self._names = names
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """A message of another role."""
-        for i, message in enumerate(messages):
-            role = original(message).get("role")
-            if role is not None and role not in self._names:
-                yield Violation(
-                    self.name, i, f"{role!r} is none of the roles {', '.join(sorted(self._names))}"
-                )
+    def problem(self, message: Message) -> str:
+        """Another role."""
+        role = original(message).get("role")
+        if role is None or role in self._names:
+            return ""
+        return f"{role!r} is none of the roles {', '.join(sorted(self._names))}"
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The role that it reads as; the user's where the API has none such. What is said stays."""
-        return edits_between(messages, [self._known(message) for message in messages], self.name)
-
-    def _known(self, message: Message) -> Message:
-        value = original(message)
-        if value.get("role") in (None, *self._names):
-            return message
-        meant = (name for name in self._names if ROLES[name] == ROLES.get(value["role"]))
-        return made(message.wire, {**value, "role": next(meant, "user")})
-
-
-def _first(messages: Sequence[Message]) -> int | None:
-    return next((i for i, message in enumerate(messages) if message.role != "system"), None)
+    def mended(self, message: Message) -> Message:
+        """With the role that this one is read as, or the user's if the API has none such."""
+        meaning = ROLES.get(original(message)["role"])
+        return with_fields(
+            message, role=next((name for name in self._names if ROLES[name] == meaning), "user")
+        )

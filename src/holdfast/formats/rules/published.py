@@ -1,4 +1,4 @@
-"""What a vendor publishes about single messages: fields, kinds, roles and limits, as ``schemas`` reads them."""
+"""Rules on what a vendor publishes about messages: fields, kinds, roles and limits."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from holdfast.formats.schemas import Problem, WireSchema, published
+from holdfast.formats.schemas import Problem, Schema, published
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.edits import Edit
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Violation
 from holdfast.kernel.messages import Message
 
-from .changes import edits_between, made, original
+from .changes import MessageByMessage, RewritingRule, made, original, with_fields
 
 REQUEST = -1
 """The index of a violation that stands beside the messages."""
 _CACHED = "cache_control"
 
 
-class AsPublished(Rule):
-    """Every message has the fields, the kinds of parts and the lengths that the vendor publishes.
+class AsPublished(MessageByMessage):
+    """Every message has the fields, kinds of parts and lengths that the vendor publishes.
 
-    ``system`` is what stands beside the messages, ``kind`` the name by which a message is known
-    there. A role that the vendor does not know is another rule's.
+    ``wire`` is the name of the published schema, ``system`` the system prompt beside the messages,
+    and ``kind`` gives the name under which the schema describes a message. A role that the vendor
+    does not know is left to another rule.
     """
 
     name = "as_published"
-    alone = True
 
     def __init__(
         self,
@@ -37,46 +36,43 @@ class AsPublished(Rule):
     ) -> None:
         self._wire, self._system, self._kind = wire, system, kind
 
-    @property
-    def _schema(self) -> WireSchema:
-        return published(self._wire)
-
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """One for each message, with all that is wrong in it."""
+        """One for the system prompt and one for each message, with all that is wrong in it."""
         if self._system is not None:
-            content = self._schema.roles["user"]["properties"]["content"]
-            yield from self._violation(
-                REQUEST, self._schema.problems(self._system, content, "system")
-            )
-        for i, message in enumerate(messages):
-            value = original(message)
-            schema = self._schema.roles.get(str(self._kind(value)))
-            if schema:
-                yield from self._violation(i, self._schema.problems(value, schema, ""))
+            schema = published(self._wire)
+            content = schema.roles["user"]["properties"]["content"]
+            if problem := _told(schema.problems(self._system, content, "system")):
+                yield Violation(self.name, REQUEST, problem)
+        yield from super().violations(messages)
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """What has one meaning only is put right."""
-        broken = {violation.index for violation in self.violations(messages)}
-        after = [
-            self._mended(message) if i in broken else message for i, message in enumerate(messages)
-        ]
-        return edits_between(messages, after, self.name)
+    def problem(self, message: Message) -> str:
+        """What differs from the schema."""
+        schema = self._schema_of(message)
+        if not schema:
+            return ""
+        return _told(published(self._wire).problems(original(message), schema, ""))
 
-    def _violation(self, index: int, problems: Iterable[Problem]) -> Iterator[Violation]:
-        told = dict.fromkeys(
-            ": ".join(filter(None, (place.lstrip("."), why))) for place, why in problems
-        )
-        if told:
-            yield Violation(self.name, index, "; ".join(told))
-
-    def _mended(self, message: Message) -> Message:
+    def mended(self, message: Message) -> Message:
+        """With everything put right that can only have one meaning."""
         value = original(message)
-        now = self._schema.mended(value, self._schema.roles[str(self._kind(value))])
+        now = published(self._wire).mended(value, self._schema_of(message))
         return message if now == value else made(message.wire, now)
 
+    def _schema_of(self, message: Message) -> Schema:
+        return published(self._wire).roles.get(str(self._kind(original(message))), {})
 
-class CacheControls(Rule):
-    """So many blocks of a request are marked for the cache, and no more; ``beside`` stands beside the messages."""
+
+def _told(problems: Iterable[Problem]) -> str:
+    """The problems in one line, each once."""
+    told = (": ".join(filter(None, (place.lstrip("."), why))) for place, why in problems)
+    return "; ".join(dict.fromkeys(told))
+
+
+class CacheControls(RewritingRule):
+    """A request has at most so many blocks that are marked for the cache.
+
+    ``beside`` are parts of the request beside its messages, whose marks count too.
+    """
 
     name = "cache_controls_limited"
 
@@ -89,30 +85,27 @@ class CacheControls(Rule):
         for i, message in enumerate(messages):
             marks += _marks(original(message))
             if marks > most:
-                yield Violation(
-                    self.name, i, f"more than {most} blocks of the request have {_CACHED}"
-                )
+                problem = f"more than {most} blocks of the request have {_CACHED}"
+                yield Violation(self.name, i, problem)
                 return
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The newest marks stay: what stands before a mark is in the cache with it."""
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """With the newest marks: what stands before a mark is cached with it."""
         left = published(self._wire).limits[_CACHED] - self._beside
         after: list[Message] = []
         for message in reversed(messages):
             marks = _marks(original(message))
             if marks > left:
-                value = original(message)
-                after.append(
-                    made(message.wire, {**value, "content": _kept(value["content"], max(0, left))})
-                )
+                content = _kept(original(message)["content"], max(0, left))
+                after.append(with_fields(message, content=content))
             else:
                 after.append(message)
             left -= marks
-        return edits_between(messages, after[::-1], self.name)
+        return after[::-1]
 
 
 def _marks(value: object) -> int:
-    """How often the value, or what is in it, is marked; tools' inputs may have a field of this name."""
+    """How many marks the value and its content have; inputs of tools are not looked into."""
     if is_list(value):
         return sum(map(_marks, value))
     if not is_object(value):
@@ -121,7 +114,7 @@ def _marks(value: object) -> int:
 
 
 def _kept(content: Any, left: int) -> Any:
-    """The content with the last so many marks."""
+    """The content with only its last ``left`` marks."""
     if not is_list(content):
         return content
     now: list[Any] = []

@@ -1,25 +1,23 @@
-"""Calls of the vendor's own tools: the call and its result are one unit, wherever they stand."""
+"""The rule on the vendor's own tools: a call and its result are one unit, wherever they stand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from holdfast.kernel.edits import Edit
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Violation
 from holdfast.kernel.messages import Message, Opaque
 from holdfast.kernel.transcript import speaks
 
-from .blocks import blocks, with_blocks
-from .changes import edits_between
+from .changes import RewritingRule, blocks, with_blocks
 from .pairing import Place
 
 
-class ServerToolExchanges(Rule):
-    """No result of the vendor's own tools without its call before it, and no such call without a result.
+class ServerToolExchanges(RewritingRule):
+    """Each result of a server tool has its call before it, and each such call has a result.
 
-    Both are the assistant's blocks, in one message or in several. A call may stay open until the
-    user speaks: the vendor goes on with a turn that it paused, and answers code after the calls
-    that it made.
+    Both are blocks of the assistant, in one message or in several. A call may stay open until the
+    user speaks: the vendor continues a turn that it paused, and answers code after the calls that
+    the code made.
     """
 
     name = "server_tool_exchange_whole"
@@ -36,22 +34,21 @@ class ServerToolExchanges(Rule):
         pairs, _ = _pairs(messages)
         return {i for call, result in pairs for i in range(call + 1, result + 1)}
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """What has no other half goes: nobody but the vendor can make the half that is missing."""
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """Without the blocks that lack their other half, which only the vendor could make."""
         _, broken = _pairs(messages)
-        after: list[Message] = []
+        touched = {i for i, _ in broken}
         for i, message in enumerate(messages):
-            if not any(place[0] == i for place in broken):
-                after.append(message)
+            if i not in touched:
+                yield message
                 continue
             now = [block for k, block in enumerate(blocks(message)) if (i, k) not in broken]
             if now:
-                after.append(with_blocks(message, now))
-        return edits_between(messages, after, self.name)
+                yield with_blocks(message, now)
 
 
 def _pairs(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], dict[Place, str]]:
-    """The messages of each call and its result, and what is wrong with blocks without their other half."""
+    """The messages of each call and its result, and what is wrong with blocks without a partner."""
     pairs: list[tuple[int, int]] = []
     broken: dict[Place, str] = {}
     waiting: dict[str, Place] = {}
@@ -59,25 +56,25 @@ def _pairs(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], dict[Pla
     for i, message in enumerate(messages):
         if speaks(message):
             overdue.update(waiting.values())
-        for k, name, is_result in _own(message):
+        for k, call_id, is_result in _server_blocks(message):
             if not is_result:
-                if name in waiting:
-                    broken[waiting[name]] = _unanswered(name)
-                waiting[name] = i, k
-            elif call := waiting.pop(name, None):
+                if call_id in waiting:
+                    broken[waiting[call_id]] = _unanswered(call_id)
+                waiting[call_id] = i, k
+            elif call := waiting.pop(call_id, None):
                 pairs.append((call[0], i))
             else:
-                broken[i, k] = f"the server tool result {name!r} has no call before it"
+                broken[i, k] = f"the server tool result {call_id!r} has no call before it"
     broken |= {place: _unanswered(name) for name, place in waiting.items() if place in overdue}
     return pairs, broken
 
 
-def _unanswered(name: str) -> str:
-    return f"the server tool call {name!r} has no result"
+def _unanswered(call_id: str) -> str:
+    return f"the server tool call {call_id!r} has no result"
 
 
-def _own(message: Message) -> Iterator[tuple[int, str, bool]]:
-    """The calls and results of the vendor's own tools: blocks of the assistant's with the ids of such."""
+def _server_blocks(message: Message) -> Iterator[tuple[int, str, bool]]:
+    """Index and call id of each call or result of a server tool, and whether it is a result."""
     if message.plain is not None or message.role != "assistant":
         return
     for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):

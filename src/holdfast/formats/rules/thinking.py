@@ -1,90 +1,73 @@
-"""Signed thinking: it leads its message, and stays with the tool calls that it led to."""
+"""Rules on signed thinking: it leads its message, and stays with the tool calls that follow it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from holdfast.kernel.edits import Edit
-from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.integrity import Violation
 from holdfast.kernel.messages import Message, Reasoning
 from holdfast.kernel.transcript import speaks
 
-from .blocks import blocks, with_blocks
-from .changes import edits_between
+from .changes import MessageByMessage, RewritingRule, blocks, with_blocks
 
 
-class ThinkingSigned(Rule):
-    """Every thinking block has its signature, and is the assistant's."""
+class ThinkingSigned(MessageByMessage):
+    """Thinking is the assistant's, and signed."""
 
     name = "thinking_signed"
-    alone = True
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Thinking without one, or of another."""
-        for i, message in enumerate(messages):
-            if message.role != "assistant" and _thinks(message):
-                yield Violation(
-                    self.name, i, f"there is thinking in a message of the {message.role}"
-                )
-            elif _thinks_unsigned(message):
-                yield Violation(self.name, i, "its thinking has no signature")
+    def problem(self, message: Message) -> str:
+        """Thinking without a signature, or of another role."""
+        thinking = _thinking(message)
+        if thinking and message.role != "assistant":
+            return f"there is thinking in a message of the {message.role}"
+        if not all(part.signed for part in thinking):
+            return "its thinking has no signature"
+        return ""
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """Thinking that cannot be signed any more goes."""
-        broken = {violation.index for violation in self.violations(messages)}
-        now = [
-            _without_thinking(message, unsigned_only=message.role == "assistant")
-            if i in broken
-            else message
-            for i, message in enumerate(messages)
-        ]
-        return edits_between(
-            messages, [message for message in now if message is not None], self.name
-        )
+    def mended(self, message: Message) -> Message | None:
+        """Without the thinking that is refused."""
+        return _without_thinking(message, unsigned_only=message.role == "assistant")
 
 
-class ThinkingLeads(Rule):
-    """A message that has thinking starts with it."""
+class ThinkingLeads(MessageByMessage):
+    """A message with thinking starts with thinking."""
 
     name = "thinking_leads_its_message"
-    alone = True
 
-    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """A message that thinks after it has spoken."""
-        for i, message in enumerate(messages):
-            if _thinks_late(message):
-                yield Violation(self.name, i, "it has thinking, and starts with something else")
+    def problem(self, message: Message) -> str:
+        """Thinking that stands only behind something else."""
+        late = message.role == "assistant" and not _led(message) and _thinking(message)
+        return "it has thinking, and starts with something else" if late else ""
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The first thinking moves to the front, unchanged."""
-        now = [
-            _thinking_first(message) if _thinks_late(message) else message for message in messages
-        ]
-        return edits_between(messages, now, self.name)
+    def mended(self, message: Message) -> Message:
+        """With the first thinking in front, unchanged."""
+        own = blocks(message)
+        first = next(k for k, part in enumerate(message.parts) if isinstance(part, Reasoning))
+        return with_blocks(message, [own[first], *own[:first], *own[first + 1 :]])
 
 
-class ThinkingStays(Rule):
-    """Since the user last spoke, the assistant's messages start with thinking if any of them has it.
+class ThinkingStays(RewritingRule):
+    """If a tool loop has thinking, its first message starts with it.
 
-    The vendor asks this of the tool loop that is going on; earlier turns may lose their thinking.
-    So an exchange without thinking stays with the one before it, and the last message that thinking
-    leads stays as long as the loop goes on after it.
+    The loop is what the assistant said since the user last spoke. The vendor asks this of the
+    current loop only; earlier ones may lose their thinking. So an exchange without thinking stays
+    with the one before it, and the last message that starts with thinking is kept.
     """
 
     name = "thinking_stays_with_its_loop"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """A loop whose thinking comes later than its start."""
+        """A loop whose first thinking comes after its first message."""
         loop = _loop(messages)
         led = [i for i in loop if _led(messages[i])]
         if led and loop[0] < led[0]:
-            yield Violation(
-                self.name, loop[0], "the tool loop has thinking, and does not start with it"
-            )
+            problem = "the tool loop has thinking, and does not start with it"
+            yield Violation(self.name, loop[0], problem)
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
-        """From a message led by thinking to the ones after it that are not."""
+        """From a message that starts with thinking to those after it that do not."""
         loop = _loop(messages)
         led = [i for i in loop if _led(messages[i])]
         for before, i in pairwise(loop):
@@ -92,19 +75,16 @@ class ThinkingStays(Rule):
                 yield from range(before + 1, i + 1)
 
     def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
-        """The last message that thinking leads."""
+        """The last message that starts with thinking."""
         return [i for i in _loop(messages) if _led(messages[i])][-1:]
 
-    def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """Thinking cannot be made: the loop goes on without any."""
+    def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
+        """Without any thinking in the loop, since only the vendor could write what is missing."""
         loop = set(_loop(messages))
-        now = [
-            _without_thinking(message) if i in loop else message
-            for i, message in enumerate(messages)
-        ]
-        return edits_between(
-            messages, [message for message in now if message is not None], self.name
-        )
+        for i, message in enumerate(messages):
+            now = _without_thinking(message) if i in loop else message
+            if now is not None:
+                yield now
 
 
 def _loop(messages: Sequence[Message]) -> list[int]:
@@ -119,34 +99,21 @@ def _loop(messages: Sequence[Message]) -> list[int]:
 
 
 def _led(message: Message) -> bool:
+    """Whether the message starts with thinking."""
     return message.plain is None and bool(message.parts) and isinstance(message.parts[0], Reasoning)
 
 
-def _thinks(message: Message) -> bool:
-    return message.plain is None and any(isinstance(part, Reasoning) for part in message.parts)
-
-
-def _thinks_unsigned(message: Message) -> bool:
-    return _thinks(message) and any(
-        isinstance(part, Reasoning) and not part.signed for part in message.parts
-    )
-
-
-def _thinks_late(message: Message) -> bool:
-    return message.role == "assistant" and not _led(message) and _thinks(message)
+def _thinking(message: Message) -> list[Reasoning]:
+    if message.plain is not None:
+        return []
+    return [part for part in message.parts if isinstance(part, Reasoning)]
 
 
 def _without_thinking(message: Message, *, unsigned_only: bool = False) -> Message | None:
-    """The message without its thinking; None where nothing is left."""
+    """The message without its thinking; None if nothing else is in it."""
     now = [
         block
         for part, block in zip(message.parts, blocks(message), strict=True)
         if not isinstance(part, Reasoning) or (unsigned_only and part.signed)
     ]
     return with_blocks(message, now) if now else None
-
-
-def _thinking_first(message: Message) -> Message:
-    own = blocks(message)
-    first = next(k for k, part in enumerate(message.parts) if isinstance(part, Reasoning))
-    return with_blocks(message, [own[first], *own[:first], *own[first + 1 :]])
