@@ -1,15 +1,15 @@
-"""What a run leaves behind: a log record and, where OpenTelemetry is installed, a span.
+"""A log record of every run and, where the program uses OpenTelemetry, a span.
 
-Never message text.
+Neither holds any text of the messages.
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
-from functools import cache
 from time import perf_counter
 from typing import cast
 
@@ -88,12 +88,13 @@ def _write(result: CompressionResult, facts: Facts) -> None:
     log.log(level, "context compressed", extra={"holdfast": facts})
 
 
-@cache
 def _span() -> Span:
-    """What opens a span: OpenTelemetry's where its API is installed, else nothing."""
+    """What opens a span: OpenTelemetry's where the program has loaded it, else nothing."""
+    if "opentelemetry" not in sys.modules:
+        return _no_span
     try:
         return cast("Span", _TRACERS.load("opentelemetry"))
-    except ImportError:
+    except ImportError:  # some other package of that name space, without the API
         return _no_span
 
 

@@ -11,6 +11,8 @@ import pytest
 import tiktoken
 import tiktoken_ext.openai_public as published
 
+from holdfast.tokens import bpe, rust
+
 NAMES = ["o200k_base", "cl100k_base"]
 
 
@@ -32,6 +34,17 @@ def references():
 @pytest.fixture(params=NAMES)
 def name(request):
     return request.param
+
+
+@pytest.fixture(params=[bpe, rust], ids=["tiktoken", "rs-bpe"])
+def engine(request):
+    """The module that counts: by tiktoken, or by the package of the extra ``bpe``."""
+    return request.param
+
+
+@pytest.fixture
+def counter(engine, name):
+    return getattr(engine, name.upper())
 
 
 @pytest.fixture

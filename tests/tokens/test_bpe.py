@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import gzip
 import random
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast import tokens
 from holdfast.kernel.errors import ConfigError
-from holdfast.tokens import bpe, counter_for
+from holdfast.kernel.ports import Accuracy
+from holdfast.tokens import bpe, counter_for, rust
 from tests.contracts.counter_contract import CounterContract
 
 WHITE = [
@@ -96,11 +100,19 @@ class TestCl100kBase(CounterContract):
         return bpe.CL100K_BASE
 
 
+class TestRust(CounterContract):
+    @pytest.fixture
+    def counter(self):
+        return rust.O200K_BASE
+
+
 @settings(max_examples=3_000, deadline=None)
 @given(text=texts)
 def test_counts_are_those_of_tiktoken_for_any_text(references, text):
     for name, reference in references.items():
-        assert counter_for(name).count(text) == len(reference.encode_ordinary(text))
+        expected = len(reference.encode_ordinary(text))
+        for engine in (bpe, rust):
+            assert getattr(engine, name.upper()).count(text) == expected
 
 
 @settings(max_examples=1_000, deadline=None)
@@ -113,21 +125,21 @@ def test_the_tokens_themselves_are_those_of_tiktoken(references, text):
 
 @given(text=texts)
 def test_the_counts_of_the_lines_of_a_text_add_up_to_its_own(text):
-    for counter in (bpe.O200K_BASE, bpe.CL100K_BASE):
+    for counter in (bpe.O200K_BASE, bpe.CL100K_BASE, rust.O200K_BASE, rust.CL100K_BASE):
         lines = counter.lines(text)
         assert "".join(lines) == text
         assert sum(map(counter.count, lines)) == counter.count(text)
 
 
-def test_text_that_spells_a_special_token_is_text(name, reference):
+def test_text_that_spells_a_special_token_is_text(counter, reference):
     text = "a <|endoftext|> and <|fim_prefix|>"
     with pytest.raises(ValueError, match="special token"):
         reference.encode(text)
-    assert counter_for(name).count(text) == len(reference.encode_ordinary(text)) > 10
+    assert counter.count(text) == len(reference.encode_ordinary(text)) > 10
 
 
-def test_a_pair_of_surrogates_is_its_character_and_a_lone_one_the_replacement(name):
-    count = counter_for(name).count
+def test_a_pair_of_surrogates_is_its_character_and_a_lone_one_the_replacement(counter):
+    count = counter.count
     assert count("a \ud83d\ude00 b") == count("a \U0001f600 b")
     assert count("a \ud83d b") == count("a \ufffd b")
     assert count("\udc00\ud800") == count("\ufffd\ufffd")
@@ -156,15 +168,17 @@ BIG = {
 
 
 @pytest.mark.parametrize("kind", BIG)
-def test_a_megabyte_of_anything_is_counted_exactly(references, kind):
+def test_a_megabyte_of_anything_is_counted_exactly(engine, references, kind):
     expected = len(references["o200k_base"].encode_ordinary(BIG[kind]))
-    assert counter_for("o200k_base").count(BIG[kind]) == expected
+    assert engine.O200K_BASE.count(BIG[kind]) == expected
 
 
 @pytest.mark.parametrize("end", ["", "x", "\n", " \n", "(", "7"])
 @pytest.mark.parametrize("unit", [" ", "\t", " \t", "\u2003"])
-def test_a_run_of_white_space_that_makes_tiktoken_panic_is_counted(references, name, unit, end):
-    long, tokens = unit * MEGABYTE, counter_for(name).count
+def test_a_run_of_white_space_that_makes_tiktoken_panic_is_counted(
+    references, counter, name, unit, end
+):
+    long, tokens = unit * MEGABYTE, counter.count
     short = unit * 100_000
     assert tokens(short + end) == len(references[name].encode_ordinary(short + end))
     assert tokens(long + end) == pytest.approx(tokens(short + end) * 10, rel=0.01)
@@ -173,7 +187,7 @@ def test_a_run_of_white_space_that_makes_tiktoken_panic_is_counted(references, n
 def test_runs_of_every_length_around_the_step_of_the_pattern_are_cut_as_tiktoken_cuts_them(
     reference, name
 ):
-    encode = bpe._load(counter_for(name).vocabulary).encode_ordinary
+    encode = bpe._load(getattr(bpe, name.upper()).vocabulary).encode_ordinary
     for length in [*range(1, 4), *range(60, 70), *range(124, 132), *range(188, 196)]:
         for before in ("", "a", ".", "\n"):
             for after in ("", "a", ".", "\n", " \n x", "7"):
@@ -182,7 +196,7 @@ def test_runs_of_every_length_around_the_step_of_the_pattern_are_cut_as_tiktoken
 
 
 def test_a_long_text_is_counted_in_blocks_as_if_it_were_one(monkeypatch, reference, name):
-    monkeypatch.setattr(bpe, "_BLOCK", 400)
+    monkeypatch.setattr(bpe, "BLOCK", 400)
     monkeypatch.setattr(bpe, "_REACH", 200)
     rng = random.Random(6)
     for _ in range(60):
@@ -198,7 +212,7 @@ def test_a_long_text_is_counted_in_blocks_as_if_it_were_one(monkeypatch, referen
             "no\n",
         ]
         text = "".join(rng.choices(pool, k=rng.randint(200, 2_000)))
-        assert counter_for(name).count(text) == len(reference.encode_ordinary(text))
+        assert getattr(bpe, name.upper()).count(text) == len(reference.encode_ordinary(text))
 
 
 @pytest.mark.parametrize("kind", BIG)
@@ -207,7 +221,7 @@ def test_a_long_run_is_counted_in_parts_as_if_it_were_one(monkeypatch, reference
     monkeypatch.setattr(bpe, "_REACH", 64)
     for start in range(0, 5_000, 1_000):
         text = f"So: {BIG[kind][start : start + 3_000]} and on."
-        assert counter_for(name).count(text) == len(reference.encode_ordinary(text))
+        assert getattr(bpe, name.upper()).count(text) == len(reference.encode_ordinary(text))
 
 
 @pytest.mark.parametrize("kind", BIG)
@@ -252,9 +266,32 @@ def test_a_vocabulary_that_is_not_the_published_one_is_refused(monkeypatch, tmp_
         bpe.CL100K_BASE.count("text")
 
 
-def test_counters_are_equal_when_they_count_alike():
-    approximate = counter_for("claude-3-sonnet")
-    assert approximate == bpe.CL100K_BASE
-    assert hash(approximate) == hash(bpe.CL100K_BASE)
-    assert approximate.accuracy != bpe.CL100K_BASE.accuracy
-    assert approximate != bpe.O200K_BASE
+def test_counters_are_equal_when_they_count_alike(engine):
+    approximate = engine.CL100K_BASE.graded(Accuracy("approximate", 0.25))
+    assert approximate == engine.CL100K_BASE
+    assert hash(approximate) == hash(engine.CL100K_BASE)
+    assert approximate.accuracy != engine.CL100K_BASE.accuracy
+    assert approximate != engine.O200K_BASE
+
+
+def test_rs_bpe_counts_where_it_is_installed_and_tiktoken_where_it_is_not(monkeypatch):
+    assert counter_for("gpt-4o") == rust.O200K_BASE
+    monkeypatch.setitem(sys.modules, "holdfast.tokens.rust", None)
+    tokens._named.cache_clear()
+    assert counter_for("gpt-4o") == bpe.O200K_BASE
+    tokens._named.cache_clear()
+
+
+def test_a_package_that_makes_other_tokens_than_tiktoken_is_refused(monkeypatch):
+    monkeypatch.setattr(rust, "_EXPECTED", {"o200k_base": "of another release"})
+    rust._tokenizer.cache_clear()
+    with pytest.raises(ConfigError, match=r"the tokens of o200k_base.*install rs-bpe 0\.1\.0"):
+        rust.O200K_BASE.count("text")
+
+
+def test_each_token_of_rs_bpe_is_the_one_of_tiktoken(references, name):
+    ours, published = rust._tokenizer(name), references[name]
+    for token in published.token_byte_values()[::97]:
+        with suppress(UnicodeDecodeError):
+            text = token.decode()
+            assert ours.encode(text) == published.encode_ordinary(text)

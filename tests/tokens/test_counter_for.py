@@ -126,7 +126,7 @@ def test_another_package_brings_a_counter_by_entry_point(monkeypatch, tmp_path):
 
 BARE = """
 import sys
-sys.modules["{missing}"] = None
+sys.modules["{missing}"] = sys.modules["rs_bpe"] = None
 from holdfast.tokens import counter_for
 for model in ("gpt-4o", "o200k_base", None, "claude-3-opus", "nobody-knows"):
     counter = counter_for(model)

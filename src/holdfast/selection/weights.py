@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from math import exp, log
 from operator import mul
+from pathlib import Path
 from typing import NamedTuple
 
 from .things import shape
@@ -64,7 +64,7 @@ class WeightTable(NamedTuple):
 @cache
 def table() -> WeightTable:
     """The table of the package."""
-    found = json.loads(files("holdfast.selection").joinpath("weights.json").read_text("utf-8"))
+    found = json.loads(Path(__file__).with_name("weights.json").read_text("utf-8"))
     return WeightTable(**{name: found[name] for name in WeightTable._fields})
 
 

@@ -40,6 +40,16 @@ COUNTERS = Registry(
 )
 """Beside these, ``fixed:N`` is N tokens a message."""
 
+_SOONER = Registry(
+    noun="vocabulary of rs-bpe",
+    group="",
+    table={
+        "o200k_base": "holdfast.tokens.rust:O200K_BASE",
+        "cl100k_base": "holdfast.tokens.rust:CL100K_BASE",
+    },
+)
+"""The same counts from the extra ``bpe``, taken where it is installed."""
+
 _ESTIMATE_ERROR = 0.1
 _DIGITS = 15  # of a number of tokens; no window is near it
 
@@ -86,9 +96,12 @@ def _named(name: str) -> TokenCounter:
 
 
 def _vocabulary(name: str, accuracy: Accuracy) -> TokenCounter:
-    try:
-        counter = COUNTERS.load(name)
-    except ImportError:  # tiktoken or its vocabularies are not installed
+    counter: object = None
+    for shelf in (_SOONER, COUNTERS):
+        with suppress(ImportError):
+            counter = shelf.load(name)
+            break
+    if counter is None:  # neither rs-bpe nor tiktoken with its vocabularies is installed
         counter = COUNTERS.load("estimate")
         if accuracy.kind != "unknown":
             accuracy = Accuracy("approximate", round((accuracy.error or 0.0) + _ESTIMATE_ERROR, 2))

