@@ -9,9 +9,11 @@ at. What is told again by a system's message is kept as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import ceil
 from typing import Any, Literal, get_args
 
 from holdfast.formats import read
@@ -32,7 +34,12 @@ _COMPANY = 0.5  # of the words around a thing: with them it still says what it i
 _STATEMENT = 0.8  # of the words of a statement: who repeats them repeats it
 _FEWEST = 3  # words of a statement
 _LONGEST = 160  # characters of a fact as it is shown
+_PLACES = 16  # of a thing after, that are looked at: one that stands in more is told alike there
 _WORD = re.compile(r"\w+")
+_WITHIN = re.compile(r"[\w,;:(] +$")
+_INDENT = 8  # characters before a name, that are looked at
+_Place = tuple[int, int]
+"""The number of a text, and where in it something begins."""
 _SHOWN = 20  # lost facts that a report lists
 _NAMES = frozenset({"path", "id", "capitalised", "compound", "hyphened", "camel"})
 
@@ -133,14 +140,15 @@ def evaluate(
             advice = "give the messages after it, or a result of compress"
             raise ConfigError("it is missing", place="after", advice=advice)
         before, after = restore(result), result.messages
-    told = _Told(_messages(after))
+    texts = _texts(_messages(after))
     asked = tuple(
         each if isinstance(each, Probe) else Probe(each[0], tuple(each[1])) for each in probes or ()
     )
     return Evaluation(
-        tuple(_facts(_messages(before), told)),
+        tuple(_facts(_messages(before), texts)),
         tuple(
-            Probe(probe.question, probe.expected, told.together(probe.expected)) for probe in asked
+            Probe(probe.question, probe.expected, _together(texts, probe.expected))
+            for probe in asked
         ),
     )
 
@@ -161,63 +169,98 @@ def _texts(messages: Sequence[Message]) -> list[str]:
 
 
 class _Told:
-    """What the conversation after says."""
+    """What the conversation after says; ``wanted`` are the things of the one before."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self.texts = _texts(messages)
-        self._whole = frozenset(self.texts)
-        self._low = [text.lower() for text in self.texts]
-        self._sets = [frozenset(terms(text)) for text in self.texts]
+    def __init__(self, texts: Sequence[str], wanted: Collection[str]) -> None:
+        self.whole = frozenset(texts)
+        self._texts, self._places = texts, _places(texts, wanted)
+        self._sets = [frozenset(terms(text)) for text in texts]
+        self._saying: defaultdict[str, list[int]] = defaultdict(list)
+        for number, held in enumerate(self._sets):
+            for word in held:
+                self._saying[word].append(number)
 
-    def names(self, thing: str, sources: Sequence[str]) -> bool:
+    def names(self, thing: str, sources: Iterable[str]) -> bool:
         """Whether the thing stands there with what stood around one of its places."""
-        holding = [text for text in sources if thing in text]
-        if any(text in self._whole for text in holding):
-            return True
         own = _words(thing)
-        company = [_words(passage) for passage in _around(self.texts, thing, _NEAR)]
-        for source in _around(holding, thing, _AROUND) if company else ():
+        places = self._places.get(thing, ())[:_PLACES]
+        company = [_words(near) for near in _around(self._texts, thing, places, _NEAR)]
+        for source in sources if company else ():
             wanted = _words(source) - own
             if any(len(wanted & held) >= _COMPANY * len(wanted) for held in company):
                 return True
         return False
 
     def says(self, statement: str) -> bool:
-        """Whether one message holds nearly all of the words."""
+        """Whether one message holds nearly all of the words, and so one of the rarest few."""
         wanted = frozenset(terms(statement))
-        return any(len(wanted & held) >= _STATEMENT * len(wanted) for held in self._sets)
+        rarest = sorted((self._saying.get(word, []) for word in wanted), key=len)
+        least = ceil(_STATEMENT * len(wanted))
+        likely = {n for held in rarest[: len(wanted) - least + 1] for n in held}
+        return any(len(wanted & self._sets[n]) >= least for n in likely)
 
-    def together(self, wanted: Sequence[str]) -> bool:
-        """Whether all of the words stand near each other in one message."""
-        if not wanted:
-            return True
-        first, *others = [word.lower() for word in wanted]
-        return any(
-            all(word in passage for word in others) for passage in _around(self._low, first, _NEAR)
-        )
+
+def _together(texts: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether all of the words stand near each other in one message."""
+    if not wanted:
+        return True
+    first, *others = [word.lower() for word in wanted]
+    low = [text.lower() for text in texts]
+    place = re.compile(rf"(?<!\w){re.escape(first)}(?!\w)")
+    places = [(n, found.start()) for n, text in enumerate(low) for found in place.finditer(text)]
+    near = _around(low, first, places, _NEAR)
+    return any(all(word in passage for word in others) for passage in near)
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower())) - STOP_WORDS
 
 
-def _around(texts: Sequence[str], thing: str, reach: int) -> Iterator[str]:
-    """What stands around each place of the thing as a whole word."""
-    place = re.compile(rf"(?<!\w){re.escape(thing)}(?!\w)")
-    for text in texts:
-        if thing in text:
-            for found in place.finditer(text):
-                yield text[max(0, found.start() - reach) : found.end() + reach]
+def _places(texts: Iterable[str], wanted: Collection[str]) -> Mapping[str, Sequence[_Place]]:
+    """Where each thing that is wanted stands as a whole word, found by its first letters or digits."""
+    known = frozenset(wanted)
+    forms: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+    for thing in known:
+        if first := _WORD.search(thing):
+            forms[first[0]].add((first.start(), len(thing)))
+    found: defaultdict[str, list[_Place]] = defaultdict(list)
+    for number, text in enumerate(texts):
+        for word in _WORD.finditer(text):
+            for before, length in forms.get(word[0], ()):
+                start = word.start() - before
+                thing = text[max(start, 0) : start + length]
+                if thing in known and not any(
+                    0 <= at < len(text) and _WORD.match(text, at)
+                    for at in (start - 1, start + length)
+                ):
+                    found[thing].append((number, start))
+    return found
 
 
-def _facts(messages: Sequence[Message], told: _Told) -> Iterator[Fact]:
-    """What the conversation says, each once, and whether it is told."""
-    sources = _texts(messages)
+def _around(
+    texts: Sequence[str], thing: str, places: Iterable[_Place], reach: int
+) -> Iterator[str]:
+    """What stands around each of the places of the thing."""
+    for number, start in places:
+        yield texts[number][max(0, start - reach) : start + len(thing) + reach]
+
+
+def _facts(messages: Sequence[Message], after: Sequence[str]) -> Iterator[Fact]:
+    """What the conversation says, each once, and whether it is told after it."""
+    texts = _texts(messages)
+    holding: defaultdict[str, list[int]] = defaultdict(list)
+    for number, text in enumerate(texts):
+        for thing in things(text):
+            if _kind(thing) is not None:
+                holding[thing].append(number)
+    places, told = _places(texts, holding), _Told(after, holding)
+    for thing, numbers in holding.items():
+        kind, stands = _kind(thing), places.get(thing, ())
+        if kind and (shape(thing) != "capitalised" or _is_name(thing, texts, stands)):
+            around = _around(texts, thing, stands, _AROUND)
+            kept = any(texts[number] in told.whole for number in numbers)
+            yield Fact(kind, thing, kept or told.names(thing, around))
     events = events_of(messages, range(len(messages)), {})
-    for thing in dict.fromkeys(each for text in sources for each in things(text)):
-        kind = _kind(thing)
-        if kind is not None and (shape(thing) != "capitalised" or _is_name(thing, sources)):
-            yield Fact(kind, thing, told.names(thing, sources))
     for event in events:
         if event.function == "words":
             yield from _statements(event, told)
@@ -230,12 +273,11 @@ def _kind(thing: str) -> Kind | None:
     return "numbers" if look == "number" else "names" if look in _NAMES else None
 
 
-def _is_name(thing: str, texts: Sequence[str]) -> bool:
+def _is_name(thing: str, texts: Sequence[str], places: Iterable[_Place]) -> bool:
     """Whether a capitalised word stands within a sentence, where no rule of spelling asks for it."""
-    if thing.lower() in STOP_WORDS:
-        return False
-    within = re.compile(rf"[\w,;:(] +{re.escape(thing)}(?!\w)")
-    return any(thing in text and within.search(text) is not None for text in texts)
+    return thing.lower() not in STOP_WORDS and any(
+        _WITHIN.search(texts[number], max(0, start - _INDENT), start) for number, start in places
+    )
 
 
 def _statements(event: Event, told: _Told) -> Iterator[Fact]:
