@@ -33,7 +33,15 @@ ProfileName = Literal[
 """A pipeline that comes with the package; a file of your own is given as a ``pathlib.Path``."""
 
 FormatName = Literal[
-    "anthropic", "bedrock", "converse", "gemini", "openai_chat", "openai_responses", "plain"
+    "anthropic",
+    "bedrock",
+    "converse",
+    "gemini",
+    "langchain",
+    "openai_chat",
+    "openai_responses",
+    "plain",
+    "pydantic_ai",
 ]
 """The form in which messages are written."""
 
@@ -71,6 +79,14 @@ ReportForm = Literal["html", "text"]
 """What a report is written as."""
 
 ToolProvider = Literal[
-    "anthropic", "bedrock", "converse", "gemini", "openai", "openai_chat", "openai_responses"
+    "anthropic",
+    "bedrock",
+    "converse",
+    "gemini",
+    "langchain",
+    "openai",
+    "openai_chat",
+    "openai_responses",
+    "pydantic_ai",
 ]
 """Whose form the schema of a tool has."""

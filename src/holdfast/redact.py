@@ -19,8 +19,8 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.text.concealed import (
     MASK,
     Counts,
+    masked_message,
     masked_parts,
-    masked_values,
     redacted_text,
     unmasked,
 )
@@ -83,6 +83,7 @@ class Masking:
     def __init__(self, redaction: Redaction) -> None:
         self.positions: set[int] = set(redaction.positions)
         self.counts: Counter[str] = Counter(redaction.counts)
+        self._wire = redaction.transcript.wire
         self._now: Origins = range(len(redaction.transcript))
         self._places: list[Origins] = [self._now] if redaction.edits else []
 
@@ -109,7 +110,7 @@ class Masking:
         kept: list[Mapping[int, object]] = []
         for taken, places in zip(reversed(steps), reversed(self._places), strict=True):
             gone = {i: origin for i in taken if (origin := places[i]) is None or origin not in seen}
-            masked = {i: masked_values(taken[i]) for i in gone}
+            masked = {i: masked_message(taken[i], self._wire) for i in gone}
             for i, (_, counts) in masked.items():
                 if counts:  # what was changed before it left is counted as it left
                     self._count(gone[i], {} if gone[i] in counted else counts)

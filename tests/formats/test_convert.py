@@ -173,7 +173,16 @@ def test_words_beside_results_follow_them_and_images_become_the_users():
     ]
 
 
-WIRES = ("openai_chat", "openai_responses", "anthropic", "bedrock", "gemini", "converse")
+WIRES = (
+    "openai_chat",
+    "openai_responses",
+    "anthropic",
+    "bedrock",
+    "gemini",
+    "converse",
+    "langchain",
+    "pydantic_ai",
+)
 
 
 def request() -> dict:

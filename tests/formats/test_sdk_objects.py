@@ -114,7 +114,7 @@ def test_an_object_that_is_no_message_is_refused_by_its_own_name():
         ),
         (
             {"type": "human", "content": "hi"},
-            "this is a message of LangChain; convert the messages first, with",
+            "this is a message of LangChain; leave the format out, or name langchain",
         ),
         (
             {"role": "user", "parts": [{"text": "hi"}]},

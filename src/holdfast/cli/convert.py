@@ -29,7 +29,8 @@ from holdfast.formats.convert import convert
     callback=known(FORMATS.load),
     required=True,
     metavar="P",
-    help="The form to write: openai_chat, openai_responses, anthropic, gemini, converse.",
+    help="The form to write: openai_chat, openai_responses, anthropic, gemini, converse, "
+    "langchain, pydantic_ai.",
 )
 @click.option(
     "--format",

@@ -15,6 +15,8 @@ FORMATS = Registry(
     "format",
     "formats",
     {
+        "langchain": "holdfast.formats.langchain:LangChain",
+        "pydantic_ai": "holdfast.formats.pydantic_ai:PydanticAI",
         "openai_responses": "holdfast.formats.openai_responses:OpenAIResponses",
         "gemini": "holdfast.formats.gemini:Gemini",
         "converse": "holdfast.formats.converse:Converse",

@@ -27,9 +27,10 @@ from holdfast.kernel.transcript import Format
 
 from . import named, read
 from .payloads import body_of
+from .rules.changes import original
 from .tool_schemas import described, tool_schema
 from .values import compact, is_object
-from .wire import BlockWire
+from .wire import BlockWire, ObjectWire
 
 Object = dict[str, Any]
 _MENDED = frozenset(
@@ -69,14 +70,19 @@ def convert(payload: object, to: str, format: str | None = None) -> Object:  # n
     talk = [turn for turn in turns if turn.role != "system"]
     if isinstance(form, BlockWire):
         written: Iterable[Any] = _in_blocks(form, talk)
-    elif form.name in _FLAT:
-        written = _FLAT[form.name](talk)
+    elif isinstance(form, ObjectWire) and form.name in _FLAT:
+        written = map(form.rebuilt, _FLAT[form.name](talk))
     else:
         advice = "known are the wires of vendors, such as openai_chat, anthropic and gemini"
         raise ConfigError(f"{to!r} is no wire to convert to", place="to", advice=advice)
     tools = _tools(body, source, transcript.messages)
     schemas = [tool_schema(form.name, *tool) for tool in tools]
-    return _BODIES[form.name](prompt, _mended(form, list(written)), schemas)
+    messages = _mended(form, list(written))
+    beside = _BODIES.get(form.name)
+    if beside:
+        return beside(prompt, messages, schemas)
+    first = [form.compose("system", prompt)] if prompt else []
+    return {"messages": first + messages} | _beside("tools", schemas)
 
 
 def to_anthropic(payload: object) -> Object:
@@ -109,7 +115,10 @@ def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
         if message.role == "assistant":
             said = list(message.parts)
         else:
-            yield Turn(message.role, message.parts)
+            own = cast("ObjectWire", message.wire).system_parts(original(message))
+            told = [part for k, part in enumerate(message.parts) if k not in own]
+            yield from ([Turn("system", tuple(message.parts[k] for k in own))] if own else [])
+            yield Turn(message.role, tuple(told))
     if said:
         yield Turn("assistant", tuple(said))
 
@@ -186,11 +195,11 @@ def _as_chat(turns: Sequence[Turn]) -> Iterator[Object]:
         results = [part for part in turn.parts if isinstance(part, ToolResult)]
         for result in results:
             yield {"role": "tool", "tool_call_id": result.call_id, "content": result.text}
-        content = [_shown(media) for result in results for media in result.media]
+        content = [shown(media) for result in results for media in result.media]
         calls: list[Object] = []
         for part in filter(_says, turn.parts):
             if isinstance(part, Media):
-                content.append(_shown(part))
+                content.append(shown(part))
             elif isinstance(part, Text | Opaque):
                 content.append({"type": "text", "text": part.text})
             elif isinstance(part, ToolCall):
@@ -214,7 +223,8 @@ def _address(media: Media) -> str:
     return media.source
 
 
-def _shown(media: Media) -> Object:
+def shown(media: Media) -> Object:
+    """The medium as a part of Chat Completions."""
     address = _address(media)
     if media.kind == "image":
         return {"type": "image_url", "image_url": {"url": address}}
@@ -282,11 +292,6 @@ def _beside(field: str, value: object) -> Object:
     return {field: value} if value else {}
 
 
-def _with_messages(system: str, messages: list[Any], tools: list[Object]) -> Object:
-    first = [{"role": "system", "content": system}] if system else []
-    return {"messages": first + messages} | _beside("tools", tools)
-
-
 def _with_items(system: str, messages: list[Any], tools: list[Object]) -> Object:
     return _beside("instructions", system) | {"input": messages} | _beside("tools", tools)
 
@@ -306,12 +311,12 @@ def _with_config(system: str, messages: list[Any], tools: list[Object]) -> Objec
     return _beside("system", told) | {"messages": messages} | _beside("toolConfig", config)
 
 
-_FLAT = {"openai_chat": _as_chat, "openai_responses": _as_items}
+_FLAT = {"openai_chat": _as_chat, "langchain": _as_chat, "openai_responses": _as_items}
 _BODIES = {
-    "openai_chat": _with_messages,
     "openai_responses": _with_items,
     "anthropic": _with_system,
     "bedrock": _with_system,
     "gemini": _with_contents,
     "converse": _with_config,
 }
+"""Wires that have the system prompt beside the messages."""

@@ -8,7 +8,7 @@ message of its own, right after the message that called; arguments of a call are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
@@ -94,7 +94,7 @@ class OpenAIChat(ObjectWire):
     name = "openai_chat"
     carriers = _CARRIERS
     enveloped = ObjectWire.enveloped | {"functions"}
-    rules = (
+    rules: tuple[Rule, ...] = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant", "tool", "function"),
         CallListNotEmpty(),
@@ -206,9 +206,9 @@ class OpenAIChat(ObjectWire):
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy that says these texts: for a call the JSON of its arguments, for a result its whole content."""
-        message = cast("Mapping[str, Any]", original)
+        message = self.view(original)
         if message["role"] == "tool" and type(message.get("content")) is str:
-            return {**message, "content": texts[0]}
+            return self.rebuilt({**message, "content": texts[0]}, original)
         return super().render(original, texts)
 
 

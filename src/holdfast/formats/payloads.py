@@ -26,8 +26,19 @@ ROLES: Mapping[str, Role] = {
 """Names of roles, and what they read as. Any other name reads as user; a vendor that refuses it has a rule."""
 
 
-_RESPONSES = ("function_call", "function_call_output", "reasoning")
-_LANGCHAIN = ("human", "ai", "system", "tool", "function")
+_STRANGERS = (
+    (
+        "this is an item of OpenAI's Responses API",
+        "openai_responses",
+        ("function_call", "function_call_output", "reasoning"),
+    ),
+    (
+        "this is a message of LangChain",
+        "langchain",
+        ("human", "ai", "system", "tool", "function"),
+    ),
+)
+"""What a message without a role may be, the name of its format, and its types there."""
 
 
 def body_of(payload: object) -> Mapping[str, Any]:
@@ -98,16 +109,9 @@ def role_of(original: object, place: str) -> Role:
 def _stranger(message: Mapping[str, Any]) -> tuple[str, str]:
     """Whose a message without a role is, and how it is read all the same; nothing where its type tells nothing."""
     kind = message.get("type")
-    if kind in _RESPONSES:
-        return (
-            "this is an item of OpenAI's Responses API",
-            "leave the format out, or name openai_responses",
-        )
-    if kind in _LANGCHAIN:
-        advice = (
-            "convert the messages first, with langchain_core.messages.convert_to_openai_messages"
-        )
-        return "this is a message of LangChain", advice
+    for whose, name, kinds in _STRANGERS:
+        if kind in kinds:
+            return whose, f"leave the format out, or name {name}"
     return "", ""
 
 

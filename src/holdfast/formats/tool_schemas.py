@@ -30,6 +30,10 @@ def _declared(described: Schema, parameters: Mapping[str, Any]) -> Schema:
     return {"functionDeclarations": [{**described, "parameters": parameters}]}
 
 
+def _defined(described: Schema, parameters: Mapping[str, Any]) -> Schema:
+    return {**described, "parameters_json_schema": parameters}
+
+
 def _specified(described: Schema, parameters: Mapping[str, Any]) -> Schema:
     return {"toolSpec": {**described, "inputSchema": {"json": parameters}}}
 
@@ -41,6 +45,8 @@ _WRITERS: Mapping[str, Callable[[Schema, Mapping[str, Any]], Schema]] = {
     "bedrock": _with_input,
     "gemini": _declared,
     "converse": _specified,
+    "langchain": _nested,
+    "pydantic_ai": _defined,
 }
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _PARAMETERS = (

@@ -53,7 +53,7 @@ class ObjectWire(Annotated, ABC):
 
     def aside(self, original: object) -> str:
         """Those texts, each on a line. Raises FormatError for what is nested too deeply to be read."""
-        message = cast("Mapping[str, Any]", original)
+        message = self.view(original)
         if len(message) == len(SPOKEN) and type(message.get("content")) is str:
             return ""
         try:
@@ -63,6 +63,20 @@ class ObjectWire(Annotated, ABC):
             raise FormatError(
                 "a message is nested too deeply, or holds itself", advice=advice
             ) from fault
+
+    def view(self, original: object) -> Mapping[str, Any]:
+        """The message as an object of JSON, as all else here reads it."""
+        return cast("Mapping[str, Any]", original)
+
+    def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
+        """The message of which this is the view; ``was`` is the one that it is a version of."""
+        del was
+        return value
+
+    def system_parts(self, message: Mapping[str, Any]) -> Sequence[int]:
+        """The parts of a user's message that are the system's words."""
+        del message
+        return ()
 
     def key(self, payload: object) -> str:
         """The field of a request body under which its messages stand; empty for a bare list."""
@@ -91,15 +105,16 @@ class ObjectWire(Annotated, ABC):
 
     def parts(self, original: object) -> tuple[Part, ...]:
         """The parts, in the message's own order."""
-        message = cast("Mapping[str, Any]", original)
+        message = self.view(original)
         parts = self.usual(message)
         return self._parts(message, "message") if parts is None else parts
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
         """A copy that says these texts: for a call the JSON of its arguments, for a result its whole content."""
-        message = cast("Mapping[str, Any]", original)
+        message = self.view(original)
         places = [path for _, path in self.located(message, "message")]
-        return rewritten(message, {places[index]: text for index, text in texts.items()})
+        now = rewritten(message, {places[index]: text for index, text in texts.items()})
+        return self.rebuilt(now, original)
 
     def compose(self, role: Role, text: str) -> object:
         """A new message."""
@@ -107,7 +122,7 @@ class ObjectWire(Annotated, ABC):
 
     def role(self, original: object) -> Role:
         """What the name of its role reads as."""
-        return self.named_role(original, "message")
+        return self.named_role(self.view(original), "message")
 
     def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
         """The messages of the payload with this envelope, and the rules of this format."""
@@ -118,21 +133,22 @@ class ObjectWire(Annotated, ABC):
 
     def _messages(self, payload: object) -> tuple[Message, ...]:
         messages: list[Message] = []
-        usual, field = self.usual, self.content
+        view, usual, field = self.view, self.usual, self.content
         for i, original in enumerate(self.listed(payload)):
+            value = view(original)
             try:
-                role, content = ROLES[original["role"]], original.get(field)
+                role, content = ROLES[value["role"]], value.get(field)
             except (KeyError, TypeError, AttributeError, IndexError):
-                role = self.named_role(original, f"{self.field}[{i}]")
-                content = original.get(field)
-            text = self._text(original, content)
+                role = self.named_role(value, f"{self.field}[{i}]")
+                content = value.get(field)
+            text = self._text(value, content)
             if text is not None and role != "tool":
-                bare = type(content) is str and len(original) == len(SPOKEN)
+                bare = type(content) is str and len(value) == len(SPOKEN)
                 messages.append(Message(role, original, self, text, None, "" if bare else None))
                 continue
-            parts = usual(original)
+            parts = usual(value)
             if parts is None:
-                parts = self._parts(original, f"{self.field}[{i}]")
+                parts = self._parts(value, f"{self.field}[{i}]")
             messages.append(Message(role, original, self, text, parts))
         return tuple(messages)
 
@@ -163,6 +179,26 @@ class ObjectWire(Annotated, ABC):
                         advice=advice,
                     )
         return parts
+
+
+class FrameworkWire(ObjectWire):
+    """A wire of a framework, whose messages are its objects, or the JSON that it writes of them.
+
+    ``objects``: what is written anew is an object too.
+    """
+
+    def __init__(self, *, objects: bool = False) -> None:
+        self.objects = objects
+
+    def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
+        """As on any wire; where one message is an object, so are those that are written."""
+        if self.objects or all(map(is_object, self.listed(payload))):
+            return super().transcript(payload, envelope)
+        return type(self)(objects=True).transcript(payload, envelope)
+
+    def compose(self, role: Role, text: str) -> object:
+        """A new message."""
+        return self.rebuilt(cast("Mapping[str, Any]", super().compose(role, text)))
 
 
 class BlockWire(ObjectWire):

@@ -24,6 +24,7 @@ from holdfast.http.threads import named_in_body, thread_of
 from holdfast.kernel.budget import Allowance, Budget
 from holdfast.kernel.compressor import Plan
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError
+from holdfast.kernel.messages import Viewing
 from holdfast.kernel.transcript import Transcript
 from holdfast.options import Options, check
 from holdfast.providers.vendor import refusal
@@ -240,17 +241,19 @@ class Fitter:
 
     def _viewed(self, request: _Request, origin: _Origin) -> _Viewed | None:
         """The view of a conversation; None where there is none."""
-        field = named(request.endpoint.format).key(request.body)
+        form = named(request.endpoint.format)
+        field = form.key(request.body)
         messages: object = request.body.get(field)
         if not is_list(messages) or not messages:
             return None
-        chain = chain_of(messages, f"{origin.owner}\0{request.endpoint.format}".encode())
+        views = list(map(form.view, messages)) if isinstance(form, Viewing) else messages
+        chain = chain_of(views, f"{origin.owner}\0{request.endpoint.format}".encode())
         sent = self.views.found(chain)
         said = origin.thread or named_in_body(request.body)
         if said:
             name = thread_of(origin.owner, said)
         else:
-            name = sent.thread if sent else self.views.thread(chain, _begins(messages))
+            name = sent.thread if sent else self.views.thread(chain, _begins(views))
         options = cast("Options", {**request.options, "thread": name})
         result: CompressionResult | None = None
         before = 0

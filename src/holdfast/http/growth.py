@@ -83,7 +83,7 @@ def chain_of(messages: Sequence[Any], seed: bytes) -> list[bytes]:
     links: list[bytes] = []
     link = blake2b(seed, digest_size=16)
     for message in messages:
-        link.update(msgspec.json.encode(_unmarked(message)))
+        link.update(msgspec.json.encode(_unmarked(message), enc_hook=repr))
         links.append(link.digest())
     return links
 

@@ -13,15 +13,15 @@ from langchain_core.messages import (
     BaseMessage,
     HumanMessage,
     convert_to_messages,
-    convert_to_openai_messages,
 )
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from holdfast.http.budgets import Budgets, Size
+from holdfast.http.endpoints import Endpoint
 from holdfast.http.fitter import Fitter
-from holdfast.integrations.adapter import fitted
 from holdfast.options import Options, lists_options
-from holdfast.trace import log
+
+_MESSAGES = Endpoint("openai", "langchain")
 
 
 class HoldfastMiddleware(AgentMiddleware[AgentState[Any], Any]):
@@ -62,15 +62,13 @@ class HoldfastMiddleware(AgentMiddleware[AgentState[Any], Any]):
 
     def _fitted(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         head: list[AnyMessage] = [request.system_message] if request.system_message else []
-        given = [*head, *request.messages]
-        found = _view(
-            self.fitter,
-            given,
-            thread=_thread_of(request),
-            model=_model_of(request.model),
-            tools=[_schema(tool) for tool in request.tools],
-        )
-        return request.override(messages=cast("list[AnyMessage]", found[len(head) :]))
+        body = {
+            "model": _model_of(request.model),
+            "tools": [convert_to_openai_tool(tool) for tool in request.tools],
+            "messages": [*head, *request.messages],
+        }
+        found = self.fitter.fit_body(body, _MESSAGES, thread=_thread_of(request))
+        return request.override(messages=found["messages"][len(head) :])
 
 
 def trim_messages(
@@ -97,7 +95,7 @@ def trim_messages(
     del strategy, allow_partial, end_on, start_on, include_system, text_splitter
     counted = cast("Options", {**_counting(token_counter), **options})
     fitter = Fitter(Budgets(max_tokens, target=1.0), counted)
-    return _view(fitter, convert_to_messages(messages))
+    return list(fitter.fit_body({"messages": convert_to_messages(messages)}, _MESSAGES)["messages"])
 
 
 def _counting(counter: Any) -> Options:
@@ -112,35 +110,6 @@ def _counting(counter: Any) -> Options:
         return {"model": _model_of(counter) or None}
     function = cast("Callable[[list[BaseMessage]], int]", counter)
     return {"counter": lambda text: function([HumanMessage(text)])}
-
-
-def _view(
-    fitter: Fitter, messages: Sequence[BaseMessage], *, thread: str = "", **beside: Any
-) -> list[BaseMessage]:
-    """The messages that fit; all of them where they have no form on the wire."""
-    try:
-        return fitted(fitter, messages, _outward, _inward, thread=thread, **beside)
-    except ValueError as fault:  # of LangChain, for a block that Chat Completions does not have
-        if fitter.redacts:
-            raise
-        log.warning("a request was sent as it was: %s", " ".join(str(fault).split()))
-        return list(messages)
-
-
-def _outward(message: BaseMessage) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", convert_to_openai_messages(message))
-
-
-def _inward(said: Mapping[str, Any], result: BaseMessage | None) -> BaseMessage:
-    """A result keeps its id, its name and its status."""
-    if result is not None:
-        return result.model_copy(update={"content": said["content"]})
-    (message,) = convert_to_messages([dict(said)])
-    return message
-
-
-def _schema(tool: Any) -> Mapping[str, Any]:
-    return convert_to_openai_tool(tool)
 
 
 def _model_of(model: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 Role = Literal["system", "user", "assistant", "tool"]
 """The four roles; ``developer`` is read as system, ``human`` as user, ``function`` as tool."""
@@ -119,6 +119,23 @@ class Annotated(Protocol):
 
     def aside(self, original: object) -> str:
         """What stands there and is counted; it is never edited."""
+        ...
+
+
+@runtime_checkable
+class Viewing(Protocol):
+    """A wire whose messages may be objects of a framework, each of which is read as an object of JSON."""
+
+    def view(self, original: object) -> Mapping[str, Any]:
+        """The message as an object of JSON; the very same where it is one."""
+        ...
+
+    def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
+        """The message of which this is the view.
+
+        ``was`` is the one that it is a version of: what the view does not tell stays as it is
+        there.
+        """
         ...
 
 

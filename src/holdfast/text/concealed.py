@@ -7,7 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from holdfast.kernel.messages import Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import (
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Viewing,
+    Wire,
+)
 from holdfast.kernel.registry import Registry
 from holdfast.text.memo import Memo
 
@@ -107,10 +117,22 @@ def masked_values(value: object) -> tuple[object, Counter[str]]:
     return (root[0] if counts else value), counts
 
 
+def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
+    """A caller's message without a secret, with the counts; the very same where there is none.
+
+    Of an object that has one, what the wire does not read is left out.
+    """
+    if isinstance(original, Mapping) or not isinstance(wire, Viewing):
+        return masked_values(cast("object", original))
+    value, counts = masked_values(wire.view(original))
+    counts |= masked_values(vars(original))[1]
+    return (wire.rebuilt(cast("Mapping[str, Any]", value)) if counts else original), counts
+
+
 def unmasked(message: Message) -> Counter[str]:
     """Secrets left in what a model or a tool said, and in parts of unknown type."""
     if message.role in ("assistant", "tool"):
-        return masked_values(message.original)[1]
+        return masked_message(message.original, message.wire)[1]
     counts: Counter[str] = Counter()
     for part in message.parts if message.plain is None else ():
         if isinstance(part, Opaque):

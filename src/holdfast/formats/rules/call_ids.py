@@ -55,7 +55,7 @@ class _CallIdRule(RewritingRule):
                 changes.setdefault(i, {})[path] = name
         for i, message in enumerate(messages):
             if i in changes:
-                yield made(message.wire, rewritten(original(message), changes[i]))
+                yield made(message.wire, rewritten(original(message), changes[i]), message)
             else:
                 yield message
 

@@ -52,24 +52,25 @@ class MessageByMessage(RewritingRule):
 
 
 def original(message: Message) -> Mapping[str, Any]:
-    """The caller's object; on the wires of this package it is always a mapping."""
-    return cast("Mapping[str, Any]", message.original)
+    """The caller's message as its wire views it: always a mapping."""
+    return _wire(message).view(message.original)
 
 
-def made(wire: Wire, value: Mapping[str, Any]) -> Message:
-    """A message of this wire."""
-    return Message(wire.role(value), value, wire)
+def made(wire: Wire, value: Mapping[str, Any], was: Message | None = None) -> Message:
+    """A message of this wire; ``was`` is the one that it is a version of."""
+    now = cast("BlockWire", wire).rebuilt(value, was and was.original)
+    return Message(wire.role(now), now, wire)
 
 
 def with_fields(message: Message, **fields: object) -> Message:
     """A copy of the message with these fields set."""
-    return made(message.wire, {**original(message), **fields})
+    return made(message.wire, {**original(message), **fields}, message)
 
 
 def without_field(message: Message, name: str) -> Message:
     """A copy of the message without this field."""
     fields = {field: value for field, value in original(message).items() if field != name}
-    return made(message.wire, fields)
+    return made(message.wire, fields, message)
 
 
 def blocks(message: Message) -> list[Block]:

@@ -56,7 +56,7 @@ class AsPublished(MessageByMessage):
         """With everything put right that can only have one meaning."""
         value = original(message)
         now = published(self._wire).mended(value, self._schema_of(message))
-        return message if now == value else made(message.wire, now)
+        return message if now == value else made(message.wire, now, message)
 
     def _schema_of(self, message: Message) -> Schema:
         return published(self._wire).roles.get(str(self._kind(original(message))), {})

@@ -1,0 +1,206 @@
+"""Messages of LangChain: its objects, and the JSON that its packages write of them.
+
+What this format does differently: a message has a ``type`` where others have a role; arguments of
+calls are objects; the content may hold blocks of the model's vendor, and there the calls once more,
+and its reasoning, which goes back as it came. The rest is as in Chat Completions, and is read as
+such. JSON may stand under ``data`` or ``kwargs``, as ``messages_to_dict`` and ``dumpd`` write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from holdfast.kernel.integrity import Rule
+from holdfast.kernel.messages import Media, MediaKind, Part, Reasoning, ToolResult
+from holdfast.kernel.registry import Registry
+
+from .convert import shown
+from .openai_chat import OpenAIChat
+from .paths import Located
+from .payloads import body_of, text_at
+from .rules.content import CallListNotEmpty, ContentGiven
+from .values import is_list, is_object, parsed_object
+from .wire import FrameworkWire
+
+_MAKERS = Registry(
+    "maker", "makers", {"messages": "langchain_core.messages.utils:convert_to_messages"}
+)
+"""What makes an object is loaded where objects are."""
+
+_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+    "chat": "",
+}
+"""Types of messages and their roles; one of a chat has a role of its own."""
+_TYPES: Mapping[str, str] = {role: kind for kind, role in _ROLES.items()} | {"developer": "system"}
+_REASONED = {"thinking": "thinking", "reasoning": "reasoning", "redacted_thinking": "data"}
+_UNSEEN = frozenset({*_REASONED, "tool_use", "tool_call", "function_call"})
+"""Blocks that are read elsewhere: as reasoning, and as calls."""
+_MEDIA: Mapping[str, MediaKind] = {
+    "image": "image",
+    "audio": "audio",
+    "video": "video",
+    "file": "document",
+    "document": "document",
+}
+
+
+class LangChain(FrameworkWire, OpenAIChat):
+    """Messages of ``langchain_core``."""
+
+    name = "langchain"
+    rules = tuple(
+        rule for rule in OpenAIChat.rules if not isinstance(rule, CallListNotEmpty | ContentGiven)
+    )
+
+    def recognises(self, payload: object) -> bool:
+        """Whether the first message has a type of LangChain's, and no role beside it."""
+        body = body_of(payload)
+        found: object = body.get(self.field) if body else payload
+        return is_list(found) and bool(found) and bool(_fields(found[0]))
+
+    def published(self, payload: object) -> tuple[Rule, ...]:
+        """None: the package checks the fields itself when a message is made."""
+        del payload
+        return ()
+
+    def view(self, original: object) -> Mapping[str, Any]:
+        """The message as Chat Completions has it; what is not its own is handed on as it is."""
+        fields = _fields(original)
+        if not fields:
+            return super().view(original)
+        kind, content = _type(fields), fields.get("content")
+        value: dict[str, Any] = {"role": _ROLES[kind] or fields.get("role"), "content": content}
+        if is_list(content):
+            value["content"] = [_block(block) for block in content if not _unseen(block)]
+            told = "\n".join(filter(None, map(_reasoned, content)))
+            value |= {"reasoning_content": told} if told else {}
+        if fields.get("tool_calls"):
+            value["tool_calls"] = list(map(_call, fields["tool_calls"]))
+        for field in ("name", "tool_call_id"):
+            if fields.get(field):
+                value[field] = fields[field]
+        return value | ({"status": "error"} if fields.get("status") == "error" else {})
+
+    def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
+        """The message of this view; of the one that it was it keeps what the view does not tell."""
+        fields = _fields(was)
+        old: Mapping[str, Any] = self.view(was) if fields else {}
+        if not fields or old["role"] != value.get("role"):
+            return self._made(value)
+        now: dict[str, Any] = {
+            field: each for field, each in value.items() if each != old.get(field)
+        }
+        if "content" in now and is_list(now["content"]):
+            now["content"] = list(_merged(fields["content"], now["content"]))
+        if "tool_calls" in now:
+            now["tool_calls"] = list(map(_own_call, now["tool_calls"]))
+        if not is_object(was):
+            return cast("Any", was).model_copy(update=now)
+        wrap = _wrap(was)
+        return {**was, wrap: {**was[wrap], **now}} if wrap else {**was, **now}
+
+    def located(self, message: Mapping[str, Any], place: str) -> Located:
+        """As in Chat Completions; reasoning stays, for it may be signed, and a result may be of a fault."""
+        for part, path in super().located(message, place):
+            if isinstance(part, Reasoning):
+                yield Reasoning(part.text, signed=True), path
+            elif isinstance(part, ToolResult) and message.get("status"):
+                yield part._replace(is_error=True), path
+            else:
+                yield part, path
+
+    def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
+        """As in Chat Completions, but for the result of a fault."""
+        return None if "status" in message else super().usual(message)
+
+    def _made(self, value: Mapping[str, Any]) -> object:
+        """A new message."""
+        kind = _TYPES[value["role"]]
+        fields = {field: each for field, each in value.items() if field != "role" and each}
+        made = {"type": kind, **fields, "content": value.get("content") or ""}
+        if "tool_calls" in fields:
+            made["tool_calls"] = list(map(_own_call, fields["tool_calls"]))
+        if not self.objects:
+            return made
+        make = cast("Callable[[list[object]], list[object]]", _MAKERS.load("messages"))
+        return make([made])[0]
+
+
+def _fields(message: object) -> Mapping[str, Any]:
+    """The fields of a message of LangChain's; none of anything else."""
+    fields: Mapping[str, Any] = {}
+    if is_object(message):
+        wrap = _wrap(message)
+        fields = {"type": message.get("type"), **message[wrap]} if wrap else message
+    elif hasattr(message, "additional_kwargs"):
+        fields = vars(message)
+    kind = _type(fields)
+    return fields if kind in _ROLES and ("role" in fields) == (kind == "chat") else {}
+
+
+def _wrap(message: Mapping[str, Any]) -> str:
+    """The field of the JSON under which the message itself stands; empty where it is not wrapped."""
+    return next((field for field in ("data", "kwargs") if is_object(message.get(field))), "")
+
+
+def _type(fields: Mapping[str, Any]) -> str:
+    """The type of the message, of a piece of a stream as of a whole one."""
+    kind = str(fields.get("type"))
+    return kind.removesuffix("MessageChunk").lower() if kind.endswith("Chunk") else kind
+
+
+def _unseen(block: object) -> bool:
+    return is_object(block) and block.get("type") in _UNSEEN
+
+
+def _reasoned(block: object) -> str:
+    field = _REASONED.get(str(block.get("type"))) if is_object(block) else None
+    return text_at(cast("Mapping[str, Any]", block), field, "content") if field else ""
+
+
+def _block(block: object) -> object:
+    """A block of the content as Chat Completions has it."""
+    if isinstance(block, str):
+        return {"type": "text", "text": block}
+    kind = _MEDIA.get(str(block.get("type"))) if is_object(block) else None
+    if kind is None or "file" in cast("Mapping[str, Any]", block):
+        return block
+    return shown(_medium(kind, cast("Mapping[str, Any]", block)))
+
+
+def _medium(kind: MediaKind, block: Mapping[str, Any]) -> Media:
+    source = block.get("source")
+    held: Mapping[str, Any] = source if is_object(source) else block
+    media_type = held.get("mime_type") or held.get("media_type") or ""
+    found = (held[field] for field in ("base64", "data", "url", "file_id", "id") if held.get(field))
+    return Media(kind, str(media_type), str(next(found, "")))
+
+
+def _merged(content: object, now: Sequence[Any]) -> Iterator[object]:
+    """The blocks as they are now, among them those that the view does not show."""
+    left = list(now)
+    for block in content if is_list(content) else ():
+        if _unseen(block):
+            yield block
+        elif left:
+            each = left.pop(0)
+            yield block if each == _block(block) else each
+    yield from left
+
+
+def _call(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = {"name": call.get("name"), "arguments": call.get("args")}
+    return {"id": call.get("id"), "type": "function", "function": function}
+
+
+def _own_call(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = call["function"]
+    arguments = function["arguments"]
+    given = arguments if is_object(arguments) else parsed_object(arguments)
+    return {"name": function["name"], "args": dict(given), "id": call["id"], "type": "tool_call"}

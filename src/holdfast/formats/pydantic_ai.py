@@ -1,0 +1,302 @@
+"""Messages of Pydantic AI: its objects, and the JSON that ``ModelMessagesTypeAdapter`` writes of them.
+
+What this format does differently: a message is a request or a response and has parts; the system's
+words are parts of a request, or its ``instructions``, of which the newest hold; results name their
+tool, and may be any value; what a user shows stands in a list with what is said. Calls of a vendor's
+own tools and their results are left as they are.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, cast
+
+from holdfast.kernel.errors import FormatError
+from holdfast.kernel.integrity import Rule, Violation
+from holdfast.kernel.messages import (
+    Media,
+    MediaKind,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+)
+from holdfast.kernel.registry import Registry
+from holdfast.kernel.transcript import Transcript
+
+from .paths import Located, Path
+from .payloads import (
+    body_of,
+    data_of,
+    is_address,
+    messages_of,
+    objects_at,
+    refuse,
+    schemas,
+    text_at,
+)
+from .rules.block_exchanges import BlockExchanges
+from .rules.call_ids import UniqueCallIds
+from .rules.changes import original
+from .rules.order import AtLeastOne
+from .values import compact, is_list, is_object, parsed_object
+from .wire import BlockWire, FrameworkWire
+
+_MAKERS = Registry("maker", "makers", {"messages": "pydantic_ai.messages:ModelMessagesTypeAdapter"})
+"""What makes an object is loaded where objects are."""
+
+_KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}
+_SYSTEM, _USER, _TEXT = "system-prompt", "user-prompt", "text"
+_SHOWN: Mapping[str, MediaKind] = {
+    "image-url": "image",
+    "audio-url": "audio",
+    "video-url": "video",
+    "document-url": "document",
+}
+_FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
+
+
+class _Makes(Protocol):
+    def validate_python(self, value: object) -> list[object]: ...
+
+
+class SystemPartsStay(Rule):
+    """A request with words of the system stays: they stand nowhere else."""
+
+    name = "system_parts_stay"
+
+    def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
+        """None: a request without them is taken."""
+        del messages
+        return iter(())
+
+    def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
+        """Every such request."""
+        return [i for i, m in enumerate(messages) if _system_parts(original(m))]
+
+
+def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
+    """Where the id of this call or result stands."""
+    del message
+    return ("parts", part, "tool_call_id")
+
+
+class PydanticAI(FrameworkWire, BlockWire):
+    """Messages of ``pydantic_ai``."""
+
+    name = "pydantic_ai"
+    content = "parts"
+    rules = (
+        AtLeastOne(),
+        SystemPartsStay(),
+        BlockExchanges(),
+        UniqueCallIds(_id_path, everywhere=False),
+    )
+
+    def recognises(self, payload: object) -> bool:
+        """Whether the first message is a request or a response with parts."""
+        body = body_of(payload)
+        found: object = body.get(self.field) if body else payload
+        return is_list(found) and bool(found) and bool(_fields(found[0]))
+
+    def read(self, payload: object, tools: object = None) -> Transcript:
+        """The transcript of the payload; the newest instructions and the tools are its envelope."""
+        views = map(_fields, reversed(messages_of(payload)))
+        told = next((view["instructions"] for view in views if view.get("instructions")), "")
+        envelope: tuple[Part, ...] = (Text(told),) if told else ()
+        given = body_of(payload).get("tools") if tools is None else tools
+        return self.transcript(payload, envelope + schemas(given))
+
+    def view(self, original: object) -> Mapping[str, Any]:
+        """The message with its parts as objects of JSON, each item of a user's prompt as a part."""
+        fields = _fields(original)
+        return {**fields, "parts": list(_split(fields))} if fields else super().view(original)
+
+    def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
+        """The message of this view; parts that are those of the one that it was stay the same."""
+        if not self.objects:
+            return value
+        parts: Sequence[object] = getattr(was, "parts", ())
+        own = {id(vars(part)): part for part in parts}
+        now = {**value, "parts": [own.get(id(part), part) for part in value["parts"]]}
+        return cast("_Makes", _MAKERS.load("messages")).validate_python([now])[0]
+
+    def named_role(self, original: object, place: str) -> Role:
+        """The model's, or a user's; the system's, where no other part is in it."""
+        fields = _fields(original)
+        if not fields:
+            advice = "give requests and responses of Pydantic AI, or leave the format out"
+            raise FormatError("this is no message of Pydantic AI", place=place, advice=advice)
+        role = _KINDS[fields["kind"]]
+        whole = 0 < len(fields["parts"]) == len(_system_parts(fields))
+        return "system" if whole else role
+
+    def system_parts(self, message: Mapping[str, Any]) -> Sequence[int]:
+        """The system's prompts in a request."""
+        return _system_parts(message)
+
+    def located(self, message: Mapping[str, Any], place: str) -> Located:
+        """The parts in their order."""
+        for k, part in objects_at(message, self.content, place):
+            yield _part(part, f"{place}.parts[{k}]", ("parts", k))
+
+    def alone(self, block: Mapping[str, Any]) -> str | None:
+        """The text of a part of a user's, the system's or the model's."""
+        text = block.get("content")
+        spoken = block.get("part_kind") in (_SYSTEM, _USER, _TEXT)
+        return text if spoken and type(text) is str else None
+
+    def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
+        """Nothing: what stands beside the parts is the framework's own."""
+        del message
+        return iter(())
+
+    def render(self, original: object, texts: Mapping[int, str]) -> object:
+        """A copy that says these texts; a result of any kind becomes a text."""
+        view = self.view(original)
+        parts = list(view["parts"])
+        for k, text in texts.items():
+            called = "args" in parts[k] and is_object(parts[k]["args"])
+            field = "args" if "args" in parts[k] else "content"
+            parts[k] = {**parts[k], field: parsed_object(text) if called else text}
+        return self.rebuilt({**view, "parts": parts}, original)
+
+    def compose(self, role: Role, text: str) -> object:
+        """A new message."""
+        return self.rebuilt(self.holding(role, [{"part_kind": _TEXT, "content": text}]))
+
+    def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """A message of these parts; a text in a request is a prompt."""
+        if role == "assistant":
+            return {"parts": list(blocks), "kind": "response"}
+        kind = _SYSTEM if role == "system" else _USER
+        parts = [{**b, "part_kind": kind} if b["part_kind"] == _TEXT else b for b in blocks]
+        return {"parts": parts, "kind": "request"}
+
+    def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
+        """A new part; reasoning stays behind."""
+        if isinstance(part, ToolCall):
+            given = dict(parsed_object(part.arguments))
+            called = {"tool_name": part.name, "args": given, "tool_call_id": part.id}
+            return {**called, "part_kind": "tool-call"}
+        if isinstance(part, ToolResult):
+            content = [part.text, *map(_medium, part.media)] if part.media else part.text
+            found = {"tool_name": name, "content": content, "tool_call_id": part.call_id}
+            failed = {"outcome": "failed"} if part.is_error else {}
+            return {**found, **failed, "part_kind": "tool-return"}
+        if isinstance(part, Media):
+            return {"content": [_medium(part)], "part_kind": _USER}
+        return None if isinstance(part, Reasoning) else {"content": part.text, "part_kind": _TEXT}
+
+
+def _fields(message: object) -> Mapping[str, Any]:
+    """The fields of a message of Pydantic AI's; none of anything else."""
+    fields: Mapping[str, Any] = {}
+    if is_object(message):
+        fields = message
+    elif hasattr(message, "parts") and hasattr(message, "kind"):
+        fields = vars(message)
+    known = fields.get("kind") in _KINDS and is_list(fields.get("parts"))
+    return fields if known else {}
+
+
+def _told(value: object) -> Mapping[str, Any]:
+    """The fields of a part or an item."""
+    return value if is_object(value) else vars(value)
+
+
+def _split(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for part in map(_told, fields["parts"]):
+        content = part.get("content")
+        if part.get("part_kind") == _USER and is_list(content) and len(content) > 1:
+            yield from ({**part, "content": [item]} for item in content)
+        else:
+            yield part
+
+
+def _system_parts(message: Mapping[str, Any]) -> Sequence[int]:
+    kinds = (_told(part).get("part_kind") for part in message.get("parts", ()))
+    return [k for k, kind in enumerate(kinds) if kind == _SYSTEM]
+
+
+def _part(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    kind, content = part.get("part_kind"), part.get("content")
+    if kind in (_SYSTEM, _TEXT):
+        return Text(text_at(part, "content", place)), (*path, "content")
+    if kind == _USER:
+        return _said(content, f"{place}.content"), (*path, "content")
+    if kind == "thinking":
+        return Reasoning(text_at(part, "content", place), bool(part.get("signature"))), path
+    if kind == "tool-call":
+        args = part.get("args")
+        told = args if isinstance(args, str) else compact(args or {}, f"{place}.args")
+        return ToolCall(_id(part, place), text_at(part, "tool_name", place), told), path
+    if kind == "tool-return" or (kind == "retry-prompt" and part.get("tool_name")):
+        failed = kind == "retry-prompt" or part.get("outcome", "success") != "success"
+        items = content if is_list(content) else [content]
+        media = tuple(filter(None, map(_shown, items)))
+        left = [item for item in items if not _shown(item)]
+        value = left if is_list(content) and not media else left[0] if len(left) == 1 else left
+        text = value if isinstance(value, str) else compact(value, f"{place}.content")
+        return ToolResult(_id(part, place), text, media, failed), path
+    if kind in ("retry-prompt", "retry-feedback"):
+        return Text(content if isinstance(content, str) else compact(content, place)), path
+    if kind == "file" and (medium := _shown(content)):
+        return medium, path
+    return Opaque(compact({k: v for k, v in part.items() if v is not None}, place)), path
+
+
+def _id(part: Mapping[str, Any], place: str) -> str:
+    value = text_at(part, "tool_call_id", place)
+    if not value:
+        advice = "a call and its result name the same id"
+        raise FormatError('there is no "tool_call_id"', place=place, advice=advice)
+    return value
+
+
+def _said(content: object, place: str) -> Part:
+    """What a user says or shows: one text, or a list of one item."""
+    item: object = content[0] if is_list(content) and len(content) == 1 else content
+    if isinstance(item, str):
+        return Text(item)
+    if is_list(item) and not item:
+        return Text("")
+    if medium := _shown(item):
+        return medium
+    told = _told(item) if is_object(item) or hasattr(item, "kind") else None
+    if told is None:
+        refuse(item, place, "give text, or a list of what is said and shown")
+    text = told.get("content")
+    return Text(text) if isinstance(text, str) else Opaque(compact(told, place))
+
+
+def _shown(item: object) -> Media | None:
+    """The medium that an item is; None for any other."""
+    if isinstance(item, str) or not (is_object(item) or hasattr(item, "kind")):
+        return None
+    fields = _told(item)
+    kind = str(fields.get("kind"))
+    media_type = str(fields.get("media_type") or fields.get("_media_type") or "")
+    family = _FAMILIES.get(media_type.partition("/")[0], "document")
+    if kind in _SHOWN:
+        return Media(_SHOWN[kind], media_type, str(fields.get("url")))
+    if kind == "uploaded-file":
+        return Media(family, media_type, str(fields.get("file_id")))
+    data = fields.get("data")
+    if kind != "binary" or data is None:
+        return None
+    return Media(family, media_type, b64encode(data).decode() if isinstance(data, bytes) else data)
+
+
+def _medium(media: Media) -> Mapping[str, Any] | str:
+    kind, data = data_of(media)
+    if data:
+        return {"data": data, "media_type": kind, "kind": "binary"}
+    if is_address(media.source):
+        return {"url": media.source, "kind": f"{media.kind}-url"}
+    return compact({"type": media.kind, "source": media.source})
