@@ -122,8 +122,8 @@ def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
 
     Of an object that has one, what the wire does not read is left out.
     """
-    if isinstance(original, Mapping) or not isinstance(wire, Viewing):
-        return masked_values(cast("object", original))
+    if not isinstance(wire, Viewing) or not hasattr(original, "__dict__"):
+        return masked_values(original)
     value, counts = masked_values(wire.view(original))
     counts |= masked_values(vars(original))[1]
     return (wire.rebuilt(cast("Mapping[str, Any]", value)) if counts else original), counts
