@@ -10,7 +10,7 @@ import holdfast
 from holdfast import names
 from holdfast.compressors import COMPRESSORS
 from holdfast.formats import FORMATS
-from holdfast.profiles import _ALIASES, load_profile, preset_names, profile_names
+from holdfast.profiles import load_profile, preset_names, profile_names
 from holdfast.reports import REPORTS
 
 TALK = [
@@ -119,7 +119,7 @@ def test_a_form_may_be_an_object(result):
 @pytest.mark.parametrize(
     ("type_of_names", "known"),
     [
-        (names.ProfileName, {*profile_names(), *preset_names(), *_ALIASES}),
+        (names.ProfileName, {*profile_names(), *preset_names()}),
         (names.FormatName, set(FORMATS.table)),
         (names.ProviderName, {*FORMATS.table, *FORMATS.aliases}),
         (names.StrategyName, {*COMPRESSORS.table, *COMPRESSORS.aliases, *preset_names()}),

@@ -56,6 +56,7 @@ TABLES = Registry(
         "budget": "holdfast.kernel.budget:Budget",
         "limits": "holdfast.calls.lineup:CallLimits",
         "cache": "holdfast.calls.cache:CompressionCache",
+        "costs": "holdfast.cost:Costs",
         "tiers": "holdfast.memory.tiers:TierSizes",
     },
 )

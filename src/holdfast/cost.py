@@ -9,48 +9,56 @@ compacted conversation begins with too is still cheap.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, inf
 from typing import Any
 
+from holdfast.compressors.knobs import check_knobs
 from holdfast.formats import read
 from holdfast.meter import meter_for
 from holdfast.providers.prices import Price, price_of
-from holdfast.result import CompressionResult, bare, message_list, restore
+from holdfast.result import CompressionResult, Net, bare, message_list, restore
 
 _MILLION = 1_000_000
+_FREE = Price(0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Net:
-    """What one call costs less for a compaction, in US dollars; ``spent`` is paid once."""
+class Costs:
+    """By what a conversation between trigger and limit is compacted now, or goes on as it is.
 
-    saved: float
-    """Tokens that are not sent, at the price of input."""
+    Over the limit it is always compacted.
+    """
 
-    lost: float
-    """The discount on tokens that the prompt cache held and the changed beginning loses."""
+    price: Price | None = None
+    """Of the model that gets the conversation; by default the list price of ``model``."""
 
-    spent: float
-    """What models and embedders were paid for it."""
+    calls: int = 10
+    """How many calls are still expected, the next one among them."""
 
-    each: float
-    """What every later call saves, when all of it is in the prompt cache."""
+    idle: float = 0.0
+    """Seconds since the last call; a session knows it."""
 
-    @property
-    def net(self) -> float:
-        """Of the first call: saved, less lost and spent."""
-        return self.saved - self.lost - self.spent
+    lifetime: float = 300.0
+    """Seconds for which the vendor's prompt cache holds what was sent: by default Anthropic's."""
 
-    @property
-    def calls(self) -> float:
-        """How many calls it takes until the compaction has paid for itself; infinite if never."""
-        if self.net >= 0:
-            return 1
-        return 1 + ceil(-self.net / self.each) if self.each > 0 else inf
+    cached: int | None = None
+    """Tokens at the beginning that the last call sent; by default all but the newest exchange."""
 
-    def over(self, calls: int) -> float:
-        """Of so many calls together."""
-        return self.net + max(0, calls - 1) * self.each
+    def __post_init__(self) -> None:
+        check_knobs(self)
+
+    def known(self, model: str | None) -> Costs | None:
+        """With the list price of the model, where none is stated; None where nobody knows it."""
+        price = self.price or (price_of(None, model) if model else None)
+        return replace(self, price=price) if price else None
+
+    def net(
+        self, before: int, after: int, *, shared: int, newest: int = 0, spent: float = 0.0
+    ) -> Net:
+        """The net of the next call; ``newest``: tokens of the newest exchange."""
+        held = before - newest if self.cached is None else self.cached
+        cached = held if self.idle < self.lifetime else 0
+        price = self.price or _FREE
+        return net_of(before, after, price, cached=cached, shared=shared, spent=spent)
 
 
 def net_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import takewhile
 from math import inf
 from typing import Any, cast
 
@@ -13,10 +14,11 @@ from holdfast.compressors import COMPRESSORS
 from holdfast.compressors.knobs import described
 from holdfast.compressors.pipeline import Pipeline, Stepwise, played
 from holdfast.compressors.summaries import Marks
+from holdfast.cost import Costs
 from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, model_of, named
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Share, tokens_of
+from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, Share, tokens_of
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
 from holdfast.kernel.flow import run_batch
@@ -32,6 +34,7 @@ from holdfast.result import (
     CompressionResult,
     Conversation,
     M,
+    Net,
     Step,
     TokenUsage,
     as_given,
@@ -44,6 +47,7 @@ from holdfast.tokens import window_of
 from holdfast.trace import traced
 
 _CONTINUES = "goes_on_elsewhere"
+_WAITS = "cheaper_to_wait"
 RECALL_TOOL = "recall"
 """The name of the tool by which a model gets an original back."""
 
@@ -184,6 +188,9 @@ class Job:
     done."""
     continues: str = ""
     """The field by which the request goes on from messages that only the vendor has."""
+    costs: Costs | None = None
+    waits: str = ""
+    """Why it would cost more to compact now than to go on, where costs decide."""
 
     @property
     def attempt(self) -> Attempt:
@@ -198,7 +205,7 @@ class Job:
     @property
     def fits(self) -> bool:
         """Whether there is nothing to do, or nothing that may be done."""
-        return bool(self.continues) or self.tokens <= self.trigger
+        return bool(self.continues or self.waits) or self.tokens <= self.trigger
 
     def unlocked(self, secret: object) -> Job:
         """The job with its secret known, to recognise texts written here, and with masked texts."""
@@ -232,6 +239,9 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
     marks, pinned = Marks(options.get("secret") or ""), _pinned(transcript, options.get("pin"))
     transcript = replace(transcript, pinned=pinned, prefers=choice.prefers, seal=marks)
     tokens = meter.total(transcript)
+    costs, waits = None if logged else costs_of(options, choice, model), ""
+    if costs and trigger < tokens <= allowed:
+        waits = _waits(costs, transcript, meter, target)
     lineup = Lineup.of(
         meter.text,
         options.get("llm"),
@@ -267,7 +277,47 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
         raises=options.get("on_failure") == "raise",
         conversation=conversation,
         continues=form.continues(payload) if isinstance(form, Continuing) else "",
+        costs=costs,
+        waits=waits,
     )
+
+
+def costs_of(options: Options, choice: Decision, model: str | None) -> Costs | None:
+    """What decides by cost, its price known; None where nothing does.
+
+    Raises ConfigError where a caller asked for it and nobody knows the price.
+    """
+    asked = options.get("costs")
+    known = (asked or Costs()).known(model) if asked or choice.by_cost else None
+    if asked and known is None:
+        problem = f"the price of {model!r} is not known" if model else "there is no price"
+        advice = "give Costs(price=Price(...)), or a model of `holdfast prices`"
+        raise ConfigError(problem, place="costs", advice=advice)
+    return known
+
+
+def _waits(costs: Costs, transcript: Transcript, meter: Meter, target: int) -> str:
+    """Why the conversation had better go on as it is; empty where it had better be compacted.
+
+    That it will be as large as the target and begin alike only with the system's messages is near
+    enough, and known before anything is done.
+    """
+    sizes, overhead = meter.sizes(transcript), meter.overhead(transcript.envelope)
+    shared = overhead + sum(sizes[i] for i in _system_head(transcript))
+    newest = sum(sizes[i] for i in transcript.newest)
+    net = costs.net(sum(sizes) + overhead, target, shared=shared, newest=newest)
+    return "" if net.over(costs.calls) > 0 else told_waiting(net, costs.calls)
+
+
+def told_waiting(net: Net, calls: int) -> str:
+    """A sentence on why compacting now does not pay."""
+    pays = f"only with call {net.calls:,.0f}" if net.calls < inf else "never"
+    return f"it fits, and compacting now would pay {pays}, of {calls:,} that are expected"
+
+
+def _system_head(transcript: Transcript) -> Iterator[int]:
+    roles = enumerate(message.role for message in transcript.messages)
+    return (i for i, _ in takewhile(lambda each: each[1] == "system", roles))
 
 
 def _recall_tool(transcript: Transcript) -> str:
@@ -312,6 +362,7 @@ class Decision:
     redact: bool = False
     trigger: Share = 1.0
     counter: str = ""
+    by_cost: bool = False
 
     def stepped(self, step: float) -> Compressor:
         """The strategy, in steps of this size if there is one."""
@@ -345,6 +396,7 @@ def chosen(options: Options) -> Decision:
                 profile.redact if redact is None else redact,
                 profile.trigger,
                 profile.counter,
+                profile.by_cost,
             )
         counter = profile.counter
     if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
@@ -444,8 +496,12 @@ def _idle(job: Job) -> Plan:
     told = "it fits already, and stays as it is: no secret is masked"
     if job.continues:
         told = f"{job.continues} goes on from messages that are not here: it is passed by"
-    idle = Plan.skip(_CONTINUES if job.continues else "within_budget", told)
+    idle = Plan.skip(_idle_reason(job), job.waits or told)
     return Plan(steps=tuple((step.name, idle) for step in steps))
+
+
+def _idle_reason(job: Job) -> str:
+    return _CONTINUES if job.continues else _WAITS if job.waits else "within_budget"
 
 
 class _Record:
@@ -526,7 +582,23 @@ def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionRe
         masked=tuple(sorted(masking.positions)) if masking else (),
         redacted=dict(sorted(masking.counts.items())) if masking else {},
         model_usage=job.runtime.usage(),
+        net=_net(job, now, tokens),
     )
+
+
+def _net(job: Job, now: Transcript, tokens: int) -> Net | None:
+    """What the compression is worth; None where nobody asked, or knows what a model cost."""
+    spent = job.runtime.usage().cost
+    if job.costs is None or spent is None:
+        return None
+    sizes, shared = job.allowance.meter.sizes(job.transcript), 0
+    for size, old, new in zip(sizes, job.transcript.messages, now.messages, strict=False):
+        if old.original is not new.original:
+            break
+        shared += size
+    shared += job.allowance.meter.overhead(job.transcript.envelope)
+    newest = sum(sizes[i] for i in job.transcript.newest)
+    return job.costs.net(job.tokens, tokens, shared=shared, newest=newest, spent=spent)
 
 
 def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, str]:
@@ -535,7 +607,7 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
     The first fault if nothing was done, else how it ended.
     """
     if job.fits:
-        return "skipped", _CONTINUES if job.continues else "within_budget"
+        return "skipped", _idle_reason(job)
     applied = any(step.applied for step in steps)
     if not applied:
         failed = [step for step in steps if step.status == "failed"]
@@ -550,6 +622,8 @@ def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met
 
     And roles that no provider has.
     """
+    if job.waits:
+        return job.waits
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
     if len(steps) == 1 and steps[0].reason != "nothing_may_go" and not (steps[0].applied or met):
         told = told or [steps[0].detail]

@@ -21,6 +21,7 @@ PresetName = Literal[
 
 ProfileName = Literal[
     PresetName,
+    "auto",
     "balanced",
     "cost_optimized",
     "economy",

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 from holdfast.calls.lineup import CallLimits
+from holdfast.cost import Costs
 from holdfast.kernel.compressor import Compressor
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
@@ -88,6 +89,9 @@ class Options(TypedDict, total=False):
     limits: CallLimits | None
     """How far calls of models and embedders may go."""
 
+    costs: Costs | None
+    """Let what it costs decide whether to compact between trigger and limit."""
+
     secret: str | None
     """By which what was written here before is known again; by default the store's own."""
 
@@ -147,3 +151,7 @@ def check(options: Options) -> None:
         raise ConfigError(
             f"{limits!r:.40} are no limits", place="limits", advice="give CallLimits(...)"
         )
+    costs = options.get("costs")
+    if not isinstance(cast("object", costs), Costs | None):
+        advice = "give holdfast.cost.Costs(...)"
+        raise ConfigError(f"{costs!r:.40} are no costs", place="costs", advice=advice)

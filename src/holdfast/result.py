@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
+from math import ceil, inf
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Generic, Literal, cast
 from warnings import warn
@@ -364,6 +365,39 @@ _SHOWN = Registry("view of a result", "views", {"report": "holdfast.reports:repo
 """What draws a result stands above it, and is loaded when it is asked for."""
 
 
+@dataclass(frozen=True, slots=True)
+class Net:
+    """What one call costs less for a compaction, in US dollars; ``spent`` is paid once."""
+
+    saved: float
+    """Tokens that are not sent, at the price of input."""
+
+    lost: float
+    """The discount on tokens that the prompt cache held and the changed beginning loses."""
+
+    spent: float
+    """What models and embedders were paid for it."""
+
+    each: float
+    """What every later call saves, when all of it is in the prompt cache."""
+
+    @property
+    def net(self) -> float:
+        """Of the first call: saved, less lost and spent."""
+        return self.saved - self.lost - self.spent
+
+    @property
+    def calls(self) -> float:
+        """How many calls it takes until the compaction has paid for itself; infinite if never."""
+        if self.net >= 0:
+            return 1
+        return 1 + ceil(-self.net / self.each) if self.each > 0 else inf
+
+    def over(self, calls: int) -> float:
+        """Of so many calls together."""
+        return self.net + max(0, calls - 1) * self.each
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class CompressionResult(Generic[M]):
     """The messages in the form in which they came, and everything that was done to them.
@@ -399,6 +433,8 @@ class CompressionResult(Generic[M]):
     redacted: Mapping[str, int] = field(default_factory=dict[str, int])
     model_usage: ModelUsage = field(default=NO_CALLS, compare=False)
     """What models and embedders were asked for it, and what that took."""
+    net: Net | None = None
+    """What it is worth, where that was asked for: by ``costs``, or by a profile that goes by cost."""
 
     @property
     def tokens(self) -> int:
@@ -520,6 +556,7 @@ class CompressionResult(Generic[M]):
             "usage": asdict(self.spent)
             | {"within": self.spent.within, "utilization": self.spent.utilization},
             "model_usage": self.model_usage.to_dict(),
+            "net": self.net and asdict(self.net),
             "metrics": self.metrics.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
             "conversation": _identity(self.messages),
@@ -566,6 +603,7 @@ class CompressionResult(Generic[M]):
             masked=tuple(data["masked"]),
             redacted=data["redacted"],
             model_usage=ModelUsage.from_dict(data["model_usage"]),
+            net=Net(**data["net"]) if data.get("net") else None,
         )
         steps: list[Step] = []
         after = message_list(plain)

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import cast
 
 from holdfast.kernel.registry import Registry
-from holdfast.result import CompressionResult, ModelUsage
+from holdfast.result import CompressionResult, ModelUsage, Net
 
 Facts = Mapping[str, str | int | float | bool]
 Annotate = Callable[[Facts], None]
@@ -53,8 +53,14 @@ def _facts(result: CompressionResult) -> Facts:
         "reason": result.reason,
         "budget_met": result.budget_met,
         "degraded": result.degraded,
+        **(_net(result.net) if result.net else {}),
         **_calls(result.model_usage),
     }
+
+
+def _net(net: Net) -> Facts:
+    """What it is worth, in US dollars."""
+    return {"net": net.net, **{f"net_{name}": value for name, value in asdict(net).items()}}
 
 
 def _calls(usage: ModelUsage) -> Facts:

@@ -7,7 +7,7 @@ import pytest
 import holdfast
 from holdfast import CallLimits, ConfigError
 from holdfast.cli import main
-from holdfast.cost import net_of, result_net
+from holdfast.cost import Costs, net_of, result_net
 from holdfast.providers.prices import Price, price_list, price_of
 from holdfast.providers.scripted import Scripted
 from tests.talks import agent_run
@@ -106,3 +106,123 @@ def test_prices_are_listed_with_source_and_day(capsys):
     assert json.loads(capsys.readouterr().out)["models"]["gpt-4o"]["input"] == 2.5
     assert main(["prices", "nobodys"]) == 2
     assert "nothing is kept under 'nobodys' in the price list" in capsys.readouterr().err
+
+
+OWN = """\
+["my-model"]
+input = 1.5
+output = 2
+cache_read = 0.5
+"""
+WIDE = holdfast.Budget(2_500, trigger=0.7)
+"""The talk below is between its trigger and its limit."""
+
+
+def test_between_trigger_and_limit_a_warm_cache_is_worth_more_than_a_compaction():
+    talk = agent_run(9)
+    assert 1_750 < holdfast.count(talk).total < 2_500
+    waits = holdfast.compress(talk, WIDE, costs=Costs(PRICE, calls=2))
+    assert waits.messages == talk
+    assert (waits.status, waits.reason) == ("skipped", "cheaper_to_wait")
+    assert "2 that are expected" in waits.detail
+    assert [step.reason for step in waits.steps] == ["cheaper_to_wait"] * 2
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [Costs(PRICE, calls=2, idle=301), Costs(PRICE, calls=500), Costs(Price(3.0), calls=1)],
+    ids=["the cache has let go", "many calls are expected", "the vendor has no cache"],
+)
+def test_it_is_compacted_where_that_pays(costs):
+    result = holdfast.compress(agent_run(9), WIDE, costs=costs)
+    assert result.status == "compacted"
+    assert result.tokens <= 1_750
+
+
+def test_over_the_limit_nothing_waits_and_without_being_asked_nothing_does():
+    talk = agent_run(9)
+    assert holdfast.compress(talk, 300, costs=Costs(PRICE, calls=1)).budget_met
+    assert holdfast.compress(talk, WIDE, model="claude-sonnet-4-5").status == "compacted"
+
+
+@pytest.mark.parametrize("profile", ["auto", "cost_optimized"])
+def test_a_profile_goes_by_cost_where_the_price_is_known(profile):
+    talk = agent_run(9)
+    told = holdfast.compress(talk, WIDE, profile=profile, model="claude-sonnet-4-5")
+    assert told.reason == "cheaper_to_wait"
+    assert holdfast.compress(talk, WIDE, profile=profile).status == "compacted"
+
+
+def test_a_price_that_nobody_knows_is_asked_for():
+    with pytest.raises(ConfigError, match="Costs\\(price="):
+        holdfast.compress(agent_run(3), 300, model="gpt-4o-but-mine", costs=Costs())
+    with pytest.raises(ConfigError, match="Costs.calls"):
+        Costs(calls=-1)
+
+
+def test_a_result_tells_its_net_in_json_report_and_log_record(caplog):
+    talk = agent_run(9)
+    with caplog.at_level("INFO", "holdfast"):
+        result = holdfast.compress(talk, 300, costs=Costs(PRICE, cached=0))
+    assert result.net.net == pytest.approx(result.metrics.tokens_saved * 3.0 / 1e6)
+    assert caplog.records[-1].holdfast["net"] == result.net.net
+    assert "net: saved 0.00" in result.report()
+    assert "net: saved 0.00" in result.report(form="html")
+    assert holdfast.CompressionResult.from_json(result.to_json()).net == result.net
+    assert holdfast.compress(talk, 300).net is None
+
+
+def test_a_session_waits_while_its_view_is_cached_and_compacts_when_it_is_not():
+    now = [1_000.0]
+    budget = holdfast.Budget(2_000, trigger=0.3, target=0.3)
+    run = agent_run(60)
+    reasons = {}
+    for pause in (1.0, 400.0):
+        with holdfast.Session(
+            "t", budget=budget, costs=Costs(PRICE, calls=2), vectors=False, clock=lambda: now[0]
+        ) as session:
+            reasons[pause] = []
+            for message in run[:16]:
+                now[0] += pause
+                session.append(message)
+                if message["role"] != "assistant":
+                    view = session.fit()
+                    assert view.budget_met
+                    reasons[pause].append(view.reason)
+            stats = session.stats()
+            assert stats.net == pytest.approx(
+                sum(event.facts.get("net", 0) for event in session.history())
+            )
+            assert (stats.waited > 0) == (pause < 300)
+            assert ("worth $" in session.report()) == (stats.net != 0)
+    assert "compacted" not in reasons[1.0]
+    assert "compacted" in reasons[400.0]
+
+
+def test_a_persons_own_prices_hold_before_the_list(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "prices.toml"
+    file.write_text(OWN)
+    assert main(["prices", "my-model", "--file", str(file), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["models"]["my-model"]["cache_read"] == 0.5
+    assert str(file) in told["source"]
+    assert main(["prices", "my-model"]) == 2
+    monkeypatch.setenv("HOLDFAST_PRICES", str(file))
+    result = holdfast.compress(
+        agent_run(9), 300, counter="o200k_base", costs=Costs(cached=0), model="my-model"
+    )
+    assert result.net.net == pytest.approx(result.metrics.tokens_saved * 1.5 / 1e6)
+
+
+@pytest.mark.parametrize("said", ["inputs = 1", "output = 1", "input = -1", 'input = "1"'])
+def test_what_is_no_price_is_told_with_its_line(said, tmp_path, capsys):
+    file = tmp_path / "prices.toml"
+    file.write_text(f"[mine]\n{said}\n")
+    assert main(["prices", "--file", str(file)]) == 2
+    assert f"{file}:1" in capsys.readouterr().err
+
+
+def test_costs_stand_in_a_configuration_file(tmp_path):
+    file = tmp_path / "holdfast.toml"
+    file.write_text('profile = "auto"\n[costs]\ncalls = 3\nidle = 400.0\n')
+    assert holdfast.load_config(file).options["costs"] == Costs(calls=3, idle=400.0)

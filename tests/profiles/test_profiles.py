@@ -67,7 +67,7 @@ def test_fast_and_balanced_are_there():
 def test_an_unknown_profile_names_the_known_ones():
     with pytest.raises(
         ConfigError,
-        match=r"there is no profile named 'fst'; did you mean 'fast'\? known are balanced, ",
+        match=r"there is no profile named 'fst'; did you mean 'fast'\? known are auto, balanced, ",
     ):
         load_profile("fst")
 

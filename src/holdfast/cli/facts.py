@@ -29,6 +29,7 @@ def summary(result: CompressionResult) -> dict[str, object]:
         "usage": asdict(usage) | {"within": usage.within, "utilization": usage.utilization},
         "metrics": result.metrics.to_dict(),
         "model_usage": result.model_usage.to_dict(),
+        "net": result.net and asdict(result.net) | {"net": result.net.net},
         "steps": steps_of(result),
     }
 

@@ -8,15 +8,20 @@ import click
 
 from holdfast.cli.terminal import mention, say, say_json
 from holdfast.kernel.errors import NotFoundError
-from holdfast.providers.prices import price_list, price_of
+from holdfast.providers.prices import Price, price_list, price_of
 
 _NAME = 42  # cells
 
 
 @click.command("prices")
 @click.argument("model", required=False)
+@click.option(
+    "--file",
+    metavar="FILE",
+    help="TOML or YAML with a table a model, before the list; by default HOLDFAST_PRICES names it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the prices as JSON.")
-def command(model: str | None, *, as_json: bool) -> int:
+def command(model: str | None, file: str | None, *, as_json: bool) -> int:
     r"""Print what a million tokens of each model cost in US dollars, or what those of MODEL do.
 
     Input, output, and input that the vendor's prompt cache holds or is to hold. The exit code is 2
@@ -26,10 +31,12 @@ def command(model: str | None, *, as_json: bool) -> int:
     holdfast prices --json
     holdfast prices claude-sonnet-4-5
     """
-    known = price_list()
-    rows = {each.model: (each.vendor, each.price) for each in known.models}
+    known = price_list(file)
+    rows: dict[str, tuple[str, Price]] = {}
+    for each in known.models:
+        rows.setdefault(each.model, (each.vendor, each.price))
     if model is not None:
-        price = price_of(None, model)
+        price = price_of(None, model, known)
         if price is None:
             raise NotFoundError(model, where="the price list")
         rows = {model: ("", price)}

@@ -58,6 +58,9 @@ class Profile:
     redact: bool = False
     """Whether secrets are masked before anything is stored, summarised or referred to."""
 
+    by_cost: bool = False
+    """Whether what it costs decides between trigger and limit, where the price is known."""
+
     steps: tuple[Compressor, ...] = ()
     """The strategies, in order of rising cost."""
 
@@ -75,7 +78,6 @@ PROFILE_KEYS = ("extends", *(field.name for field in fields(Profile)))
 
 _HERE = Path(__file__).parent
 _DESIGNS = _HERE.parent / "designs"
-_ALIASES = {"cost_optimized": "economy"}
 
 
 def profile_names() -> list[str]:
@@ -128,11 +130,10 @@ def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
     """The file of a profile that comes with the package, or of one in the folder."""
     if is_config_file(name):
         return read_config(name if folder is None else folder / name)
-    asked = _ALIASES.get(name, name)
     paths = _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
-    if asked not in paths:
+    if name not in paths:
         raise unknown_name("profile", name, [*profile_names(), *preset_names()])
-    return config_of(paths[asked].read_text("utf-8"), f"profile {asked}")
+    return config_of(paths[name].read_text("utf-8"), f"profile {name}")
 
 
 def _read(file: ConfigFile) -> Profile:

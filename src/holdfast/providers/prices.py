@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, cast
+
+from holdfast.config_files import check_keys, read_config
+from holdfast.kernel.errors import ConfigError
 
 _MILLION = 1_000_000
 
@@ -57,9 +62,42 @@ class PriceList:
         return next((each for each in self.models if re.search(each.pattern, name)), None)
 
 
+OWN = "HOLDFAST_PRICES"
+"""Of the environment: a file of prices that hold before those of the list."""
+
+
+def price_list(own: str | Path | None = None) -> PriceList:
+    """The list that comes with the package, behind a person's own file; that of ``HOLDFAST_PRICES``."""
+    listed, file = _listed(), str(own or os.environ.get(OWN, ""))
+    if not file:
+        return listed
+    source = f"{file} and {listed.source}"
+    return replace(listed, source=source, models=[*_own(file), *listed.models])
+
+
 @cache
-def price_list() -> PriceList:
-    """The list that comes with the package; ``tools/prices.py`` writes it."""
+def _own(file: str) -> Sequence[ListedPrice]:
+    """The prices of a TOML or YAML file, which has a table a model.
+
+    Raises ConfigError, with file and line, for what is no price.
+    """
+    read, known = read_config(file), [field.name for field in fields(Price)]
+    found: list[ListedPrice] = []
+    for name, said in read.data.items():
+        table = cast("Mapping[str, object]", said if isinstance(said, Mapping) else {})
+        check_keys(table, known, f"{read.origin(name)}: {name}")
+        numbers = [each for each in table.values() if isinstance(each, int | float) and each >= 0]
+        if "input" not in table or len(numbers) < len(table):
+            advice = "give input and output as US dollars for a million tokens"
+            raise ConfigError(f"{name!r} has no price", place=read.origin(name), advice=advice)
+        price = Price(**cast("Mapping[str, Any]", table))
+        found.append(ListedPrice("own", name, f"^{re.escape(name.lower())}$", price))
+    return found
+
+
+@cache
+def _listed() -> PriceList:
+    """The list that ``tools/prices.py`` writes."""
     text = files("holdfast.providers").joinpath("prices.json").read_text("utf-8")
     data = cast("Mapping[str, Any]", json.loads(text))
     models = [
@@ -74,7 +112,7 @@ _HERE = ("extractive", "scripted", "wordllama", "lexical")
 """How the names begin of what runs in this process."""
 
 
-def price_of(provider: object, name: str) -> Price | None:
+def price_of(provider: object, name: str, known: PriceList | None = None) -> Price | None:
     """The price that the provider brings, or the list price of the name.
 
     None if neither is known.
@@ -84,5 +122,5 @@ def price_of(provider: object, name: str) -> Price | None:
         return own
     if name.startswith(_HERE):
         return _FREE
-    found = price_list().find(re.split("[/:]", name)[-1].lower())
+    found = (known or price_list()).find(re.split("[/:]", name)[-1].lower())
     return found.price if found else None

@@ -19,6 +19,7 @@ from holdfast.reports.text import (
     told,
     trust,
     verdict,
+    worth,
 )
 from holdfast.result import CompressionResult
 from holdfast.text.visible import amount, one_line, plain, visible
@@ -140,6 +141,8 @@ def _facts(account: Account) -> str:
         "tokens saved": f"{metrics.tokens_saved:,}",
         "counts": trust(result.accuracy),
     }
+    for line in worth(result):
+        facts["worth"] = line
     if account.beside is None:
         facts["single messages"] = f"counted by {account.counter}, not as the totals"
     elif account.beside:

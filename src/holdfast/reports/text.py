@@ -181,9 +181,17 @@ def overview(result: CompressionResult) -> Iterator[str]:
     yield f"{one_line(result.strategy_name, _LONGEST_NAME)}: {tokens} tokens ({left}), {messages} messages"
     yield f"budget {usage.limit:,} tokens: {verdict(result)}"
     yield f"tokens are {trust(result.accuracy)}"
+    yield from worth(result)
     if result.steps:
         yield ""
         yield from steps(result)
+
+
+def worth(result: CompressionResult) -> Iterator[str]:
+    """A line on what it is worth, where that was asked for."""
+    if result.net:
+        net = result.net
+        yield f"${net.net:,.4f} net: saved {net.saved:,.4f}, cache lost {net.lost:,.4f}, models {net.spent:,.4f}"
 
 
 def steps(result: CompressionResult) -> Iterator[str]:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TypedDict
 
 from holdfast import options as compression
 from holdfast.calls.lineup import CallLimits, Lineup
-from holdfast.engine import chosen
+from holdfast.cost import Costs
+from holdfast.engine import chosen, costs_of
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.budget import Budget, Meter
+from holdfast.kernel.budget import Budget, Meter, Share
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.tiers import TierSizes
@@ -201,6 +202,7 @@ class ThreadOptions(TypedDict, total=False):
     embedder: EmbedderSpec | None
     cache: CompressionCache | None
     limits: CallLimits | None
+    costs: Costs | None
     background: bool
     clock: Callable[[], float]
 
@@ -225,6 +227,7 @@ class SessionOptions:
     embedder: EmbedderSpec | None = None
     cache: CompressionCache | None = None
     limits: CallLimits | None = None
+    costs: Costs | None = None
     background: bool = False
     meter: Meter = field(init=False)
     window: int | None = field(init=False)
@@ -236,6 +239,12 @@ class SessionOptions:
     redacts: bool = field(init=False)
     """Whether secrets are masked before a model sees them, as the profile or the caller says."""
 
+    trigger: Share = field(init=False)
+    """What starts a compaction where the budget says nothing: the profile's."""
+
+    known: Costs | None = field(init=False)
+    """By what a compaction is decided between trigger and limit, its price known."""
+
     def __post_init__(self) -> None:
         self._check()
         asked = compression.Options(
@@ -245,6 +254,7 @@ class SessionOptions:
             redact=self.redact,
             cache=self.cache,
             limits=self.limits,
+            costs=self.costs,
         )
         compression.check(asked)
         meter = meter_for(self.model, self.counter)
@@ -259,7 +269,10 @@ class SessionOptions:
         object.__setattr__(self, "meter", meter)
         object.__setattr__(self, "window", window)
         object.__setattr__(self, "lineup", lineup)
-        object.__setattr__(self, "redacts", chosen(asked).redact)
+        choice = chosen(asked)
+        object.__setattr__(self, "redacts", choice.redact)
+        object.__setattr__(self, "trigger", choice.trigger)
+        object.__setattr__(self, "known", costs_of(asked, choice, self.model))
 
     @property
     def asking(self) -> AskingCondenser | None:

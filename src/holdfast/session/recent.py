@@ -96,6 +96,18 @@ class Desk:
     usage: ModelUsage = field(default_factory=ModelUsage)
     """The calls of models that views took so far."""
 
+    seen: float | None = None
+    """When the last view was made."""
+
+    sent: int = 0
+    """Tokens of the last view."""
+
+    net: float = 0.0
+    """US dollars that views which were made anew are worth, where costs decide."""
+
+    waited: int = 0
+    """How often it was cheaper to let a view grow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -134,7 +146,8 @@ class Frame:
     ) -> Frame:
         """The frame of a fit that begins now."""
         limit = budget.tokens(options.window)
-        trigger = min(limit, tokens_of(1.0 if budget.trigger is None else budget.trigger, limit))
+        share = options.trigger if budget.trigger is None else budget.trigger
+        trigger = min(limit, tokens_of(share, limit))
         aim = tokens_of(1.0 if budget.target is None else budget.target, limit)
         target = min(trigger, aim)
         overhead = options.meter.overhead(thread.wire.read([], tools).envelope)

@@ -12,11 +12,11 @@ from string import Template
 from typing import Any
 
 from holdfast.memory.tiers import TIERS, Tier, TierStatistics
-from holdfast.result import ModelUsage
 from holdfast.text.concealed import redacted_text
 from holdfast.text.visible import amount, one_line, visible
 
 from .log import Thread
+from .recent import Desk
 from .state import Event, EventKind
 from .tiers import RULE, Tending
 
@@ -65,6 +65,12 @@ class Stats:
     cache_hits: int
     """Of these views prompts and texts that needed no call."""
 
+    net: float
+    """US dollars that the views which were made anew since then are worth, where costs decide."""
+
+    waited: int
+    """How often since then it was cheaper to let a view grow beyond its trigger."""
+
     fits: int
     """Views that were made, as far as the store was told of them: it is now and then, and at the end."""
 
@@ -85,9 +91,9 @@ class Stats:
         return asdict(self) | {"tiers": tiers}
 
 
-def stats_of(thread: Thread, tending: Tending, faults: Sequence[str], usage: ModelUsage) -> Stats:
+def stats_of(thread: Thread, tending: Tending, faults: Sequence[str], desk: Desk) -> Stats:
     """The thread in numbers, as it is now."""
-    state = thread.state
+    state, usage = thread.state, desk.usage
     return Stats(
         thread=thread.name,
         messages=state.messages,
@@ -108,6 +114,8 @@ def stats_of(thread: Thread, tending: Tending, faults: Sequence[str], usage: Mod
         model_requests=usage.requests,
         model_cost=usage.cost,
         cache_hits=usage.cached,
+        net=desk.net,
+        waited=desk.waited,
         fits=state.fits,
         spared=state.spared,
         held_messages=len(thread.held),
@@ -205,7 +213,8 @@ def _figures(story: Story) -> Iterator[str]:
         yield f"  recent turns begin at message {stats.since:,}: {tokens} as they were said"
     if story.saved:
         views = amount(stats.fits, "view")
-        yield f"  {amount(story.saved, 'token')} were not sent, over {views}"
+        worth = f"; views made anew are worth ${stats.net:,.4f}" if stats.net else ""
+        yield f"  {amount(story.saved, 'token')} were not sent, over {views}{worth}"
 
 
 def _changed(stats: Stats) -> dict[str, int]:
@@ -315,6 +324,7 @@ def _facts(story: Story) -> str:
     stats = story.stats
     facts = {
         "tokens not sent": f"{story.saved:,}, over {amount(stats.fits, 'view')}",
+        **({"views made anew are worth": f"${stats.net:,.4f}"} if stats.net else {}),
         "compactions": f"{stats.events.get('compaction', 0):,}",
         "looks into the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} brought "
         f"something back",

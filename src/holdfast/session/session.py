@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from holdfast.calls.lineup import CallLimits
+from holdfast.cost import Costs
 from holdfast.kernel.budget import Budget, BudgetLike
 from holdfast.kernel.errors import ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
@@ -105,7 +106,8 @@ class Session:
     ``condenser`` makes the warm and the cold form of what leaves hot, by default by rule. ``clock``
     tells the time, in seconds since 1970 UTC.
 
-    ``llm``, ``embedder``, ``cache`` and ``limits`` are those of ``compress``. The model writes the
+    ``llm``, ``embedder``, ``cache``, ``limits`` and ``costs`` are those of ``compress``; how long no
+    view was made and what the last one held is known here, also to what decides by cost. The model writes the
     forms, each held against the original; until one is there that of the rule stands, and the next
     tending puts it in its place. The embedder tells which segments come near to what is being
     talked about; they stay longer. Both are asked by ``append``, with ``background`` in a thread of
@@ -135,6 +137,7 @@ class Session:
         embedder: EmbedderSpec | None = None,
         cache: CompressionCache | None = None,
         limits: CallLimits | None = None,
+        costs: Costs | None = None,
         background: bool = False,
         clock: Callable[[], float] = time,
     ) -> None:
@@ -158,6 +161,7 @@ class Session:
             embedder,
             cache,
             limits,
+            costs,
             background,
         )
         kept = InProcessStore() if store is None else open_store(store)
@@ -367,6 +371,7 @@ class Session:
             if not view.budget_met:
                 view = replace(view, smallest=self._smallest(view, query, tools))
             self._thread.viewed(view.tokens)
+            self._desk.seen, self._desk.sent = self._thread.now(), view.tokens
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and view.smallest is not None:
             reason = "what must stay is larger"
@@ -397,7 +402,7 @@ class Session:
         """How much there is, and where it is, once the tiers are up to date."""
         with self._turn:
             self._upkeep.looked()
-            return stats_of(self._thread, self._tending, self.faults, self._desk.usage)
+            return stats_of(self._thread, self._tending, self.faults, self._desk)
 
     def tiers(self) -> Tiers:
         """The segments of each tier, brought up to date, in the forms that they have there."""
@@ -477,7 +482,7 @@ class Session:
         with self._turn:
             self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look
             stats, events = (
-                stats_of(self._thread, self._tending, self.faults, self._desk.usage),
+                stats_of(self._thread, self._tending, self.faults, self._desk),
                 list(self._thread.events()),
             )
             told = self._past.texts(recalled_positions(events))

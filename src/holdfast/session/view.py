@@ -16,7 +16,7 @@ from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format
-from holdfast.result import CompressionMetrics, CompressionResult, ModelUsage
+from holdfast.result import CompressionMetrics, CompressionResult, ModelUsage, Net
 from holdfast.text.visible import amount
 from holdfast.validity import repair
 
@@ -54,6 +54,9 @@ class View:
 
     smallest: int | None = None
     """Where the budget is not met, tokens of one that would be."""
+
+    net: Net | None = None
+    """What it is worth that the view was made anew, where costs decide that."""
 
     @property
     def budget_met(self) -> bool:
@@ -129,7 +132,8 @@ class Fit:
         )
         part = Part(originals, self.limit - left, (), head, self.thread.state.messages, 0)
         view = self._composed(part, Recollection(), "everything_fits")
-        return view if view.tokens <= self.frame.trigger else None
+        due = view.tokens > self.frame.trigger and self._pays(view.tokens)
+        return None if due else view
 
     # a question about the past
 
@@ -160,7 +164,8 @@ class Fit:
             return self._anew(None, past, "compacted", "" if state.made else _OUTGREW)
         if self.limit > _ROOMIER * state.made.limit:
             return self._anew(None, past, "compacted", _WIDER)
-        if part.tokens + self._cost(past.text) > self.frame.trigger:
+        whole = part.tokens + self._cost(past.text)
+        if whole > self.frame.trigger and self._pays(whole):
             return self._anew(part, past, "compacted", _OUTGREW)
         shown = self._shown(state.made.far, is_talk=state.made.is_talk)
         if not (shown.start and self._asks(part, past)):
@@ -171,6 +176,27 @@ class Fit:
         asked = of_the_newest(self.thread)
         past = self._looked_up(asked, min(free, most), shown)
         return self._remembered(asked, past, self._composed(part, past, "recalled"))
+
+    def _net(self, before: int, after: int, spent: float = 0.0) -> Net | None:
+        """What a view that is made anew is worth; None where costs decide nothing.
+
+        The system's messages and the pins are all that both are sure to begin with.
+        """
+        costs, seen = self.frame.options.known, self.desk.seen
+        if costs is None:
+            return None
+        idle = costs.lifetime if seen is None else self.thread.now() - seen
+        shared = self.frame.overhead + sum(map(self.frame.size, self.frame.fixed.values()))
+        now = replace(costs, idle=idle, cached=self.desk.sent)
+        return now.net(before, after, shared=shared, spent=spent)
+
+    def _pays(self, tokens: int) -> bool:
+        """Whether to make a view of so many tokens anew: always, if it has no room."""
+        costs, net = self.frame.options.known, self._net(tokens, self.frame.target)
+        if costs is None or net is None or tokens > self.limit or net.over(costs.calls) > 0:
+            return True
+        self.desk.waited += 1
+        return False
 
     def _asks(self, part: Part, past: Recollection) -> bool:
         """Whether the user said something since that the view knows too little of."""
@@ -192,6 +218,9 @@ class Fit:
         """
         asked, past, state = of_the_newest(self.thread), standing, self.thread.state
         scope, is_talk = self.recent.scope(last), self.recent.is_talk()
+        whole = self._cost(past.text)
+        whole += last.tokens if last else self.frame.overhead + state.tokens
+        asked_before = len(self.desk.usage.calls)
         if not is_idle(self.thread):
             shown = self._shown(scope.far, is_talk=is_talk)
             room = max(0, self.room - self.limit + self.frame.target)
@@ -202,18 +231,22 @@ class Fit:
         if part.tokens + self._cost(past.text) > self.frame.target and past.text:
             past = Recollection()
             part, made = self.recent.made(scope, target, self._told(""), is_talk=is_talk)
+        calls = replace(self.desk.usage, calls=self.desk.usage.calls[asked_before:])
+        net = self._net(whole, part.tokens + self._cost(past.text), calls.cost or 0.0)
+        self.desk.net += net.net if net else 0.0
         if why:
             facts = {
                 "from": state.since,
                 "to": part.since,
                 "tokens": part.tokens,
                 "room": self.room,
+                **({"net": net.net} if net else {}),
             }
             self.thread.record_if_current("compaction", why, facts)
         self.recent.keep(part, made)
         view = self._remembered(asked, past, self._composed(part, past, reason))
         self.thread.save()  # another process goes on from this view
-        return view
+        return replace(view, net=net)
 
     def _growth(self) -> int:
         """What is left free for what comes.
