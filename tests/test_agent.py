@@ -5,10 +5,13 @@ import json
 
 import pytest
 from openai.types.chat import ChatCompletionMessage
+from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage
 
 import holdfast
 from holdfast.agent import AgentLoop, FunctionTool, remember_tool
 from holdfast.agent.tools import told
+from holdfast.formats import named
+from holdfast.formats.convert import convert
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.session import Session
 from tests.session.talks import talk
@@ -75,23 +78,45 @@ def test_every_model_call_of_a_long_tool_loop_fits_and_is_valid(session):
         assert "find it" in [message["content"] for message in sent]
 
 
-def test_it_runs_on_the_messages_api_too():
-    def reply(messages, tools):
-        if len(messages) > 2:
-            return {"role": "assistant", "content": [{"type": "text", "text": "done"}]}
-        calls = [
-            {"type": "tool_use", "id": name, "name": "read", "input": {}} for name in ("a", "b")
+@pytest.mark.parametrize(
+    "wire", ["openai_chat", "openai_responses", "anthropic", "gemini", "converse"]
+)
+def test_it_runs_on_every_wire(wire):
+    def on_wire(message):
+        body = convert([{"role": "user", "content": "go"}, message], wire)
+        said = [
+            each.original for each in named(wire).read(body).messages if each.role == "assistant"
         ]
-        return {"role": "assistant", "content": calls}
+        return said if wire == "openai_responses" else said[0]
 
-    session = Session("t", budget=BUDGET, format="anthropic")
-    AgentLoop(
-        reply,
-        session,
-        [FunctionTool({"name": "read", "input_schema": {}}, lambda arguments: "out")],
-    ).run("go")
-    assert [len(message["content"]) for message in session.messages()[2:3]] == [2]
-    assert holdfast.validate(session.messages(), provider="anthropic") == []
+    done = on_wire({"role": "assistant", "content": "done"})
+    replies = [on_wire(calling("a", "b")), on_wire(calling("c")), done]
+    tool = FunctionTool({"name": "read", "input_schema": {}}, lambda arguments: "out")
+    with Session("t", budget=BUDGET, format=wire) as session:
+        assert AgentLoop(Model(*replies), session, [tool]).run("go") == done
+        messages = session.messages()
+    assert holdfast.validate(messages, provider=wire) == []
+    read = named(wire).read(messages).messages
+    assert [result.text for each in read for result in each.results] == ["out"] * 3
+    assert [call.name for each in read for call in each.calls] == ["read"] * 3
+
+
+def test_a_model_may_answer_with_the_items_of_openais_package():
+    call = {"type": "function_call", "call_id": "a", "name": "read", "arguments": "{}"}
+    said = {"type": "output_text", "text": "done", "annotations": []}
+    message = {"type": "message", "id": "m", "role": "assistant", "status": "completed"}
+    items = [
+        ResponseFunctionToolCall.model_validate(call),
+        ResponseOutputMessage.model_validate({**message, "content": [said]}),
+    ]
+    with Session("t", budget=BUDGET, format="openai_responses") as session:
+        AgentLoop(Model(items[:1], items[1:]), session, [reading("out")]).run("go")
+        messages = session.messages()
+    assert holdfast.validate(messages, provider="openai_responses") == []
+    assert [each.get("type") for each in messages[1:3]] == [
+        "function_call",
+        "function_call_output",
+    ]
 
 
 @pytest.mark.parametrize(

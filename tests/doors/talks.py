@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.formats.convert import convert
+
 
 def output(n: int, lines: int = 60) -> str:
     """What a tool gave in round ``n``: a log, and a line that is told nowhere else."""
@@ -45,3 +47,21 @@ def claude(rounds: int, lines: int = 60) -> list[dict[str, Any]]:
 PARAMETERS = {"type": "object", "properties": {"shard": {"type": "integer"}}, "required": ["shard"]}
 CHAT_TOOL = {"type": "function", "function": {"name": "read_log", "parameters": PARAMETERS}}
 CLAUDE_TOOL = {"name": "read_log", "description": "Read a log.", "input_schema": PARAMETERS}
+
+
+PATHS = {
+    "openai_chat": "/v1/chat/completions",
+    "openai_responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+    "gemini": "/v1beta/models/gemini-2.5-pro:generateContent",
+}
+MODELS = {"anthropic": "claude-opus-4-8", "gemini": "gemini-2.5-pro"}
+
+
+def request(wire: str, messages: list[dict[str, Any]], *, stream: bool = False) -> tuple[str, Any]:
+    """The path and the body of a request on this wire, of messages of Chat Completions."""
+    body = convert({"messages": messages, "tools": [CHAT_TOOL]}, wire)
+    if wire == "gemini":
+        return PATHS[wire].replace(":g", ":streamG") + "?alt=sse" if stream else PATHS[wire], body
+    beside = {"max_tokens": 99} if wire == "anthropic" else {}
+    return PATHS[wire], {**body, **beside, "model": MODELS.get(wire, "gpt-4o"), "stream": stream}

@@ -14,7 +14,11 @@ import pytest
 import zstandard
 
 import holdfast
+from holdfast.formats import named
+from holdfast.formats.convert import convert
+from holdfast.formats.tool_schemas import described
 from holdfast.kernel.errors import ConfigError
+from holdfast.proxy.recalls import _alone
 from holdfast.proxy.settings import Settings
 from tests.doors import talks
 from tests.doors.provider import Provider
@@ -45,13 +49,16 @@ def claude(rounds=30, **more):
     return {"model": "claude-opus-4-8", "max_tokens": 99, "messages": talks.claude(rounds), **more}
 
 
-@pytest.mark.parametrize(("path", "body"), [(CHAT, chat()), (CLAUDE, claude())])
-def test_what_does_not_fit_is_fitted_and_valid(provider, address, path, body):
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("wire", talks.PATHS)
+def test_what_does_not_fit_is_fitted_and_valid(provider, address, wire, stream):
+    path, body = talks.request(wire, talks.chat(30), stream=stream)
     assert post(address + path, body).status_code == 200
     sent = provider.asked[0]
-    assert sent.path == path
-    assert holdfast.validate(sent.body, provider=sent.wire) == []
-    assert holdfast.count(sent.body, model=body["model"], format=sent.wire).total <= 8_000
+    assert (sent.path, sent.wire) == (path, wire)
+    assert holdfast.validate(sent.body, provider=wire) == []
+    model = talks.MODELS.get(wire, "gpt-4o")
+    assert holdfast.count(sent.body, model=model, format=wire).total <= 8_000
 
 
 def test_what_fits_goes_through_byte_for_byte_with_its_headers(provider, address):
@@ -327,36 +334,64 @@ def wide():
     return messages
 
 
-def test_the_model_gets_an_original_back_and_the_client_sees_nothing_of_it(provider, tmp_path):
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("wire", talks.PATHS)
+def test_the_model_gets_an_original_back_and_the_client_sees_nothing_of_it(
+    provider, tmp_path, wire, stream
+):
+    options = {"store": f"sqlite:///{tmp_path}/originals.db"}
+    path, body = talks.request(wire, wide(), stream=stream)
+    with proxy(provider.url, options=options, recall=True) as address:
+        post(address + path, body)
+        first = provider.asked[0]
+        key = _reference(first.raw)[1].decode()
+        names = [name for name, _, _ in described(first.body["tools"])]
+        assert names == ["read_log", "recall"]
+        provider.calls.append(("recall", {"key": key, "pattern": "shard-77"}))
+        answer = post(address + path, body)
+    assert answer.status_code == 200
+    assert "recall" not in answer.text
+    last = provider.asked[-1]
+    assert len(provider.asked) == 3
+    assert b"token-4711" in last.raw
+    messages = last.body[named(wire).key(last.body)]
+    assert "token-4711" in str(messages[-1])
+    assert holdfast.validate(last.body, provider=wire) == []
+
+
+@pytest.mark.parametrize("wire", talks.PATHS)
+def test_calls_beside_that_of_an_original_are_left_for_the_model_to_make_again(wire):
+    calls = [("a", "recall"), ("b", "read_log")]
+    tools = [
+        {"id": i, "type": "function", "function": {"name": n, "arguments": "{}"}} for i, n in calls
+    ]
+    form = named(wire)
+    asked = {"role": "user", "content": "Why?"}
+    said = convert([asked, {"role": "assistant", "content": None, "tool_calls": tools}], wire)
+    spoken = [m for m in form.read(said).messages if m.role == "assistant"]
+    kept = [each for m in spoken if (each := _alone(form, m, frozenset({"a"})))]
+    assert [c.name for m in form.read(kept).messages for c in m.calls] == ["recall"]
+
+
+@pytest.mark.parametrize(
+    ("wire", "beside"),
+    [
+        ("openai_responses", {"previous_response_id": "resp_1"}),
+        ("openai_responses", {"background": True}),
+        ("openai_chat", {"n": 2}),
+        ("gemini", {"generationConfig": {"candidateCount": 2}}),
+        ("gemini", {"tools": [{"google_search": {}}]}),
+        ("openai_chat", {"tools": 7}),
+    ],
+)
+def test_where_one_more_tool_would_change_the_request_none_is_offered(
+    provider, tmp_path, wire, beside
+):
+    path, body = talks.request(wire, talks.chat(1))
     options = {"store": f"sqlite:///{tmp_path}/originals.db"}
     with proxy(provider.url, options=options, recall=True) as address:
-        body = {"model": "gpt-4o", "messages": wide(), "tools": [talks.CHAT_TOOL]}
-        post(address + CHAT, body)
-        key = _reference(provider.asked[0].raw)[1].decode()
-        assert [t["function"]["name"] for t in provider.asked[0].body["tools"]] == [
-            "read_log",
-            "recall",
-        ]
-        provider.calls.append(("recall", {"key": key, "pattern": "shard-77"}))
-        answer = post(address + CHAT, body)
-        assert answer.json()["choices"][0]["message"]["content"] == "fine"
-        last = provider.asked[-1].body["messages"]
-        assert "token-4711" in last[-1]["content"]
-        assert holdfast.validate(provider.asked[-1].body, provider="openai") == []
-        for wire in ("stream", "anthropic"):
-            provider.calls.append(("recall", {"key": key, "pattern": "shard-77"}))
-            if wire == "stream":
-                told = post(address + CHAT, {**body, "stream": True}).text
-            else:
-                messages = [
-                    {"role": "user", "content": "Why?"},
-                ]
-                told = post(
-                    address + CLAUDE, {**claude(1), "messages": messages, "stream": True}
-                ).text
-            assert "recall" not in told
-            assert provider.asked[-1].raw != provider.asked[-2].raw
-        assert "end_turn" in told
+        post(address + path, {**body, **beside})
+    assert provider.asked[0].body == {**body, **beside}
 
 
 def test_threads_of_different_keys_never_see_each_others_originals(provider, tmp_path):

@@ -49,7 +49,8 @@ def anthropic_of(provider, http):
 def check(provider, limit=8_000):
     """What the provider saw last is valid and within the budget."""
     sent = provider.asked[-1]
-    options = {"model": sent.body["model"], "format": sent.wire}
+    model = sent.body.get("model", talks.MODELS.get(sent.wire))
+    options = {"model": model, "format": sent.wire}
     assert holdfast.validate(sent.body, provider=sent.wire) == []
     assert holdfast.count(sent.body, **options).total <= limit
     assert int(sent.headers["content-length"]) == len(sent.raw)
@@ -156,14 +157,57 @@ def test_a_refusal_of_another_kind_arrives_as_it_is(provider, http, seen):
     assert len(provider.seen) == 1
 
 
-def test_googles_package_runs_on_it_too(provider, http, seen):
-    options = {
-        "base_url": provider.url,
-        "httpx_client": http(),
-    }
+def test_responses_in_all_modes(provider, http, seen):
+    client = openai_of(provider, http)
+    _, body = talks.request("openai_responses", talks.chat(30))
+    asked = {name: body[name] for name in ("model", "instructions", "input", "tools")}
+    assert client.responses.create(**asked).output_text == "fine"
+    check(provider)
+    done = [
+        e for e in client.responses.create(**asked, stream=True) if e.type.endswith("completed")
+    ]
+    assert done[0].response.output_text == "fine"
+    check(provider)
+    with client.responses.stream(**asked) as helper:
+        assert helper.get_final_response().output_text == "fine"
+    check(provider)
+    raw = client.responses.with_raw_response.create(**asked)
+    assert raw.parse().output_text == "fine"
+    check(provider)
+    assert all(each.changed for each in seen)
+
+
+def test_what_the_provider_keeps_itself_is_left_alone(provider, http, seen):
+    client = openai_of(provider, http)
+    _, body = talks.request("openai_responses", talks.chat(30))
+    client.responses.create(model="gpt-4o", input=body["input"], previous_response_id="resp_1")
+    assert provider.asked[-1].body["input"] == body["input"]
+    assert not seen[0].changed
+
+
+def test_googles_package_in_all_modes(provider, http, seen):
+    async def awaited(asked):
+        made = holdfast.http.async_client("8k", observe=seen.append)
+        options = {"base_url": provider.url, "httpx_async_client": made}
+        client = genai.Client(api_key="k", http_options=options).aio
+        whole = await client.models.generate_content(**asked)
+        stream = await client.models.generate_content_stream(**asked)
+        told = whole.text, "".join([chunk.text async for chunk in stream])
+        await made.aclose()
+        return told
+
+    options = {"base_url": provider.url, "httpx_client": http()}
     client = genai.Client(api_key="k", http_options=options)
-    assert client.models.generate_content(model="gemini-2.5-pro", contents="hello").text == "fine"
-    assert provider.asked[-1].wire == "gemini"
+    _, body = talks.request("gemini", talks.chat(30))
+    config = {"system_instruction": "Be terse.", "tools": body["tools"]}
+    asked = {"model": "gemini-2.5-pro", "contents": body["contents"], "config": config}
+    assert client.models.generate_content(**asked).text == "fine"
+    check(provider)
+    assert "".join(c.text for c in client.models.generate_content_stream(**asked)) == "fine"
+    check(provider)
+    assert asyncio.run(awaited(asked)) == ("fine", "fine")
+    check(provider)
+    assert [each.changed for each in seen] == [True] * 4
 
 
 def test_the_proxies_of_the_environment_hold(provider, http, seen, monkeypatch):

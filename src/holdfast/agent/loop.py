@@ -7,19 +7,20 @@ awaited.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from inspect import isawaitable
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from holdfast.agent.tools import Tool, by_name, checked, results, told
 from holdfast.calls.event_loop import wait_for
-from holdfast.formats.payloads import named
+from holdfast.formats.payloads import ROLES, named
 from holdfast.formats.sdk_objects import as_sent
-from holdfast.formats.values import is_object
+from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
 from holdfast.kernel.messages import ToolCall
+from holdfast.kernel.transcript import Format
 from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
 from holdfast.session.view import copied
@@ -158,7 +159,7 @@ class AgentLoop:
         """What the model was found to take, once it refused for length; None: the session's own."""
 
     def run(self, message: Any) -> Any:
-        """The model's final message in answer to the user's, a message or a text.
+        """The model's final message in answer to the user's, a message or a text; items as a list.
 
         Raises ContextOverflowError if the model refuses for length even what was fitted harder, and
         ModelError if it still calls tools after the last round, or gives what is no message.
@@ -177,20 +178,22 @@ class AgentLoop:
         return view
 
     def _turn(self, message: Any) -> Step:
+        wire = self.session.wire()
         yield from self._said(
-            {"role": "user", "content": message} if isinstance(message, str) else message
+            wire.compose("user", message) if isinstance(message, str) else message
         )
         yield from self._fitted("request")
         for _ in range(self.rounds):
             yield from self._fitted("call")
             reply = yield from self._answered()
-            yield from self._said(reply)
-            wire = self.session.wire(reply)
-            calls = wire.read([reply]).messages[0].calls
+            said = _messages(reply, wire)
+            yield from self._said(*said)
+            wire = self.session.wire(*said)
+            calls = [call for each in wire.read(said).messages for call in each.calls]
             if not calls:
-                return reply
+                return said if is_list(reply) else said[0]
             outputs = yield from self._outputs(calls)
-            yield from self._said(*results(wire.name, calls, outputs))
+            yield from self._said(*results(wire, calls, outputs))
             yield from self._fitted("result")
         raise ModelError(
             f"the model still calls tools after {self.rounds} rounds; "
@@ -225,7 +228,7 @@ class AgentLoop:
                 if still is None:
                     raise
                 raise given_up(view, still) from again
-        return _message(reply)
+        return reply
 
     def _valid(self) -> list[Any]:
         """What the model is sent, mended if it must be.
@@ -285,15 +288,25 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
         )
 
 
-def _message(reply: object) -> Any:
-    """What the model said, as a message. Raises ModelError for what is none."""
+def _messages(reply: object, wire: Format) -> list[Any]:
+    """What the model said, as messages. Raises ModelError for what is none."""
     if isinstance(reply, str):
-        return {"role": "assistant", "content": reply}
-    (message,) = as_sent([reply])
-    if not is_object(message) or "role" not in message:
-        advice = "return a text, or the message itself, as OpenAI's response.choices[0].message is"
-        raise ModelError(f"the model gave {named(reply)}, which is no message; {advice}")
-    if message["role"] != "assistant":
-        advice = "return its own message, whose role is assistant"
-        raise ModelError(f"the model gave a message of the role {message['role']!r}; {advice}")
-    return message
+        return [wire.compose("assistant", reply)]
+    sent: list[Any] = as_sent(list(reply) if is_list(reply) else [reply])
+    for message in sent:
+        role = message.get("role", "assistant") if _is_message(message) else None
+        if role is None:
+            advice = (
+                "return a text, or the message itself, as OpenAI's response.choices[0].message is, "
+                "or the items of response.output"
+            )
+            raise ModelError(f"the model gave {named(message)}, which is no message; {advice}")
+        if ROLES.get(role) != "assistant":
+            advice = "return its own message, whose role is assistant"
+            raise ModelError(f"the model gave a message of the role {role!r}; {advice}")
+    return sent
+
+
+def _is_message(message: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether it is a message, or an item of a reply, which has a type and may have no role."""
+    return is_object(message) and ("role" in message or "type" in message)

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard, cast
 
 from holdfast.content import shrink
+from holdfast.formats.convert import Turn, written
 from holdfast.formats.payloads import named
 from holdfast.formats.tool_schemas import tool_schema
 from holdfast.formats.values import compact, is_list, is_object
 from holdfast.kernel.errors import ConfigError, HoldfastError
-from holdfast.kernel.messages import ToolCall
+from holdfast.kernel.messages import ToolCall, ToolResult
 from holdfast.kernel.ports import Room
+from holdfast.kernel.transcript import Format
 from holdfast.memory.times import day_name
 from holdfast.names import ToolProvider
 from holdfast.renamed import renamed_argument
@@ -23,8 +25,6 @@ from holdfast.text.concealed import concealing
 from holdfast.text.opaque import media_type
 from holdfast.text.visible import amount
 
-# wires whose results are blocks of one message of the user
-_BLOCKS = frozenset({"anthropic", "bedrock"})
 _REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
 
@@ -154,16 +154,10 @@ def _as_text(value: object) -> str:
     return f"[{amount(len(data), 'byte')} of {media_type(data) or 'data that is no text'}]"
 
 
-def results(wire: str, calls: Sequence[ToolCall], outputs: Sequence[str]) -> list[dict[str, Any]]:
-    """The messages that bring the outputs of these calls."""
-    pairs = list(zip(calls, outputs, strict=True))
-    if wire in _BLOCKS:
-        blocks = [
-            {"type": "tool_result", "tool_use_id": call.id, "content": output}
-            for call, output in pairs
-        ]
-        return [{"role": "user", "content": blocks}]
-    return [{"role": "tool", "tool_call_id": call.id, "content": output} for call, output in pairs]
+def results(form: Format, calls: Sequence[ToolCall], outputs: Sequence[str]) -> list[Any]:
+    """The messages that bring the outputs of these calls, in the form of the wire."""
+    found = tuple(ToolResult(call.id, output) for call, output in zip(calls, outputs, strict=True))
+    return written(form, [Turn("tool", found)], {call.id: call.name for call in calls})
 
 
 _REMEMBERING = (

@@ -8,7 +8,7 @@ share, or that the wire does not spell, get another name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from holdfast.kernel.apply import mend
@@ -68,16 +68,9 @@ def convert(payload: object, to: str, format: str | None = None) -> Object:  # n
     system += [_text(turn) for turn in turns if turn.role == "system"]
     prompt = "\n\n".join(filter(None, system))
     talk = [turn for turn in turns if turn.role != "system"]
-    if isinstance(form, BlockWire):
-        written: Iterable[Any] = _in_blocks(form, talk)
-    elif isinstance(form, ObjectWire) and form.name in _FLAT:
-        written = map(form.rebuilt, _FLAT[form.name](talk))
-    else:
-        advice = "known are the wires of vendors, such as openai_chat, anthropic and gemini"
-        raise ConfigError(f"{to!r} is no wire to convert to", place="to", advice=advice)
+    messages = _mended(form, written(form, talk))
     tools = _tools(body, source, transcript.messages)
     schemas = [tool_schema(form.name, *tool) for tool in tools]
-    messages = _mended(form, list(written))
     beside = _BODIES.get(form.name)
     if beside:
         return beside(prompt, messages, schemas)
@@ -132,6 +125,21 @@ def _says(part: Part) -> bool:
     return not isinstance(part, Text | Opaque) or bool(part.text.strip())
 
 
+def written(
+    form: Format, turns: Sequence[Turn], names: Mapping[str, str] | None = None
+) -> list[Any]:
+    """The turns as messages of this wire; ``names`` are those of tools by the ids of earlier calls.
+
+    Raises ConfigError for a wire without messages of its own.
+    """
+    if isinstance(form, BlockWire):
+        return list(_in_blocks(form, turns, dict(names or {})))
+    if isinstance(form, ObjectWire) and form.name in _FLAT:
+        return list(map(form.rebuilt, _FLAT[form.name](turns)))
+    advice = "known are the wires of vendors, such as openai_chat, anthropic and gemini"
+    raise ConfigError(f"{form.name!r} is no wire to convert to", place="to", advice=advice)
+
+
 def _tools(
     payload: object, source: Format, messages: Sequence[Message]
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
@@ -160,8 +168,7 @@ def _mended(form: Format, messages: list[Any]) -> list[Any]:
 # blocks
 
 
-def _in_blocks(form: BlockWire, turns: Sequence[Turn]) -> Iterator[object]:
-    names: dict[str, str] = {}
+def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) -> Iterator[object]:
     results: list[Mapping[str, Any]] = []
     for turn in turns:
         blocks: list[Mapping[str, Any]] = []

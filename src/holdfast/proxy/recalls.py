@@ -14,19 +14,21 @@ import msgspec
 from holdfast.agent.tools import results
 from holdfast.engine import RECALL_TOOL
 from holdfast.formats import named
+from holdfast.formats.tool_schemas import described
 from holdfast.formats.values import is_list, is_object
+from holdfast.formats.wire import BlockWire, ObjectWire
 from holdfast.http.bodies import plain, read_object, written
 from holdfast.http.endpoints import endpoint_of
 from holdfast.http.fitter import Fitter, RequestRefusedError
 from holdfast.kernel.errors import HoldfastError
-from holdfast.kernel.messages import ToolCall
+from holdfast.kernel.messages import Message, ToolCall
 from holdfast.kernel.ports import KeyValueStore
+from holdfast.kernel.transcript import Continuing, Format
 from holdfast.names import ToolProvider
 from holdfast.options import Options
 from holdfast.recovery import recall_tool
 
 _ROUNDS = 5
-_WIRES = ("openai_chat", "anthropic")
 _EVENT = "text/event-stream"
 
 
@@ -43,7 +45,7 @@ class Recalls:
     def offered(self, path: str, raw: bytes, encoding: str) -> bytes | None:
         """The body, plain, with the tool among its tools; None where it cannot be offered."""
         endpoint = endpoint_of(path)
-        if endpoint is None or endpoint.format not in _WIRES:
+        if endpoint is None:
             return None
         try:
             body = read_object(plain(raw, encoding))
@@ -51,12 +53,10 @@ class Recalls:
             if self._fitter.redacts:
                 raise RequestRefusedError(f"the request was not sent: {fault}") from fault
             return None
-        tools: object = body.get("tools") or []
-        known = is_list(tools) and any(_name(tool) == RECALL_TOOL for tool in tools)
-        if known or not is_list(tools) or body.get("n", 1) != 1:
+        if not _may_be_offered(named(endpoint.format), body):
             return None
         schema = recall_tool(self._store, cast("ToolProvider", endpoint.format)).schema
-        return written({**body, "tools": [*tools, schema]})
+        return written({**body, "tools": [*(body.get("tools") or []), schema]})
 
     def answered(
         self, path: str, asked: bytes, held: bytes, kind: str, thread: str
@@ -69,35 +69,51 @@ class Recalls:
         endpoint = endpoint_of(path)
         if endpoint is None or RECALL_TOOL.encode() not in held:
             return None
-        form = endpoint.format
-        message = _SPOKEN[form](held, stream=kind.startswith(_EVENT))
-        if message is None:
-            return None
-        body = read_object(asked)
-        calls = [c for c in named(form).read([message]).messages[0].calls if c.name == RECALL_TOOL]
+        form = cast("ObjectWire", named(endpoint.format))
+        said = _SPOKEN[form.name](held, stream=kind.startswith(_EVENT))
+        read = cast("Format", form).read(said).messages
+        calls = [call for each in read for call in each.calls if call.name == RECALL_TOOL]
         if not calls:
             return None
-        tool = recall_tool(
-            self._store, cast("ToolProvider", form), thread=thread, secret=self._secret
-        )
+        provider = cast("ToolProvider", form.name)
+        tool = recall_tool(self._store, provider, thread=thread, secret=self._secret)
         outputs = [tool(call.arguments) for call in calls]
-        exchange = [_alone(message, calls), *results(form, calls, outputs)]
-        return written({**body, "messages": [*body["messages"], *exchange]})
+        ids = frozenset(call.id for call in calls)
+        alone = (_alone(form, each, ids) for each in read)
+        exchange = [*filter(None, alone), *results(cast("Format", form), calls, outputs)]
+        body = read_object(asked)
+        return written({**body, form.field: [*form.listed(body), *exchange]})
 
 
-def _name(tool: object) -> str:
-    inner: object = tool.get("function", tool) if is_object(tool) else None
-    return str(inner.get("name")) if is_object(inner) else ""
+def _may_be_offered(form: Format, body: Mapping[str, Any]) -> bool:
+    """Whether one more tool, and one more exchange, would change nothing else of this request."""
+    tools: object = body.get("tools") or []
+    if not is_list(tools) or any(name == RECALL_TOOL for name, _, _ in described(tools)):
+        return False
+    if form.name == "gemini":  # which takes no functions beside its own tools
+        config: object = body.get("generationConfig")
+        alone = is_object(config) and config.get("candidateCount", 1) != 1
+        return not alone and all(any(described([tool])) for tool in tools)
+    kept = isinstance(form, Continuing) and bool(form.continues(body))
+    return not kept and not body.get("background") and body.get("n", 1) == 1
 
 
-def _alone(message: Mapping[str, Any], calls: list[ToolCall]) -> dict[str, Any]:
-    """The model's message with none but these calls."""
-    ids = {call.id for call in calls}
-    if "tool_calls" in message:
-        kept = [call for call in message["tool_calls"] if call.get("id") in ids]
-        return {**message, "tool_calls": kept}
-    blocks = [b for b in message["content"] if b.get("type") != "tool_use" or b.get("id") in ids]
-    return {**message, "content": blocks}
+def _alone(form: ObjectWire, message: Message, ids: frozenset[str]) -> Mapping[str, Any] | None:
+    """The model's message with none but these calls; None where it is another call itself."""
+    said = cast("Mapping[str, Any]", message.original)
+    others = {
+        k
+        for k, part in enumerate(message.parts)
+        if isinstance(part, ToolCall) and part.id not in ids
+    }
+    if not others:
+        return said
+    if isinstance(form, BlockWire):
+        kept = [block for k, block in enumerate(said[form.content]) if k not in others]
+        return {**said, form.content: kept}
+    if "tool_calls" in said:
+        return {**said, "tool_calls": [call for call in said["tool_calls"] if call["id"] in ids]}
+    return None
 
 
 def _events(held: bytes) -> Iterator[Any]:
@@ -109,11 +125,11 @@ def _events(held: bytes) -> Iterator[Any]:
                 yield found
 
 
-def _chat_message(held: bytes, *, stream: bool) -> dict[str, Any] | None:
+def _chat_message(held: bytes, *, stream: bool) -> list[Any]:
     """The assistant's message in an answer of Chat Completions."""
     if not stream:
         choices: Any = read_object(held).get("choices") or [{}]
-        return cast("dict[str, Any] | None", choices[0].get("message"))
+        return [choices[0]["message"]] if choices[0].get("message") else []
     text: list[str] = []
     calls: dict[int, dict[str, Any]] = {}
     for event in _events(held):
@@ -130,13 +146,14 @@ def _chat_message(held: bytes, *, stream: bool) -> dict[str, Any] | None:
                 for field in ("name", "arguments"):
                     call["function"][field] += function.get(field) or ""
     message = {"role": "assistant", "content": "".join(text) or None}
-    return {**message, "tool_calls": [calls[i] for i in sorted(calls)]} if calls else message
+    called = {"tool_calls": [calls[i] for i in sorted(calls)]} if calls else {}
+    return [{**message, **called}]
 
 
-def _claude_message(held: bytes, *, stream: bool) -> dict[str, Any] | None:
+def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
     """The assistant's message in an answer of Anthropic's Messages."""
     if not stream:
-        return {"role": "assistant", "content": read_object(held).get("content") or []}
+        return [{"role": "assistant", "content": read_object(held).get("content") or []}]
     blocks: dict[int, dict[str, Any]] = {}
     inputs: dict[int, str] = {}
     for event in _events(held):
@@ -152,7 +169,31 @@ def _claude_message(held: bytes, *, stream: bool) -> dict[str, Any] | None:
                         block[field] = block.get(field, "") + delta[field]
     for index, text in inputs.items():
         blocks[index]["input"] = json.loads(text or "{}")
-    return {"role": "assistant", "content": [blocks[i] for i in sorted(blocks)]}
+    return [{"role": "assistant", "content": [blocks[i] for i in sorted(blocks)]}]
 
 
-_SPOKEN = {"openai_chat": _chat_message, "anthropic": _claude_message}
+def _response_items(held: bytes, *, stream: bool) -> list[Any]:
+    """The items of an answer of Responses."""
+    if not stream:
+        return list(read_object(held).get("output") or [])
+    return [e["item"] for e in _events(held) if e.get("type") == "response.output_item.done"]
+
+
+def _gemini_content(held: bytes, *, stream: bool) -> list[Any]:
+    """The model's content in an answer of Gemini, whose streams may also be a JSON list."""
+    found: Any = list(_events(held)) if stream else msgspec.json.decode(held)
+    parts: list[Any] = []
+    for chunk in found if is_list(found) else [found]:
+        for candidate in chunk.get("candidates") or ():
+            content: Any = candidate.get("content") or {}
+            parts += content.get("parts") or ()
+    return [{"role": "model", "parts": parts}] if parts else []
+
+
+_SPOKEN = {
+    "openai_chat": _chat_message,
+    "openai_responses": _response_items,
+    "anthropic": _claude_message,
+    "gemini": _gemini_content,
+}
+"""How the messages of the model are read from an answer on each wire."""
