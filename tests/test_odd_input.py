@@ -92,7 +92,7 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ),
         (
             {"budget": Budget(reserve=5)},
-            "budget: neither a limit nor a window is given; give limit= or window=",
+            "budget: no budget is given; give budget=",
         ),
         (
             {"budget": Budget(limit=5, reserve=5)},
@@ -129,11 +129,14 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"step": 2}, "step: 2 is not a share in [0, 1)"),
         ({"step": "x"}, "step: 'x' is not a share in [0, 1)"),
         ({"step": math.nan}, "step: nan is not a share in [0, 1)"),
-        ({"pin": ["a"]}, "pin: ['a'] are no positions; give a list of positions, or a function"),
-        ({"pin": "first"}, "pin: 'first' are no positions"),
-        ({"pin": 5}, "pin: 5 are no positions"),
-        ({"pin": [True]}, "pin: [True] are no positions"),
-        ({"pin": [1.0]}, "pin: [1.0] are no positions"),
+        (
+            {"pin": ["a"]},
+            "pin: ['a'] is not a list of positions; give a list of positions, or a function",
+        ),
+        ({"pin": "first"}, "pin: 'first' is not a list of positions"),
+        ({"pin": 5}, "pin: 5 is not a list of positions"),
+        ({"pin": [True]}, "pin: [True] is not a list of positions"),
+        ({"pin": [1.0]}, "pin: [1.0] is not a list of positions"),
         ({"pin": [99]}, "pin: there is no message 99; there are 15 messages, counted from 0"),
         ({"pin": [-16]}, "pin: there is no message -16; there are 15 messages, counted from 0"),
         ({"strategy": ""}, "there is no strategy named ''; known are digest, "),

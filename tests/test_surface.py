@@ -79,7 +79,7 @@ def test_a_result_is_one_short_line_in_a_shell_and_the_report_in_a_notebook(resu
 
 def test_the_window_of_the_model_is_the_budget_where_none_is_given():
     assert holdfast.compress(TALK, model="gpt-4o").limit == 128_000
-    with pytest.raises(holdfast.ConfigError, match="budget: neither a limit nor a window"):
+    with pytest.raises(holdfast.ConfigError, match="budget: no budget is given"):
         holdfast.compress(TALK)
 
 

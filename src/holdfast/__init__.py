@@ -1,8 +1,6 @@
-"""Holdfast fits any LLM conversation to a token budget and holds fast to all it takes out.
+"""Fit LLM conversations to a token budget, keep them valid, and keep what is taken out.
 
-What comes back is valid for its provider.
-
-Names are loaded when first used, so that ``import holdfast`` costs next to nothing.
+Names are imported on first use, so that ``import holdfast`` stays fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command line from its first moment on, as ``holdfast`` and as ``python -m holdfast``."""
+"""The entry point of the command line, for ``holdfast`` and ``python -m holdfast``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command line and return its exit code, also if interrupted while it is loading."""
+    """Run the command line and return its exit code, even if it is interrupted while it loads."""
     try:
         from holdfast.cli import main as run
         from holdfast.cli.streams import stand_in
@@ -14,7 +14,7 @@ def main() -> int:
         stand_in()
         return run()
     except KeyboardInterrupt:
-        return 130  # as ``cli.INTERRUPTED``, which may not be there yet
+        return 130  # ``cli.INTERRUPTED``, which may not be imported yet
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The path of a conversation, read from top to bottom: prepare, plan, finish, deliver."""
+"""The public functions that fit and count conversations."""
 
 from __future__ import annotations
 
@@ -21,41 +21,32 @@ from holdfast.runtime import answers, awaited
 
 _ELSEWHERE = Registry("place", "places", {"compressed": "holdfast.batch:compressed"})
 
-_PREVIEW = 50  # characters of a message that a breakdown shows, as llm4s does
+_PREVIEW = 50  # characters of a message in a breakdown, as in llm4s
 
 
 @lists_options
 def compress(
     messages: M, budget: BudgetLike = None, **options: Unpack[Options]
 ) -> CompressionResult[M]:
-    """Fit a conversation to a budget of tokens.
+    """Fit a conversation to a budget of tokens and return a ``CompressionResult``.
 
-    The same kind of messages comes back, untouched ones as they are.
+    ``messages`` is a list of messages or a whole request body, whose system prompt and tools are
+    counted too. The result has the same type; messages that are not changed are the same objects.
+    Objects of a vendor's package come back as dictionaries. A ``Conversation`` is accepted too; its
+    id is the default for ``thread``.
 
-    ``messages``: a list, or a request body with its system prompt and tools, which are counted too.
-    Messages, blocks and calls may be the objects of a vendor's package: they come back as what it
-    would send. ``model`` names the vocabulary to count with, ``counter`` another one (a preset, an
-    object or a callable), ``format`` the wire where it cannot be seen, ``tools`` schemas to count.
-    ``strategy`` (a name, an object, or a list of them) stands in the place of the ``profile``.
-    ``query`` is the question in view, by default the newest user message. ``pin`` (positions, or a
-    predicate over messages) names what never leaves. ``step`` is the budget's. ``store`` (a URL or
-    an object, such as an ``EncryptedStore``) keeps what is cut out of a text, and the text names
-    the key. ``redact`` masks secrets before anything is stored, summarised or referred to: in all
-    that the model and its tools said, and in what users said as soon as it leaves the view; what
-    was masked stays masked, and ``masked`` and ``redacted`` of the result say where and what. By
-    default the profile decides.
+    ``budget`` is a number of tokens, a text such as ``"8k"``, or a ``Budget``. Without it, the
+    budget is the context window of ``model``, or of the model that the body names.
 
-    Summaries and references of earlier calls are recognised by ``secret``, or by the store's own.
+    The other options are those of ``holdfast.options.Options``, each described there. The ones used
+    most: ``profile`` or ``strategy`` (how to compress), ``query`` (the question to keep material
+    for), ``pin`` (messages to keep), ``store`` (where originals go), ``llm`` (a model that writes
+    summaries) and ``redact`` (mask secrets).
 
-    ``messages`` may be a Conversation: a Conversation comes back, and its id is the ``thread`` under which
-    summaries are kept in the store. ``llm`` completes and ``embedder`` embeds for the strategies
-    that ask: ``vendor:name``, an object or a function, synchronous or not; without an embedder,
-    vectors that need no network. ``cache`` is asked before either, ``limits`` bound their calls,
-    and ``model_usage`` of the result says what they took.
-
-    Raises InputError for what cannot be read, BudgetError for a hard budget that cannot be met, and
-    StrategyError with ``on_failure="raise"``; else a failing strategy leaves its place to the next
-    one.
+    Raises ConfigError for a wrong option, InputError for messages that cannot be read, BudgetError
+    if a hard budget cannot be met, and StrategyError with ``on_failure="raise"``. Other failures of
+    strategies, stores and models do not raise: the result says what happened in ``degraded`` and
+    ``detail``.
     """
     return run(fitted(messages, budget, options), answers)
 
@@ -64,7 +55,7 @@ def compress(
 async def acompress(
     messages: M, budget: BudgetLike = None, **options: Unpack[Options]
 ) -> CompressionResult[M]:
-    """As ``compress``, with every wait for a store or a model left to the event loop."""
+    """Like ``compress``, for use in an event loop."""
     return await arun(fitted(messages, budget, options), awaited)
 
 
@@ -77,18 +68,17 @@ def compress_many(
     engine: object = None,
     **options: Unpack[Options],
 ) -> list[CompressionResult[M]]:
-    """Fit each conversation to the budget; the results in their order.
+    """Fit each conversation to the budget and return the results in order.
 
-    The options are those of ``compress``.
+    Options are those of ``compress``. The concurrency in ``limits`` applies to all conversations
+    together; its ``total`` is ignored. ``progress(done, total)`` is called after each round.
 
-    Of ``limits`` the concurrency is that of all conversations together, and ``total`` does not
-    apply. What goes wrong with one conversation is told in its own result and raised by none:
-    ``status`` is ``failed``, with ``invalid_input`` as the reason if it could not be read, and
-    ``budget_met`` is false where it is not met. Raises ConfigError for wrong options.
+    An error in one conversation does not raise: its result has ``status`` ``failed``, with the
+    reason ``invalid_input`` if it could not be read. Raises ConfigError for wrong options.
 
-    ``engine`` does the work elsewhere: ``processes://4`` on processes of this machine,
-    ``dask://host:8786`` or ``ray://host:10001`` on a cluster, or an object of
-    ``holdfast.batch.Engine``. What is given then travels to other processes.
+    ``engine`` runs the work elsewhere: ``processes://4`` on this machine, ``dask://host:8786`` or
+    ``ray://host:10001`` on a cluster, or an object of ``holdfast.batch.Engine``. All arguments must
+    then be picklable.
     """
     if engine is not None:
         elsewhere = cast("Callable[..., list[CompressionResult]]", _ELSEWHERE.load("compressed"))
@@ -104,12 +94,12 @@ async def acompress_many(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> list[CompressionResult[M]]:
-    """As ``compress_many``, with every wait for a store or a model left to the event loop."""
+    """Like ``compress_many``, for use in an event loop."""
     return await arun(all_fitted(conversations, budget, options, progress), awaited)
 
 
 class ContextCompressor:
-    """A compressor that is set once: the two-method form. The options are those of ``compress``."""
+    """``compress`` with its options set once."""
 
     @lists_options
     def __init__(self, **options: Unpack[Options]) -> None:
@@ -117,19 +107,19 @@ class ContextCompressor:
         check(options)
 
     def compress(self, messages: M, max_tokens: BudgetLike = None) -> M:
-        """The messages alone."""
+        """Return only the messages, fitted to ``max_tokens``."""
         return self.compress_with_metrics(messages, max_tokens).messages
 
     def compress_with_metrics(
         self, messages: M, max_tokens: BudgetLike = None
     ) -> CompressionResult[M]:
-        """The whole result."""
+        """Return the ``CompressionResult``."""
         return compress(messages, max_tokens, **self.options)
 
 
 @dataclass(frozen=True, slots=True)
 class MessageTokens:
-    """One message of a breakdown: ``preview`` is its first 50 characters."""
+    """The tokens of one message; ``preview`` is its first 50 characters."""
 
     role: str
     tokens: int
@@ -138,9 +128,9 @@ class MessageTokens:
 
 @dataclass(frozen=True, slots=True)
 class TokenBreakdown:
-    """Where the tokens are.
+    """The tokens of a conversation, message by message.
 
-    ``overhead`` is what stands beside the messages, such as a body's tools.
+    ``overhead`` is what is sent beside the messages, such as the tools of a request body.
     """
 
     total: int
@@ -160,7 +150,8 @@ def count(
 ) -> TokenBreakdown:
     """Count the tokens of a conversation, message by message.
 
-    Raises InputError for what cannot be read.
+    ``model`` selects the vocabulary, ``counter`` overrides it, and ``tools`` are schemas to count
+    too. Raises InputError for messages that cannot be read.
     """
     meter = meter_for(model or model_of(bare(messages)), counter)
     _, _, transcript = read(bare(messages), format, tools)

@@ -1,7 +1,7 @@
-"""One file for everything that an option can say: found, read strictly, laid over what it extends.
+"""The configuration: one TOML or YAML file for all options, with environment variables over it.
 
-What a later one of these says holds: a profile that the file extends, the file, the environment
-(``HOLDFAST_*``), and where there is one the command line.
+Later sources win: the profile that the file extends, the file, ``HOLDFAST_*`` variables, and the
+arguments of the command line.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ NAME = "holdfast"
 _PROJECT, _PROJECT_TABLE = "pyproject.toml", ("tool", NAME)
 PREFIX = "HOLDFAST_"
 FILE = "HOLDFAST_CONFIG"
-"""Of the environment: the file, where it is not to be looked for."""
+"""The variable that names the configuration file."""
 
 TABLES = Registry(
     "table",
@@ -60,7 +60,7 @@ TABLES = Registry(
         "tiers": "holdfast.memory.tiers:TierSizes",
     },
 )
-"""The tables of a file, and what is made of each: its keys are the arguments."""
+"""The tables of a file, with the class that each makes; its keys are the arguments."""
 
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "llm": check_model,
@@ -72,7 +72,7 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
         for name in ([names] if isinstance(names, str) else names)
     ],
 }
-"""Who knows the names that these keys may have."""
+"""Functions that raise ConfigError for an unknown name under these keys."""
 
 _PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
     "str": ((str,), "text"),
@@ -81,22 +81,22 @@ _PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
     "bool": ((bool,), "true or false"),
     "Share": ((int, float), "a number of tokens, or a share in [0, 1]"),
 }
-"""The types that a file can hold, as hints name them."""
+"""The types that a file can hold, by their names in type hints."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a key says, and where: a line of a file, a profile, a variable of the environment."""
+    """The value of a key, and its source: a line of a file, a profile or a variable."""
 
     value: object
     origin: str
 
 
 class Config:
-    """What holds, and from where; made by ``load_config``.
+    """A configuration, made by ``load_config``.
 
-    ``compress(messages, config.budget, **config.options)`` and ``Session(thread,
-    **config.session)`` take it. ``files`` are those that were read.
+    Use it as ``compress(messages, config.budget, **config.options)`` and ``Session(thread,
+    **config.session)``. ``files`` are the files that were read.
     """
 
     def __init__(self, layers: Layers, files: Sequence[ConfigFile] = ()) -> None:
@@ -108,13 +108,13 @@ class Config:
 
     @cached_property
     def budget(self) -> Budget:
-        """The budget; where none is stated, one that takes the window of the model."""
+        """The budget; if none is set, the window of the model."""
         found = self.table("budget")
         return found if isinstance(found, Budget) else Budget()
 
     @cached_property
     def profile(self) -> Profile:
-        """The pipeline with its changes."""
+        """The profile, with the changes of the file."""
         return profile_of(self._layers)
 
     @cached_property
@@ -124,7 +124,7 @@ class Config:
 
     @cached_property
     def session(self) -> dict[str, Any]:
-        """The arguments of ``Session`` that are set, the budget among them."""
+        """The arguments of ``Session`` that are set, with the budget."""
         named = self._of(_session().keys() - {"thread"})
         return {**named, "budget": self.budget} if "budget" in self._layers.data else named
 
@@ -137,7 +137,7 @@ class Config:
         }
 
     def table(self, name: str) -> object:
-        """What is made of a table, such as ``CallLimits`` of ``limits``; None where it is not set."""
+        """The object of a table, such as ``CallLimits`` for ``limits``; None if it is not set."""
         said = self._layers.data.get(name)
         if said is None:
             return None
@@ -159,7 +159,7 @@ class Config:
         return found
 
     def _check(self) -> None:
-        """Raise ConfigError for a key that nobody knows, or a value that does not belong there."""
+        """Raise ConfigError for an unknown key or a wrong value."""
         given = _given(self._layers.data)
         if self._said:
             check_keys(dict.fromkeys(self._said), _known())
@@ -181,10 +181,10 @@ class Config:
 
 
 _OBJECTS = frozenset({"condenser", "clock"})
-"""Arguments of a session that no file can hold."""
+"""Arguments of a session that cannot be written in a file."""
 
 _CHOICES = frozenset({"on_failure", "redact"})
-_NEARLY = 0.75  # alike, as difflib measures it: "modle" and "model" are .8
+_NEARLY = 0.75  # similarity by difflib; "modle" and "model" have 0.8
 _SESSION = Registry("session", "sessions", {"session": "holdfast.session:Session"})
 
 
@@ -194,12 +194,12 @@ def load_config(
     folder: str | Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Config:
-    """The configuration of a file, and of the environment over it.
+    """Read the configuration from a file and the environment.
 
-    Without a ``path`` the file is the one that ``HOLDFAST_CONFIG`` names, else ``holdfast.toml``,
-    ``holdfast.yaml`` or ``[tool.holdfast]`` of a ``pyproject.toml`` in the ``folder`` (the working
-    directory) or the nearest one above it; there need not be any. Raises ConfigError, with file,
-    line and the nearest known key, for what it does not understand.
+    Without ``path``, the file is the one that ``HOLDFAST_CONFIG`` names, else ``holdfast.toml``,
+    ``holdfast.yaml`` or ``[tool.holdfast]`` of a ``pyproject.toml`` in ``folder`` (by default the
+    working directory) or the nearest directory above it. No file is needed. Raises ConfigError,
+    with file, line and the nearest known key, for an unknown key or a wrong value.
     """
     variables = os.environ if environ is None else environ
     named = path or variables.get(FILE)
@@ -217,7 +217,7 @@ def _named(path: Path) -> ConfigFile:
 
 
 def _found(folder: Path) -> ConfigFile | None:
-    """The nearest file that says something of ours."""
+    """The nearest file with a configuration."""
     start = folder.resolve()
     for place in (start, *start.parents):
         for suffix in READERS.table:
@@ -232,13 +232,13 @@ def _found(folder: Path) -> ConfigFile | None:
 
 
 def _shown(path: Path, folder: Path) -> Path:
-    """The path as a person in the working directory would write it."""
+    """The path relative to the working directory, if it was searched from there."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) and folder == here else path
 
 
 def _usable(file: ConfigFile) -> ConfigFile:
-    """The file with a budget that is a number as a table, and with a name for steps of its own."""
+    """The file with its budget as a table, and a name if it has steps of its own."""
     data = dict(file.data)
     if "budget" in data and not isinstance(data["budget"], Mapping | None):
         said = data["budget"]
@@ -250,9 +250,9 @@ def _usable(file: ConfigFile) -> ConfigFile:
 
 
 def _environment(variables: Mapping[str, str]) -> ConfigFile:
-    """What the variables say; ``__`` stands between the name of a table and its key.
+    """The settings of ``HOLDFAST_*`` variables; ``__`` separates the name of a table from a key.
 
-    Raises ConfigError for one that is nearly a key; of others somebody else may know.
+    Raises ConfigError for a variable that is nearly a key; others may belong to other programs.
     """
     data: dict[str, object] = {}
     for name, value in variables.items():
@@ -275,7 +275,7 @@ def _variable(path: str) -> str:
 
 
 def _value(text: str, hint: str) -> object:
-    """The value as TOML writes it; the very text where text is wanted, or where it is no TOML."""
+    """The value, read as TOML; the text itself if text is expected or it is not TOML."""
     if _kinds(hint) == {"str"}:
         return text
     try:
@@ -285,13 +285,13 @@ def _value(text: str, hint: str) -> object:
 
 
 def _session() -> Mapping[str, Parameter]:
-    """The arguments of a session."""
+    """The arguments of ``Session``."""
     return signature(cast("Callable[..., object]", _SESSION.load("session"))).parameters
 
 
 @cache
 def _hints() -> dict[str, str]:
-    """The types of all keys but those of tables, as they are written in the source."""
+    """The type hints of all keys outside tables, as they are written in the source."""
     hints = dict.fromkeys(PROFILE_KEYS, "") | {"extends": "str"}
     hints |= {name: str(each.annotation) for name, each in _session().items()}
     for name, hint in Options.__annotations__.items():
@@ -305,7 +305,7 @@ def _known() -> list[str]:
 
 
 def _hint(path: Sequence[str]) -> str:
-    """The type of a key."""
+    """The type hint of a key."""
     if len(path) == 1:
         return "int" if path[0] == "budget" else _hints().get(path[0], "")
     found = _arguments(path[0]).get(path[1]) if path[0] in TABLES.table else None
@@ -317,12 +317,12 @@ def _arguments(table: str) -> Mapping[str, Parameter]:
 
 
 def _kinds(hint: str) -> set[str]:
-    """The types that a file can hold, of those that a hint names."""
+    """The types in a hint that a file can hold."""
     return set(hint.split(" | ")) & _PLAIN.keys()
 
 
 def _check_value(path: str, value: object, hint: str) -> None:
-    """Raise ConfigError for a value of no type that the hint names."""
+    """Raise ConfigError for a value whose type the hint does not name."""
     kinds = sorted(_kinds(hint))
     types = tuple(each for kind in kinds for each in _PLAIN[kind][0])
     wrong_bool = isinstance(value, bool) and bool not in types
@@ -332,7 +332,7 @@ def _check_value(path: str, value: object, hint: str) -> None:
 
 
 def _check_table(name: str, said: object) -> None:
-    """Raise ConfigError for a key that the table has not, or for no table."""
+    """Raise ConfigError for an unknown key, or for a value that is not a table."""
     if said is None:
         return
     if not isinstance(said, Mapping):
@@ -344,12 +344,12 @@ def _check_table(name: str, said: object) -> None:
 
 
 def _given(data: Mapping[str, object]) -> dict[str, Any]:
-    """What is set to something: the null of YAML takes back what was set below it."""
+    """The keys that are set; null in YAML unsets a key."""
     return {key: value for key, value in data.items() if value is not None}
 
 
 def _schemas(file: str) -> object:
-    """The schemas in a JSON file: a list, or the field ``tools`` of a request body."""
+    """The tool schemas in a JSON file: a list, or the field ``tools`` of a request body."""
     try:
         found: object = json.loads(Path(file).read_text("utf-8"))
     except (OSError, ValueError) as fault:

@@ -1,4 +1,4 @@
-"""The path of a conversation: prepared, planned, each plan applied and measured, delivered."""
+"""How a compression runs: prepare the job, ask for a plan, apply and measure it, deliver."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ from holdfast.trace import traced
 _CONTINUES = "goes_on_elsewhere"
 _WAITS = "cheaper_to_wait"
 RECALL_TOOL = "recall"
-"""The name of the tool by which a model gets an original back."""
+"""The name of the tool that returns originals to a model."""
 
 _RESCUE = {"strategy": "trim", "clamp_users_last": True}
 
 Progress = Callable[[int, int], object]
-"""Called with how many conversations are done, and how many there are."""
+"""Called with the number of finished conversations and the number of all."""
 
 
 def fitted(
     messages: M, budget: BudgetLike, options: Options, *, logged: bool = False
 ) -> Rounds[CompressionResult[M]]:
-    """One conversation, made to fit: yields what is to be answered, returns the result.
+    """Fit one conversation: a generator that yields requests and returns the result.
 
-    ``logged``: the caller keeps every message, and no history needs to be kept a second time.
+    ``logged`` says that the caller keeps every message, so that no history has to be stored again.
     """
     with traced("compress_messages") as results:
         job, plan = prepare(messages, budget, options, logged=logged), None
@@ -79,7 +79,7 @@ def all_fitted(
     options: Options,
     progress: Progress | None,
 ) -> Rounds[list[CompressionResult[M]]]:
-    """Many conversations in lockstep; what goes wrong with one is told in its own result."""
+    """Fit many conversations in lockstep; the error of one is in its own result."""
     _check_several(conversations)
     check(options)
     chosen(options)
@@ -106,7 +106,7 @@ def all_fitted(
 
 
 def _unlocked(jobs: Sequence[Job]) -> Generator[Requests, Sequence[object], list[Job]]:
-    """The jobs, each with the secret by which Holdfast's own summaries and references are known."""
+    """The jobs with the secret of their store, by which notes and references are recognised."""
     told = yield [(job.runtime, Secret()) for job in jobs]
     return [job.unlocked(secret) for job, secret in zip(jobs, told, strict=True)]
 
@@ -132,7 +132,7 @@ def _plans(
 
 
 def _check_several(conversations: object) -> None:
-    """Raises ConfigError for one conversation in the place of several."""
+    """Raise ConfigError if one conversation was passed instead of several."""
     problem = f"{named(conversations)} is no list of conversations"
     if is_list(conversations) and any(is_object(each) and "role" in each for each in conversations):
         advice = "give a list of conversations, each a list of messages, or use compress"
@@ -145,9 +145,9 @@ def _check_several(conversations: object) -> None:
 
 
 def _prepared(messages: Any, budget: Budget, options: Options) -> Job | CompressionResult:
-    """The job of one conversation, or the result that says why there is none.
+    """The job of one conversation, or the result that says why it cannot be read.
 
-    Raises ConfigError for options that are wrong whatever the conversation is: only pins are about
+    Raises ConfigError for options that are wrong for every conversation; a pin may be wrong for
     one.
     """
     try:
@@ -169,7 +169,7 @@ def _prepared(messages: Any, budget: Budget, options: Options) -> Job | Compress
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Everything that is settled before a strategy is asked."""
+    """A compression that is ready to run: options checked, messages read and counted."""
 
     payload: Any
     format: Format
@@ -182,15 +182,14 @@ class Job:
     hard: bool
     raises: bool
     conversation: Conversation | None = None
-    """What the payload stood in, if it stood in one."""
+    """The Conversation that held the messages, if there was one."""
     redaction: Redaction | None = None
-    """The transcript without its secrets, where they are to be masked and something is to be
-    done."""
+    """The transcript with its secrets masked, if they are to be masked."""
     continues: str = ""
-    """The field by which the request goes on from messages that only the vendor has."""
+    """The field by which the request continues messages that only the vendor has."""
     costs: Costs | None = None
     waits: str = ""
-    """Why it would cost more to compact now than to go on, where costs decide."""
+    """Why it would cost more to compress now than to go on, if costs decide."""
 
     @property
     def attempt(self) -> Attempt:
@@ -199,16 +198,16 @@ class Job:
 
     @property
     def start(self) -> Transcript:
-        """What the strategies work on."""
+        """The transcript that the strategies read."""
         return self.redaction.transcript if self.redaction else self.transcript
 
     @property
     def fits(self) -> bool:
-        """Whether there is nothing to do, or nothing that may be done."""
+        """Whether no strategy is asked: it fits, may not be changed, or waiting is cheaper."""
         return bool(self.continues or self.waits) or self.tokens <= self.trigger
 
     def unlocked(self, secret: object) -> Job:
-        """The job with its secret known, to recognise texts written here, and with masked texts."""
+        """The job with its secret set, own notes recognised, and secrets masked if wanted."""
         marks = self.runtime.marks
         marks.secret = of_thread(secret if isinstance(secret, str) else "", self.allowance.thread)
         transcript = marks.admit(self.transcript)
@@ -221,7 +220,10 @@ class Job:
 
 
 def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool = False) -> Job:
-    """Read, count and choose. Raises InputError where a person's input is wrong."""
+    """Check the options, read and count the messages, choose the strategy.
+
+    Raises InputError for wrong input.
+    """
     check(options)
     stated = Budget.of(budget)
     step = options.get("step")
@@ -248,7 +250,7 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
         options.get("embedder"),
         cache=options.get("cache"),
         limits=options.get("limits"),
-        opens=tokens > trigger,  # a vendor's package is loaded only where something is to be done
+        opens=tokens > trigger,  # a vendor's package is imported only if it will be used
     )
     kept = options.get("store")
     store = None if kept is None else opened(kept)
@@ -283,9 +285,9 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
 
 
 def costs_of(options: Options, choice: Decision, model: str | None) -> Costs | None:
-    """What decides by cost, its price known; None where nothing does.
+    """The costs that decide whether to compress, with their price; None if nothing decides by cost.
 
-    Raises ConfigError where a caller asked for it and nobody knows the price.
+    Raises ConfigError if the caller asked for it and the price is not known.
     """
     asked = options.get("costs")
     known = (asked or Costs()).known(model) if asked or choice.by_cost else None
@@ -297,10 +299,10 @@ def costs_of(options: Options, choice: Decision, model: str | None) -> Costs | N
 
 
 def _waits(costs: Costs, transcript: Transcript, meter: Meter, target: int) -> str:
-    """Why the conversation had better go on as it is; empty where it had better be compacted.
+    """Why it is cheaper not to compress now; empty if compressing pays.
 
-    That it will be as large as the target and begin alike only with the system's messages is near
-    enough, and known before anything is done.
+    Assumes that the result is as large as the target and shares only the system messages with what
+    the prompt cache holds.
     """
     sizes, overhead = meter.sizes(transcript), meter.overhead(transcript.envelope)
     shared = overhead + sum(sizes[i] for i in _system_head(transcript))
@@ -310,7 +312,7 @@ def _waits(costs: Costs, transcript: Transcript, meter: Meter, target: int) -> s
 
 
 def told_waiting(net: Net, calls: int) -> str:
-    """A sentence on why compacting now does not pay."""
+    """A sentence that says when compressing now would pay."""
     pays = f"only with call {net.calls:,.0f}" if net.calls < inf else "never"
     return f"it fits, and compacting now would pay {pays}, of {calls:,} that are expected"
 
@@ -321,9 +323,9 @@ def _system_head(transcript: Transcript) -> Iterator[int]:
 
 
 def _recall_tool(transcript: Transcript) -> str:
-    """The name of the tool by which the model gets originals back, if its tools hold one.
+    """The name of the recall tool if the request offers it to the model, else an empty text.
 
-    They stand beside the messages, or among them in one of the system's.
+    Tools are beside the messages, or inside a system message.
     """
     named = f'"name":"{RECALL_TOOL}"'
     among = (m.parts for m in transcript.messages if m.role == "system" and not m.is_speech)
@@ -332,13 +334,10 @@ def _recall_tool(transcript: Transcript) -> str:
 
 
 def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
-    """What the conversation may take, what starts a compression, and what one aims at.
-
-    All in tokens.
-    """
+    """The limit, the trigger and the target in tokens."""
     window = window_of(model)
     if model and window is None and budget.limit is None and budget.window is None:
-        advice = "check the name, or give limit= or window="
+        advice = "check the name, or give a budget"
         raise ConfigError(f"the window of {model!r} is not known", place="model", advice=advice)
     allowed = budget.tokens(window)
     trigger = min(
@@ -353,7 +352,7 @@ def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The strategy, and what the profile says of everything beside it."""
+    """The strategy, and the settings that come with its profile."""
 
     compressor: Compressor
     prefers: tuple[Preference, ...] = ("newest_user",)
@@ -365,11 +364,11 @@ class Decision:
     by_cost: bool = False
 
     def stepped(self, step: float) -> Compressor:
-        """The strategy, in steps of this size if there is one."""
+        """The strategy, applied in steps of this share if it is not 0."""
         return Stepwise(self.compressor, step) if step else self.compressor
 
     def shared(self, budget: Budget) -> Budget:
-        """The budget with the profile's own headroom and trigger, if it states none."""
+        """The budget, with the profile's headroom and trigger where it states none."""
         if self.headroom and not budget.headroom:
             budget = replace(budget, headroom=self.headroom)
         if budget.trigger is None and self.trigger != 1.0:
@@ -378,10 +377,10 @@ class Decision:
 
 
 def chosen(options: Options) -> Decision:
-    """What the profile says, or the strategies that stand in its place.
+    """The profile, or the strategies that are used instead.
 
-    A strategy may be the name of a profile; one that shares its name with the profile of a design
-    is counted as that design counts. ``redact`` is the caller's, if given.
+    ``strategy`` may name a profile. A strategy with the name of a design's profile counts tokens as
+    that design does. ``redact`` of the caller overrides the profile.
     """
     strategy, redact = options.get("strategy"), options.get("redact")
     counter = ""
@@ -410,7 +409,7 @@ def chosen(options: Options) -> Decision:
 
 
 def strategy_of(strategy: str | Compressor) -> Compressor:
-    """A strategy by name, or the object itself. Raises ConfigError for what cannot plan."""
+    """A strategy by name, or the object itself. Raises ConfigError for an object that cannot plan."""
     found: object = COMPRESSORS.load(strategy) if isinstance(strategy, str) else strategy
     if callable(found) and (isinstance(found, type) or not hasattr(found, "plan")):
         try:
@@ -431,17 +430,14 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
 
 
 def _shown(given: object) -> str:
-    """A value as it was written; of an object that does not show itself, what it is."""
+    """The value for an error message; only its type, if it has no ``repr`` of its own."""
     return (
         f"a {type(given).__name__}" if type(given).__repr__ is object.__repr__ else f"{given!r:.60}"
     )
 
 
 def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
-    """The positions that a caller pins.
-
-    Given as indices (negative from the end) or by a predicate.
-    """
+    """The positions that are pinned: indices (negative from the end), or where a function says so."""
     if pin is None:
         return transcript.pinned
     if callable(pin):
@@ -458,18 +454,18 @@ def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
 
 
 def _listed(pin: object) -> list[int]:
-    """The positions that were given. Raises ConfigError for anything else."""
+    """The positions as a list. Raises ConfigError for anything else."""
     positions = list(cast("Iterable[object]", pin)) if isinstance(pin, Iterable) else [None]
     if not all(isinstance(i, int) and not isinstance(i, bool) for i in positions):
-        advice = "give a list of positions, or a function that says of a message whether it stays"
-        raise ConfigError(f"{pin!r} are no positions", place="pin", advice=advice)
+        advice = "give a list of positions, or a function that returns True for messages to keep"
+        raise ConfigError(f"{pin!r:.40} is not a list of positions", place="pin", advice=advice)
     return cast("list[int]", positions)
 
 
 def finished(job: Job, plan: Plan | None) -> CompressionResult:
-    """The result of a plan, each step applied in turn and measured.
+    """Apply the steps of a plan, measure each, and make the result.
 
-    No plan where the conversation fits.
+    ``plan`` is None if the conversation fits.
     """
     record, masking = _Record(job), None
     if job.redaction:
@@ -489,13 +485,15 @@ def finished(job: Job, plan: Plan | None) -> CompressionResult:
 
 
 def _idle(job: Job) -> Plan:
-    """A record for each step of a pipeline that had nothing to do."""
+    """A plan that says, for each step, why it was not needed."""
     compressor = job.compressor
     inner = compressor.strategy if isinstance(compressor, Stepwise) else compressor
     steps = inner.steps if isinstance(inner, Pipeline) else (inner,)
-    told = "it fits already, and stays as it is: no secret is masked"
+    told = "the conversation fits and is not changed"
+    if job.allowance.redacts:
+        told += ", so no secret is masked"
     if job.continues:
-        told = f"{job.continues} goes on from messages that are not here: it is passed by"
+        told = f"{job.continues} continues messages that are not here: the request is not changed"
     idle = Plan.skip(_idle_reason(job), job.waits or told)
     return Plan(steps=tuple((step.name, idle) for step in steps))
 
@@ -505,15 +503,15 @@ def _idle_reason(job: Job) -> str:
 
 
 class _Record:
-    """The steps so far, and how the conversation stands after them."""
+    """The steps so far, and the transcript after them."""
 
     def __init__(self, job: Job) -> None:
         self.now, self.tokens, self._meter = job.transcript, job.tokens, job.allowance.meter
         self.steps: list[Step] = []
 
     def enter(self, name: str, plan: Plan, taken: Mapping[int, object], after: Transcript) -> None:
-        """One more step: its plan, the originals that it took out, the conversation after it."""
-        if self.steps and after is self.now:  # an idle step shows what the one before it showed
+        """Add a step: its plan, the originals that it removed, and the transcript after it."""
+        if self.steps and after is self.now:  # nothing changed: share the tuple
             messages = self.steps[-1].messages
         else:
             messages = tuple([message.original for message in after.messages])
@@ -534,7 +532,7 @@ class _Record:
 
 
 def delivered(job: Job, plan: Plan | None, result: CompressionResult) -> CompressionResult:
-    """The result, or the error that the caller asked for in its place."""
+    """The result, or the error that the caller asked for instead."""
     if job.raises and plan:
         for name, inner in _leaves(job.compressor.name, plan):
             if inner.fault is not None:
@@ -550,7 +548,7 @@ def delivered(job: Job, plan: Plan | None, result: CompressionResult) -> Compres
 
 
 def _leaves(name: str, plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """Every plan without steps of its own, under the name of its strategy."""
+    """The plans without steps of their own, each with the name of its strategy."""
     if not plan.steps:
         yield name, plan
     for step, inner in plan.steps:
@@ -602,10 +600,7 @@ def _net(job: Job, now: Transcript, tokens: int) -> Net | None:
 
 
 def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, str]:
-    """The status of the run and its reason.
-
-    The first fault if nothing was done, else how it ended.
-    """
+    """The status of the run and its reason: the first fault if nothing was done, else the outcome."""
     if job.fits:
         return "skipped", _idle_reason(job)
     applied = any(step.applied for step in steps)
@@ -618,10 +613,7 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
 
 
 def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool) -> str:
-    """What a person should know: steps that failed, a budget that is not met, secrets that are left.
-
-    And roles that no provider has.
-    """
+    """Failed steps, an unmet budget, secrets that are left and unknown roles, in sentences."""
     if job.waits:
         return job.waits
     told = [f"{step.name} failed: {step.detail}" for step in steps if step.status == "failed"]
@@ -633,7 +625,7 @@ def _detail(job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met
 
 
 def _strange_roles(transcript: Transcript) -> Iterator[str]:
-    """A sentence for each role that no provider has, with the first message that bears it."""
+    """A sentence for each role that no provider knows, with the first message that has it."""
     seen: dict[str, int] = {}
     for place, message in enumerate(transcript.messages):
         role = message.original.get("role") if is_object(message.original) else None
@@ -646,7 +638,7 @@ def _strange_roles(transcript: Transcript) -> Iterator[str]:
 
 
 def wrapped(payload: Any, key: str, now: Transcript) -> Any:
-    """The messages in the container in which they came: a list, a tuple or a request body."""
+    """The messages in the container of the input: a list, a tuple or a request body."""
     messages = [message.original for message in now.messages]
     if key:
         return {**payload, key: as_given(payload[key], messages)}

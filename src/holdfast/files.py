@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, so that a failure leaves what was there."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from holdfast.kernel.errors import InputError
 
 
 def followed(file: str | os.PathLike[str]) -> Path:
-    """Where the file really is: a link stays a link, and what it leads to is written."""
+    """The file behind a symbolic link, so that the link is kept and its target written."""
     return Path(os.path.realpath(file))
 
 
 def write_all(contents: Mapping[str, bytes]) -> None:
-    """Write every file, or none.
+    """Write all of the files, or none.
 
-    Each is written beside its place first, then all are moved into place. Raises InputError for a
+    Each is first written beside its target; then all are moved into place. Raises InputError for a
     file that cannot be written.
     """
     staged: list[tuple[str, Path]] = []
@@ -27,7 +27,7 @@ def write_all(contents: Mapping[str, bytes]) -> None:
         for file, content in contents.items():
             with _naming(file):
                 if Path(file).exists() and not Path(file).is_file():
-                    # a device or a pipe: there is nothing to keep whole
+                    # a device or a pipe cannot be replaced
                     Path(file).write_bytes(content)
                 else:
                     part = followed(file).with_name(f".holdfast-{os.getpid()}-{len(staged)}.part")
@@ -42,7 +42,7 @@ def write_all(contents: Mapping[str, bytes]) -> None:
 
 
 def read_whole(file: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file. Raises InputError, naming it, where it cannot be read."""
+    """The bytes of a file. Raises InputError if it cannot be read."""
     try:
         return Path(file).read_bytes()
     except OSError as fault:
@@ -51,10 +51,7 @@ def read_whole(file: str | os.PathLike[str]) -> bytes:
 
 
 def _stage(part: Path, content: bytes, path: Path) -> None:
-    """Write the part, with the mode of the file that it will replace.
-
-    Then its bytes are on the disk.
-    """
+    """Write the content beside its target, with the target's mode, and flush it to the disk."""
     with part.open("wb") as stream:
         stream.write(content)
         stream.flush()

@@ -1,10 +1,8 @@
-"""Pruning that keeps the caller's list.
+"""Shortening old tool outputs in the caller's own list.
 
-For agents that hold their history and hand the same list on.
-
-Dict messages: a new dict takes the old one's place in the list, and no dict is changed. Objects
-with ``parts`` whose entries have ``part_kind`` and ``content``: the ``content`` of the part is set.
-Both can be undone.
+For agents that keep their history in one list. In a list of dictionaries, a new dictionary replaces
+the old one; no dictionary is changed. In objects with ``parts`` whose entries have ``part_kind``
+and ``content``, the ``content`` is set. Both can be undone.
 """
 
 from __future__ import annotations
@@ -32,15 +30,15 @@ from holdfast.runtime import Rounds, Runtime, answers
 from holdfast.stores.answers import opened
 from holdfast.tokens import window_of
 
-# tokens; what shares are taken of where the model's window is not known, as tunacode assumes
+# the window that tunacode assumes for a model that it does not know, in tokens
 _WINDOW = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """One output that gave way.
+    """One output that was cleared.
 
-    ``before`` is the old dict, or the old content of part ``part`` of the object.
+    ``before`` is the old dictionary, or the old content of the object's part ``part``.
     """
 
     index: int
@@ -50,7 +48,7 @@ class Cleared:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The same list, and how many tokens it lost; unpacks into these two."""
+    """The list, and the number of tokens that were removed; unpacks into these two."""
 
     messages: list[Any]
     reclaimed: int
@@ -60,7 +58,7 @@ class Pruned:
         return iter((self.messages, self.reclaimed))
 
     def undo(self) -> list[Any]:
-        """The list as it was, every content and every dict back in its place."""
+        """Put everything back, and return the list."""
         for each in self.cleared:
             if isinstance(self.messages[each.index], Mapping):
                 self.messages[each.index] = each.before
@@ -80,10 +78,10 @@ def prune_old_tool_outputs(
 ) -> Pruned:
     """Clear old tool outputs in the list itself.
 
-    By default with the thresholds of the tunacode design. Where ``prune`` asks for summaries the
-    ``llm`` writes them, and a ``store`` keeps the originals, whose keys the texts then name.
-
-    A part that cannot be set is left and counts 0. Raises InputError for messages of no known form.
+    ``prune`` sets the thresholds; by default they are those of tunacode. If it asks for summaries,
+    ``llm`` writes them; with a ``store``, originals are kept and the texts name their keys. A part
+    that cannot be set is left alone and counts 0. Raises InputError for messages of an unknown
+    form.
     """
     _check(messages, prune)
     if not messages:
@@ -154,11 +152,8 @@ def _clear_parts(
         before = part.content
         try:
             part.content = edit.text
-        except (
-            AttributeError,
-            TypeError,
-            ValueError,
-        ):  # frozen dataclasses, tuples and models say no in these ways
+        # what frozen dataclasses, named tuples and models raise
+        except (AttributeError, TypeError, ValueError):
             continue
         cleared.append(Cleared(edit.index, edit.part, before))
         reclaimed += _saved(transcript, edit, meter)
@@ -172,26 +167,26 @@ def _saved(transcript: Transcript, edit: Replace | Offload, meter: Meter) -> int
 
 
 class _Objects:
-    """Reads objects with parts; they are changed where they stand, and so never rendered."""
+    """Reads objects with parts; they are changed in place and never rendered."""
 
     name = "objects"
 
     def parts(self, original: object) -> tuple[Part, ...]:
-        """One part for each of the object's own."""
+        """One part for each part of the object."""
         return tuple(_part(part) for part in cast("Any", original).parts)
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """Refuse: an object is changed in place."""
+        """Raise FormatError: an object is changed in place."""
         del texts
         raise FormatError(f"a {type(original).__name__} is changed in place, not rendered")
 
     def compose(self, role: Role, text: str) -> object:
-        """Refuse: nothing is inserted in place."""
+        """Raise FormatError: nothing is inserted."""
         del text
         raise FormatError(f"a {role} message cannot be made of this kind of object")
 
     def role(self, original: object) -> Role:
-        """By its kind, or by the kinds of its parts."""
+        """The role, from the kinds of its parts."""
         return _role(original)
 
 

@@ -1,4 +1,4 @@
-"""Meters: a counter with its memo, its tariff and its way with media."""
+"""Token counting for a call: a counter, its cache, its overhead per message, and media."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from holdfast.kernel.ports import MessageCounter, Priced, Tariff, TokenCounter
 from holdfast.text.memo import Memo
 from holdfast.tokens import COUNTERS, MediaCounter, counter_for
 
-_LONG = 2_000  # characters of a text whose lines may be known already
-_SAMPLE = 8  # lines by which that is seen
+_LONG = 2_000  # characters from which a text is looked up by line
+_SAMPLE = 8  # lines that are tried before all are
 
 Counter = str | TokenCounter | Callable[[str], int] | None
 
 
 def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
-    """The meter of a model, or of a counter that is named, given as an object or as a callable.
+    """The meter of a model, or of a counter given by name, object or function.
 
-    Counters of one name are one object, and each has one memo, so that a text is counted once in a
-    process. Raises ConfigError for the name of a counter that is neither one's nor that of a model
-    that is known.
+    Counters that are equal share one cache, so that a text is counted once in a process. Raises
+    ConfigError for a name that is neither a counter's nor a known model's.
     """
     chosen = counter_for(model if counter is None else counter)
     if (
@@ -34,7 +33,7 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
         COUNTERS.load(counter)
     try:
         memo = _memo(cast("Hashable", chosen))
-    # a caller's counter that cannot be hashed is counted with for this call alone
+    # a counter that cannot be hashed has a cache for this call only
     except TypeError:
         memo = count_memo(chosen)
     tariff = chosen.tariff if isinstance(chosen, Priced) else Tariff()
@@ -44,27 +43,27 @@ def meter_for(model: str | None = None, counter: Counter = None) -> Meter:
 
 @lru_cache(maxsize=8)
 def _memo(counter: Hashable) -> Memo[str, int]:
-    """The memo of a counter; what counts alike is equal.
+    """The cache of a counter, shared by equal counters.
 
-    Few are kept, should every call bring a new callable.
+    Few are kept, in case every call brings a new function.
     """
     return count_memo(cast("TokenCounter", counter))
 
 
 @runtime_checkable
 class CountsByLine(Protocol):
-    """A counter that knows where a text can be parted so that the counts of its parts add up."""
+    """A counter that can split a text into parts whose counts add up."""
 
     def lines(self, text: str) -> Sequence[str]:
-        """The text in lines, some of them together, whose counts add up to its own."""
+        """The text in parts whose counts add up to its own."""
         ...
 
 
 def count_memo(counter: TokenCounter, characters: int = 64_000_000) -> Memo[str, int]:
-    """Counts of texts by the text itself; ``characters`` bounds the text that is held.
+    """A cache of counts by text; ``characters`` bounds the length of all cached texts.
 
-    A long text most of whose lines have been counted, as notes that go on from others, is their
-    sum.
+    A long text most of whose lines are cached, such as notes that extend earlier ones, is counted
+    by adding up its lines.
     """
     checked = _Checked(counter)
     if not isinstance(counter, CountsByLine):
@@ -87,10 +86,7 @@ def _length(text: str, tokens: int) -> int:
 
 
 class _Checked:
-    """A counter that may be anyone's.
-
-    What it gives is a number of tokens, or an error that names it.
-    """
+    """Raises ConfigError, naming the counter, if a counter fails or returns no token count."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self.name, self.accuracy, self._count = counter.name, counter.accuracy, counter.count

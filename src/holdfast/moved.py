@@ -1,7 +1,4 @@
-"""Modules, functions and arguments that were documented under another name.
-
-For one release the old name works, and warns.
-"""
+"""Old names of modules and functions, which work for one more release and warn."""
 
 from __future__ import annotations
 
@@ -57,15 +54,15 @@ MOVED = {
     "usage": "result",
     "waiting": "calls.event_loop",
 }
-"""Old name -> new one, both without the name of the package."""
+"""Old name -> new name, both relative to ``holdfast``."""
 
 
 RENAMED = {"forget": "delete_summaries"}
-"""Old name of the package -> new one."""
+"""Old name in ``holdfast`` -> new name."""
 
 
 class _Moved(ModuleType):
-    """Stands under the old name, and has whatever the new module has."""
+    """Stands for a module under its old name, and gives the attributes of the new one."""
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
@@ -76,6 +73,6 @@ class _Moved(ModuleType):
 
 
 def keep_old_names() -> None:
-    """Let the old names be imported; nothing is loaded until something is asked of one."""
+    """Make the old names importable; the new modules are imported on first use."""
     for old in MOVED:
         sys.modules.setdefault(f"holdfast.{old}", _Moved(f"holdfast.{old}"))

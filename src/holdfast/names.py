@@ -1,6 +1,6 @@
-"""The names that are fixed, as types: a checker finds a slip before the program runs.
+"""Fixed names as ``Literal`` types, so that a type checker finds a misspelt one.
 
-Packages that bring names of their own by entry points are asked for by object, or by a cast.
+Names that other packages bring by entry points are not listed: pass the object, or cast the name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PresetName = Literal[
     "slimcontext_summary",
     "slimcontext_trim",
 ]
-"""Strategies of a published design with its numbers."""
+"""Published strategies with their own settings."""
 
 ProfileName = Literal[
     PresetName,
@@ -31,7 +31,7 @@ ProfileName = Literal[
     "quality",
     "tunacode",
 ]
-"""A pipeline that comes with the package; a file of your own is given as a ``pathlib.Path``."""
+"""The built-in profiles; pass a file of your own as a ``pathlib.Path``."""
 
 FormatName = Literal[
     "anthropic",
@@ -44,12 +44,12 @@ FormatName = Literal[
     "plain",
     "pydantic_ai",
 ]
-"""The form in which messages are written."""
+"""The formats of messages."""
 
 ProviderName = Literal[
     FormatName, "azure", "bedrock_converse", "claude", "google", "openai", "responses", "vertex"
 ]
-"""Whose rules hold: the name of a form, or of a provider that takes it."""
+"""A provider or format whose rules apply."""
 
 StrategyName = Literal[
     PresetName,
@@ -74,10 +74,10 @@ StrategyName = Literal[
     "tunacode_history",
     "window",
 ]
-"""A way of making a conversation smaller."""
+"""The built-in strategies."""
 
 ReportForm = Literal["html", "text"]
-"""What a report is written as."""
+"""The forms of a report."""
 
 ToolProvider = Literal[
     "anthropic",
@@ -90,4 +90,4 @@ ToolProvider = Literal[
     "openai_responses",
     "pydantic_ai",
 ]
-"""Whose form the schema of a tool has."""
+"""The providers whose form a tool schema can have."""

@@ -1,4 +1,4 @@
-"""The options of a compression: declared here once, for every way of asking for one."""
+"""The options of a compression, declared once for Python, the command line and configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Pin = Collection[int] | Callable[[Any], bool] | None
 Strategy = StrategyName | Compressor | Sequence[StrategyName | Compressor] | None
 Provider = ProviderName | Format | None
-"""Whose messages these are: a name, or the object that reads and writes them."""
+"""The format of messages: a name, or an object that reads and writes them."""
 
 OnFailure = Literal["degrade", "fit", "raise"]
 
@@ -32,73 +32,72 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Options(TypedDict, total=False):
-    """What callers may say beside the messages and the budget."""
+    """The keyword arguments of ``compress`` beside the messages and the budget."""
 
     model: str | None
-    """Whose vocabulary tokens are counted with; its window is the budget where none is stated.
-    By default the model that a request body names."""
+    """The model whose vocabulary counts tokens, and whose window is the default budget.
+    Defaults to the model that a request body names."""
 
     format: Provider
-    """The wire of the messages, where it cannot be seen."""
+    """The format of the messages; detected by default."""
 
     profile: ProfileName | PathLike[str] | Profile
-    """A named pipeline, the path of a TOML or YAML file, or one that ``load_config`` made."""
+    """A named pipeline, the path of a TOML or YAML file, or ``load_config(...).profile``."""
 
     strategy: Strategy
-    """A name, an object, or a list of them, in the place of the profile."""
+    """A strategy by name, an object, or a list of them, instead of a profile."""
 
     query: str | None
-    """The question in view; by default the newest user message."""
+    """The question to keep material for; defaults to the newest user message."""
 
     tools: object
-    """Schemas that are sent along, and counted."""
+    """Tool schemas that are sent with the messages; they are counted."""
 
     pin: Pin
-    """Positions, or a predicate over messages: what never leaves."""
+    """Messages that are never removed: positions, or a function of a message."""
 
     step: float | None
-    """Share of the budget by which the view lets go at once, so that prompt caches hold."""
+    """Share of the budget that is freed at a time, so that the provider's prompt cache holds."""
 
     store: str | KeyValueStore | None
-    """A URL or an object: keeps what is cut out of a text."""
+    """Where originals of shortened texts are kept: a URL or a store object."""
 
     counter: Counter
-    """Counts tokens in the place of the model's vocabulary: a preset, an object or a callable."""
+    """Counts tokens instead of the model's vocabulary: a name, an object or a function."""
 
     on_failure: OnFailure
-    """Whether a failing strategy leaves its place to the next one, or raises StrategyError.
-
-    ``fit``: as the first, and where strategies that the caller named fail, a trim meets the budget.
-    """
+    """What happens when a strategy fails: ``degrade`` goes on with the next step, ``fit`` also
+    trims to the budget at the end, ``raise`` raises StrategyError."""
 
     redact: bool | None
-    """Whether secrets are masked; by default the profile decides."""
+    """Mask secrets before anything is stored, summarised or referred to, in what the model and
+    its tools said, and in what users said once it leaves the view. The profile decides by default."""
 
     llm: ModelSpec | None
-    """Who completes: ``vendor:name``, an object or a function."""
+    """The model that writes summaries: ``vendor:name``, an object or a function."""
 
     embedder: EmbedderSpec | None
-    """Who embeds; by default vectors that need no network."""
+    """The embedder that compares texts; by default one that needs no network."""
 
     cache: CompressionCache | None
-    """Asked before either."""
+    """Answers of earlier calls of the model and the embedder."""
 
     thread: str | None
-    """The id under which summaries are kept in the store; by default that of a Conversation."""
+    """The id under which summaries and originals are kept in the store."""
 
     limits: CallLimits | None
-    """How far calls of models and embedders may go."""
+    """Limits on the time, number, retries and cost of calls."""
 
     costs: Costs | None
     """Let what it costs decide whether to compact between trigger and limit."""
 
     secret: str | None
-    """By which what was written here before is known again; by default the store's own."""
+    """The secret that signs summaries and references; defaults to one kept in the store."""
 
 
 USUAL_PROFILE: ProfileName = "balanced"
 _DEFAULTS: Options = {"profile": USUAL_PROFILE, "on_failure": "degrade"}
-"""Of what is not None by default."""
+"""Options whose default is not None."""
 
 
 _TEXTS: Mapping[str, tuple[type, ...]] = {
@@ -109,11 +108,11 @@ _TEXTS: Mapping[str, tuple[type, ...]] = {
     "thread": (str,),
     "secret": (str,),
 }
-"""Options that are text, and what else each may be."""
+"""The types of options that take text."""
 
 
 def lists_options(function: F) -> F:
-    """Let the signature of a function with ``**options`` name each, for help and tools."""
+    """Replace ``**options`` in the signature of a function by each option, for help and tools."""
     own = signature(function)
     named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
     options = [

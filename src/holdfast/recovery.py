@@ -1,4 +1,4 @@
-"""How an original comes back for a program, a person and a model, and how a thread is forgotten."""
+"""Reading originals back: ``recall``, the model's tool for it, and deleting summaries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from holdfast.stores.secret import secret_of
 from holdfast.text.keyed import of_thread
 
 MOST = 20_000
-"""Characters that the model's tool gives back at once: about 5,000 tokens."""
+"""The most characters that the tool returns at once: about 5,000 tokens."""
 
 _PURPOSE = (
     "Give back the original of a text that was shortened to save context. "
@@ -65,27 +65,30 @@ def recall(
     thread: str = "",
     secret: str = "",
 ) -> str:
-    """The original that a reference names.
+    """Return the original text that a reference names, or a part of it.
 
-    ``key`` is what stands after ``original:``, or the whole reference; ``lines`` may be written
-    ``"10:80"``. ``thread`` and ``secret`` are those with which it was compressed: no other
-    conversation has its originals. Raises NotFoundError for a key that this store does not hold for
-    it, CorruptError for an original that was damaged, StoreError for a store that does not answer,
-    and ConfigError for a key, a range, a pattern or a path that is none.
+    ``key`` is the key after ``original:`` in a shortened text, or the whole reference. ``lines`` (a
+    pair, or ``"10:80"``), ``pattern`` (RE2) and ``field`` (such as ``orders[3].status``) select a
+    part. ``thread`` and ``secret`` must be those of the compression: a conversation has access to
+    its own originals only.
+
+    Raises NotFoundError for a key that the store does not hold for this thread, CorruptError for a
+    damaged original, StoreError for a store that does not answer, and ConfigError for a malformed
+    key, range, pattern or path.
     """
     place = Place(opened(store), thread, secret)
     return excerpt_of(key, place, lines=lines, pattern=pattern, field=field).text
 
 
 class Place(NamedTuple):
-    """Where the originals of one conversation are."""
+    """The store, thread and secret of a conversation's originals."""
 
     store: Opened
     thread: str = ""
     secret: str = ""
 
     async def read(self, store: KeyValueStore, key: str, **parts: Any) -> Excerpt:
-        """A part of an original, or all of it."""
+        """Read an original, or a part of it."""
         secret = of_thread(self.secret or await secret_of(store, makes=False), self.thread)
         return await AsyncArtifactStore(store, secret).read(key, **parts)
 
@@ -93,10 +96,7 @@ class Place(NamedTuple):
 def excerpt_of(
     key: object, place: Place, *, lines: object = None, pattern: object = None, field: object = None
 ) -> Excerpt:
-    """As ``recall``, with the numbers of the lines.
-
-    The arguments may be anything, and are checked.
-    """
+    """Like ``recall``, with line numbers and unchecked arguments."""
     named = _text("key", key) or _refused("key", key, "give what stands after 'original:'")
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
     name, span = known.group() if known else named, line_range(lines)
@@ -111,13 +111,13 @@ def excerpt_of(
 
 @dataclass(frozen=True, slots=True)
 class RecallTool:
-    """The schema to send with a request, and the function to call with the model's arguments."""
+    """A tool schema to send with a request, and the function that answers its calls."""
 
     schema: Mapping[str, Any]
     run: Callable[[object], str]
 
     def __call__(self, arguments: object) -> str:
-        """The answer to a call, an error in words included, so that the model can mend its call."""
+        """Answer a call; errors are returned as text, so that the model can correct its call."""
         return self.run(arguments)
 
 
@@ -130,13 +130,12 @@ def recall_tool(
     thread: str = "",
     secret: str = "",
 ) -> RecallTool:
-    """The tool by which a model resolves references, with a schema in the form of the provider.
+    """Return a tool that lets a model read originals, with its schema in the provider's form.
 
-    Hand its schema to the provider and to ``compress(tools=...)``: then texts name the tool. Call
-    it with the arguments as the provider gives them, an object or its JSON. It never raises, and
-    gives ``most`` characters at once, with a note how to get more, of the originals of this
-    ``thread`` alone. Raises ConfigError for a provider whose form of
-    tools is not known.
+    Send ``tool.schema`` with your requests and pass it to ``compress(tools=...)``; call the tool
+    with the arguments of the model, as an object or as JSON. It never raises. It returns at most
+    ``most`` characters at once, with a note on how to get the rest, and only originals of
+    ``thread``. Raises ConfigError for an unknown provider.
     """
     parameters = {"type": "object", "properties": _PROPERTIES, "required": ["key"]}
     schema = tool_schema(provider, RECALL_TOOL, _PURPOSE, parameters)
@@ -155,7 +154,7 @@ def recall_tool(
 
 
 def line_range(lines: object) -> tuple[int, int] | None:
-    """``10:80``, ``10-80`` or (10, 80) as (10, 80), ``10`` as that line; None for nothing.
+    """``10:80``, ``10-80`` or (10, 80) as (10, 80); ``10`` as (10, 10); None for nothing.
 
     Raises ConfigError for anything else.
     """
@@ -186,7 +185,7 @@ def _answer(asked: Mapping[str, object], place: Place, most: int) -> str:
 
 
 def _part(text: str, offset: int, most: int) -> str:
-    """At most so many characters from the offset, whole lines if near; how to get the rest."""
+    """At most ``most`` characters from ``offset``, ending at a line, and how to get the rest."""
     if not offset and len(text) <= most:
         return text
     if offset >= len(text):
@@ -201,7 +200,7 @@ def _part(text: str, offset: int, most: int) -> str:
 
 
 def _object(arguments: object) -> Mapping[str, object]:
-    """The arguments of a call: an object, or the JSON of one."""
+    """The arguments of a call, given as an object or as its JSON."""
     given = arguments
     if isinstance(given, str | bytes):
         try:
@@ -226,7 +225,7 @@ def _offset(value: object) -> int:
 
 
 def _text(name: str, value: object) -> str | None:
-    """A text that may be left out; a number is taken as it is written."""
+    """The value as text, or None if it was left out; numbers are converted."""
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -240,10 +239,10 @@ def _refused(name: str, value: object, advice: str) -> NoReturn:
 
 
 def delete_summaries(thread: str, *, store: str | KeyValueStore) -> int:
-    """Delete the summaries of the thread from the store; how many keys are gone.
+    """Delete the summaries of a thread from the store and return the number of deleted keys.
 
-    What was kept without a thread is found by its content alone, and stays. Raises StoreError for a
-    store that does not answer.
+    Summaries that were kept without a thread are not deleted. Raises StoreError for a store that
+    does not answer.
     """
     if not isinstance(cast("object", thread), str) or not thread:
         raise ConfigError(
@@ -263,7 +262,7 @@ async def _forgotten(store: KeyValueStore, thread: str) -> int:
 
 
 async def _keys(store: KeyValueStore, thread: str) -> AsyncIterator[str]:
-    """The thread's keys; where a store cannot list them, by the thread's own lists, these last."""
+    """The keys of the thread; in a store that cannot list keys, found through the thread's indexes."""
     if isinstance(store, ListsKeys):
         for key in list(await answered(store.keys(thread_prefix(thread)))):
             yield key

@@ -1,9 +1,8 @@
-"""Secrets in a conversation, masked before anything of it is stored, summarised or referred to.
+"""Masking secrets in a conversation before anything is stored, summarised or referred to.
 
-What the model and its tools said is masked where it stands. What users and the system said keeps
-every letter as long as it is in view, and is masked when it leaves: then it is kept somewhere, or
-told again in a summary. Parts that may not be changed in view (signed thinking, parts of unknown
-type) are masked when they leave too; until then the result tells that they hold a secret.
+Text of the model and its tools is masked in place. Text of users and the system is masked when it
+leaves the view, since it is then stored or summarised. So are parts that must not be changed in the
+view, such as signed thinking; while they stay, the result says that they hold a secret.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from holdfast.text.concealed import (
 )
 
 _BRIEF = "***"
-"""A mask that takes no more tokens than any secret."""
+"""A mask with no more tokens than the shortest secret."""
 
 Origins = Sequence[int | None]
-"""Where each message stood at first, None for one that was inserted."""
+"""The original position of each message, or None for an inserted one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A conversation whose secrets are masked: the edits that did it, and what they masked."""
+    """A transcript with its secrets masked, the edits that mask them, and counts by kind."""
 
     transcript: Transcript
     edits: tuple[Replace, ...]
@@ -42,22 +41,22 @@ class Redaction:
 
     @property
     def positions(self) -> frozenset[int]:
-        """Where something is masked."""
+        """The positions of messages with masked text."""
         return frozenset(edit.index for edit in self.edits)
 
     @property
     def taken(self) -> dict[int, object]:
-        """The masked messages stand for their originals too: nothing brings a secret back."""
+        """The masked messages, which replace their originals: undo does not bring secrets back."""
         return {i: self.transcript.messages[i].original for i in sorted(self.positions)}
 
     @property
     def told(self) -> str:
-        """The secrets by kind, for people."""
+        """The number of masked secrets by kind, as text."""
         return f"secrets masked: {_kinds(self.counts)}"
 
 
 def redacted(transcript: Transcript, *, brief: bool = False) -> Redaction:
-    """The transcript with the model's and tools' secrets masked; ``brief`` omits their kinds."""
+    """Mask secrets in the text of the model and its tools; ``brief`` leaves out their kinds."""
     messages = list(transcript.messages)
     edits: list[Replace] = []
     counts: Counter[str] = Counter()
@@ -72,12 +71,9 @@ def redacted(transcript: Transcript, *, brief: bool = False) -> Redaction:
 
 
 class Masking:
-    """What the steps of a compression take out, without its secrets.
+    """Masks what the steps of a compression remove, and counts it.
 
-    And what was masked, where and how often.
-
-    Steps speak of positions as they find them; what is masked is told by positions as they were at
-    first.
+    Steps use the positions that they see; ``positions`` holds original positions.
     """
 
     def __init__(self, redaction: Redaction) -> None:
@@ -88,7 +84,7 @@ class Masking:
         self._places: list[Origins] = [self._now] if redaction.edits else []
 
     def taken(self, applied: Applied) -> dict[int, object]:
-        """What one more step took out, every secret masked whoever said it."""
+        """What a step removed, with all secrets masked."""
         before, kept = self._now, dict(applied.taken)
         for i in applied.taken:
             message = applied.before.messages[i]
@@ -101,10 +97,9 @@ class Masking:
         return kept
 
     def departed(self, steps: Sequence[Mapping[int, object]]) -> list[Mapping[int, object]]:
-        """What each step took out, every part of what has left the view masked.
+        """What each step removed, with every part of messages that left the view masked.
 
-        There even signed thinking and parts of unknown type are masked: nobody checks a signature
-        any more.
+        Even signed thinking is masked there, since nobody checks its signature any more.
         """
         seen, counted = set(self._now), set[int | None]((None,))
         kept: list[Mapping[int, object]] = []
@@ -112,7 +107,7 @@ class Masking:
             gone = {i: origin for i in taken if (origin := places[i]) is None or origin not in seen}
             masked = {i: masked_message(taken[i], self._wire) for i in gone}
             for i, (_, counts) in masked.items():
-                if counts:  # what was changed before it left is counted as it left
+                if counts:  # a message that was changed before is counted once
                     self._count(gone[i], {} if gone[i] in counted else counts)
             counted.update(gone.values())
             kept.append({i: masked[i][0] if i in masked else value for i, value in taken.items()})
@@ -125,7 +120,7 @@ class Masking:
 
 
 def left(transcript: Transcript) -> str:
-    """The secrets in view that could not be masked, for people; empty where there are none."""
+    """The secrets in view that could not be masked, as text; empty if there are none."""
     counts: Counter[str] = Counter()
     for message in transcript.messages:
         counts.update(unmasked(message))
@@ -133,7 +128,7 @@ def left(transcript: Transcript) -> str:
 
 
 def incoming(request: Ask[object], answer: object) -> object:
-    """The answer as it may come in: what a model wrote has no secrets."""
+    """The answer with secrets masked, if a model wrote it."""
     return (
         redacted_text(answer)[0]
         if isinstance(request, Complete) and isinstance(answer, str)
@@ -146,7 +141,7 @@ def _kinds(counts: Counts) -> str:
 
 
 def outgoing(request: Ask[object]) -> Ask[object]:
-    """The request as it may leave the process: without secrets."""
+    """The request with its secrets masked."""
     if isinstance(request, Save):
         return replace(request, text=redacted_text(request.text)[0])
     if isinstance(request, Write) and request.value is not None:

@@ -1,4 +1,4 @@
-"""Arguments of functions that had another name: for one release the old one works, and warns."""
+"""Old names of arguments, which work for one more release and warn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def renamed_argument(old: str, new: str) -> Callable[[F], F]:
-    """Let a function take an argument by its old name too."""
+    """Let a function accept an argument under its old name too."""
 
     def decorated(function: F) -> F:
         @wraps(function)

@@ -1,4 +1,4 @@
-"""What comes of a compression: pure data that survives JSON, and can be undone."""
+"""The results of a compression: pure data that can be written as JSON and undone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     M = TypeVar("M", default=Any)
-    """What the messages came as: a list, a tuple, a request body, a Conversation."""
+    """The type of the messages: a list, a tuple, a request body or a Conversation."""
 else:
     from typing import TypeVar
 
@@ -33,11 +33,11 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One request to a model or an embedder, its retries included.
+    """One call of a model or an embedder, with its retries.
 
-    ``items`` are the prompts or texts that it was for, ``cached`` those that needed no call.
-    ``counted``: the vendor did not tell the tokens, so they were counted here. ``cost`` is in US
-    dollars, None where the price is not known. ``fault`` says why there was no answer.
+    ``items`` is the number of prompts or texts, ``cached`` how many of them the cache answered.
+    ``counted`` is true if the vendor did not report tokens and they were counted here. ``cost`` is
+    in US dollars, or None if the price is not known. ``fault`` is the error of a call that failed.
     """
 
     kind: Literal["complete", "embed"]
@@ -55,7 +55,7 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class CacheFigures:
-    """One of the two caches: what it holds and may hold, and how often it was asked and knew."""
+    """The size, capacity, hits and misses of one cache."""
 
     size: int
     capacity: int
@@ -65,7 +65,7 @@ class CacheFigures:
 
 @dataclass(frozen=True, slots=True)
 class CacheStatistics:
-    """Both caches at one moment."""
+    """The figures of both caches."""
 
     embeddings: CacheFigures
     summaries: CacheFigures
@@ -73,9 +73,9 @@ class CacheStatistics:
 
 @dataclass(frozen=True, slots=True)
 class ModelUsage:
-    """Every call of a compression, and the caches after it.
+    """All calls of models and embedders during a compression, and the caches after it.
 
-    ``cache`` is None where none was given.
+    ``cache`` is None if no cache was given.
     """
 
     calls: tuple[ModelCall, ...] = ()
@@ -83,35 +83,32 @@ class ModelUsage:
 
     @property
     def requests(self) -> int:
-        """How many requests went out, retries included."""
+        """The number of requests, retries included."""
         return sum(call.attempts for call in self.calls)
 
     @property
     def failures(self) -> int:
-        """How many calls had no answer in the end."""
+        """The number of calls that failed in the end."""
         return sum(bool(call.fault) for call in self.calls)
 
     @property
     def cached(self) -> int:
-        """How many prompts and texts needed no call."""
+        """The number of prompts and texts that the cache answered."""
         return sum(call.cached for call in self.calls)
 
     @property
     def input_tokens(self) -> int:
-        """Tokens that were sent."""
+        """Tokens sent."""
         return sum(call.input_tokens for call in self.calls)
 
     @property
     def output_tokens(self) -> int:
-        """Tokens that came back."""
+        """Tokens received."""
         return sum(call.output_tokens for call in self.calls)
 
     @property
     def seconds(self) -> float:
-        """The time of all calls, one after another.
-
-        Calls at the same time take less on the clock.
-        """
+        """The sum of the seconds of all calls; calls at the same time each count in full."""
         return sum(call.seconds for call in self.calls)
 
     @property
@@ -121,7 +118,7 @@ class ModelUsage:
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
     def to_dict(self) -> dict[str, object]:
-        """Every figure, for JSON."""
+        """All figures as JSON has them."""
         return {
             "calls": [asdict(call) for call in self.calls],
             "cache": None if self.cache is None else asdict(self.cache),
@@ -130,7 +127,7 @@ class ModelUsage:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ModelUsage:
-        """What ``to_dict`` described."""
+        """The inverse of ``to_dict``."""
         calls = tuple(
             ModelCall(**{f.name: call[f.name] for f in fields(ModelCall)}) for call in data["calls"]
         )
@@ -148,25 +145,25 @@ NO_CALLS = ModelUsage()
 
 @dataclass(slots=True)
 class CallRecords:
-    """The records of one compression as they come, and the moment by which its calls must end."""
+    """The calls of one compression so far, and the time by which calls must end."""
 
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
     until: float | None = None
-    """On the clock of ``time.monotonic``; set when the first call begins."""
+    """A time of ``time.monotonic``, set when the first call begins."""
     pledged: float = 0.0
-    """US dollars that the calls under way may come to."""
+    """The highest cost of the calls under way, in US dollars."""
 
     @property
     def spent(self) -> float:
-        """US dollars so far, with what is under way."""
+        """The cost so far, with that of calls under way, in US dollars."""
         return self.pledged + sum(call.cost or 0.0 for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
 class CompressionMetrics:
-    """Sizes before and after, by one counter.
+    """Tokens and messages before and after.
 
-    What is derived from them follows MoFA's definitions.
+    The derived figures are defined as in MoFA.
     """
 
     tokens_before: int
@@ -176,47 +173,44 @@ class CompressionMetrics:
 
     @property
     def compression_ratio(self) -> float:
-        """After divided by before; 1.0 where there was nothing."""
+        """Tokens after divided by tokens before; 1.0 for an empty conversation."""
         return self.tokens_after / self.tokens_before if self.tokens_before else 1.0
 
     @property
     def compression_factor(self) -> float:
-        """Before divided by after, as in "3 to 1"; infinite where nothing is left."""
+        """Tokens before divided by tokens after; infinite if nothing is left."""
         ratio = self.compression_ratio
         return 1 / ratio if ratio else float("inf")
 
     @property
     def token_reduction_percent(self) -> float:
-        """100 (1 - ratio); negative where the result is larger."""
+        """100 (1 - ratio); negative if the result is larger."""
         return 100.0 * (1 - self.compression_ratio)
 
     @property
     def reduction_percent(self) -> float:
-        """The shorter name of ``token_reduction_percent``."""
+        """A shorter name of ``token_reduction_percent``."""
         return self.token_reduction_percent
 
     @property
     def message_reduction_percent(self) -> float:
-        """Share of messages that are gone, in percent; 0.0 where there was none."""
+        """The share of messages that were removed, in percent; 0.0 for an empty conversation."""
         if not self.messages_before:
             return 0.0
         return 100.0 * (1 - self.messages_after / self.messages_before)
 
     @property
     def was_compressed(self) -> bool:
-        """Whether it is smaller than before."""
+        """Whether the result has fewer tokens."""
         return self.tokens_after < self.tokens_before
 
     @property
     def tokens_saved(self) -> int:
-        """Never negative."""
+        """The number of tokens removed, at least 0."""
         return max(0, self.tokens_before - self.tokens_after)
 
     def to_dict(self) -> dict[str, float | bool]:
-        """Every figure, derived ones included.
-
-        An infinite factor is left out, for JSON has none.
-        """
+        """All figures, derived ones included; an infinite factor is left out."""
         derived = (
             "compression_ratio",
             "token_reduction_percent",
@@ -230,34 +224,31 @@ class CompressionMetrics:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CompressionMetrics:
-        """The metrics that ``to_dict`` described."""
+        """The inverse of ``to_dict``."""
         return cls(**{f.name: data[f.name] for f in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """How much of the budget the result takes."""
+    """The size of the result and the budget, in tokens."""
 
     tokens: int
     limit: int
 
     @property
     def within(self) -> bool:
-        """Whether it fits."""
+        """Whether the result fits the budget."""
         return self.tokens <= self.limit
 
     @property
     def utilization(self) -> int:
-        """Share of the budget in percent, rounded; 0 for a budget of 0."""
+        """Share of the budget that is used, in percent, rounded; 0 for a budget of 0."""
         return round(100 * self.tokens / self.limit) if self.limit else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The messages of one thread.
-
-    The id stands here and never in a message; ``metadata`` is carried along.
-    """
+    """The messages of a thread, with its id and metadata of your own."""
 
     thread_id: str
     messages: Sequence[Any]
@@ -271,19 +262,19 @@ class Conversation:
             )
 
     def holding(self, messages: Sequence[Any]) -> Conversation:
-        """The same conversation with these messages."""
+        """A copy with other messages."""
         return replace(self, messages=messages)
 
 
 def wrap(
     messages: Sequence[Any], thread_id: str, metadata: Mapping[str, Any] | None = None
 ) -> Conversation:
-    """The messages as a conversation."""
+    """Make a ``Conversation``."""
     return Conversation(thread_id, messages, metadata or {})
 
 
 def unwrap(conversation: Conversation) -> Sequence[Any]:
-    """The messages of a conversation: the very object that was wrapped."""
+    """The messages of a ``Conversation``, the same object that was wrapped."""
     return conversation.messages
 
 
@@ -295,12 +286,10 @@ _EDITS: dict[str, type[Edit]] = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One strategy of the run.
+    """What one strategy did: its name, tokens before and after, status, reason and edits.
 
-    Tokens before and after, whether it changed something, and why not if not.
-
-    ``edits`` and what they took out (``taken``: position before -> the caller's message) undo the
-    step; ``messages`` are the messages as they stood after it.
+    ``taken`` maps positions before the step to the caller's messages that the edits removed or
+    changed. ``messages`` are the messages after the step.
     """
 
     name: str
@@ -319,11 +308,11 @@ class Step:
         return bool(self.edits)
 
     def undone(self, after: Sequence[object]) -> list[object]:
-        """The messages as they stood before the step."""
+        """The messages before the step, given those after it."""
         return restored(after, self.edits, self.taken)
 
     def to_dict(self) -> dict[str, object]:
-        """The record as JSON has it; messages are left out, since the edits give them back."""
+        """The step as JSON has it, without ``messages``, which the edits give back."""
         return {
             "name": self.name,
             "before": self.before,
@@ -338,7 +327,7 @@ class Step:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
-        """The record that ``to_dict`` described, without its messages."""
+        """The inverse of ``to_dict``, without ``messages``."""
         return cls(
             name=data["name"],
             before=data["before"],
@@ -362,54 +351,53 @@ def _tupled(value: object) -> object:
 
 
 _SHOWN = Registry("view of a result", "views", {"report": "holdfast.reports:report"})
-"""What draws a result stands above it, and is loaded when it is asked for."""
+"""Reports are imported when they are asked for, since they import this module."""
 
 
 @dataclass(frozen=True, slots=True)
 class Net:
-    """What one call costs less for a compaction, in US dollars; ``spent`` is paid once."""
+    """What a compression saves in one call, in US dollars; ``spent`` is paid once."""
 
     saved: float
-    """Tokens that are not sent, at the price of input."""
+    """The price of the tokens that are no longer sent."""
 
     lost: float
-    """The discount on tokens that the prompt cache held and the changed beginning loses."""
+    """The prompt cache's discount on tokens that must be sent anew, since the beginning changed."""
 
     spent: float
-    """What models and embedders were paid for it."""
+    """The cost of models and embedders for the compression."""
 
     each: float
-    """What every later call saves, when all of it is in the prompt cache."""
+    """What every later call saves, with all of it in the prompt cache."""
 
     @property
     def net(self) -> float:
-        """Of the first call: saved, less lost and spent."""
+        """What the first call saves, less what is lost and spent."""
         return self.saved - self.lost - self.spent
 
     @property
     def calls(self) -> float:
-        """How many calls it takes until the compaction has paid for itself; infinite if never."""
+        """The number of calls after which the compression has paid for itself; infinite if never."""
         if self.net >= 0:
             return 1
         return 1 + ceil(-self.net / self.each) if self.each > 0 else inf
 
     def over(self, calls: int) -> float:
-        """Of so many calls together."""
+        """What this many calls save together."""
         return self.net + max(0, calls - 1) * self.each
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CompressionResult(Generic[M]):
-    """The messages in the form in which they came, and everything that was done to them.
+    """The fitted messages, and everything that was done to them.
 
-    ``messages`` has the type of what was given; objects of a vendor's package are dictionaries in it.
+    ``messages`` has the type of the input. ``status`` is ``skipped`` (it fits, or nothing may be
+    removed), ``compacted`` or ``failed``; ``reason`` is a short code and ``detail`` a sentence.
+    ``degraded`` is true if a step failed and others took its place.
 
-    ``status``: ``skipped`` (they fit, or nothing could be done), ``compacted`` or ``failed``;
-    ``reason`` is a short code, ``detail`` a sentence. ``degraded``: a step failed and cheaper ones
-    took over. ``smallest`` is the least budget that would do, where this one could not be met:
-    exact where a trim comes last; a strategy whose shares grow with the budget may leave a little
-    more in a larger one. ``redacted`` counts masked secrets by kind; ``masked``: positions of
-    original messages that ``restore`` gives back masked, all others being exact.
+    ``smallest`` is set if the budget was not met: the smallest budget that can be. ``masked`` holds
+    the positions of original messages that ``restore`` returns with their secrets masked, and
+    ``redacted`` the number of masked secrets by kind.
     """
 
     messages: M
@@ -425,25 +413,25 @@ class CompressionResult(Generic[M]):
     smallest: int | None = None
     accuracy: Accuracy = UNKNOWN
     counter: str = ""
-    """What counted it, by name."""
+    """The name of the token counter."""
     strategy: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
     key: str = ""
-    """The field of a request body under which its messages stand; empty for a bare list."""
+    """The field of a request body that holds the messages; empty for a list."""
     masked: tuple[int, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict[str, int])
     model_usage: ModelUsage = field(default=NO_CALLS, compare=False)
-    """What models and embedders were asked for it, and what that took."""
+    """The calls of models and embedders."""
     net: Net | None = None
-    """What it is worth, where that was asked for: by ``costs``, or by a profile that goes by cost."""
+    """What the compression is worth, if ``costs`` or a profile that decides by cost asked for it."""
 
     @property
     def tokens(self) -> int:
-        """The size of ``messages`` in tokens, with everything that is sent beside them."""
+        """The size of ``messages`` in tokens, with what is sent beside them."""
         return self.spent.tokens
 
     @property
     def limit(self) -> int:
-        """The budget in tokens, less reserve and headroom."""
+        """The budget in tokens, after reserve and headroom."""
         return self.spent.limit
 
     @property
@@ -453,33 +441,33 @@ class CompressionResult(Generic[M]):
 
     @property
     def usage(self) -> TokenUsage:
-        """The old name of ``tokens``, ``limit`` and ``utilization``, beside ``model_usage``."""
+        """The old name of ``tokens``, ``limit`` and ``utilization``."""
         advice = "use result.tokens, result.limit or result.utilization"
         warn(f"result.usage is deprecated: {advice}", DeprecationWarning, stacklevel=2)
         return self.spent
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """The edits of all steps; positions are those before their own step."""
+        """The edits of all steps; the positions of each refer to the messages before its step."""
         return tuple(edit for step in self.steps for edit in step.edits)
 
     @property
     def budget_met(self) -> bool:
-        """Whether the result fits the budget; what could not be read has no result that could."""
+        """Whether the result fits the budget; false for messages that could not be read."""
         return self.spent.within and self.reason != "invalid_input"
 
     @property
     def removed_messages(self) -> int:
-        """How many messages left the view."""
+        """The number of messages that were removed."""
         return sum(len(edit.indices) for edit in self.edits if isinstance(edit, Drop))
 
     @property
     def trimmed(self) -> bool:
-        """Whether any message left the view."""
+        """Whether any message was removed."""
         return self.removed_messages > 0
 
     def __repr__(self) -> str:
-        """One line of sizes: the messages would fill the screen."""
+        """Sizes on one line."""
         sizes = self.metrics
         return (
             f"<{type(self).__name__}: {sizes.tokens_before:,} -> {self.tokens:,} of {self.limit:,} tokens,"
@@ -488,20 +476,20 @@ class CompressionResult(Generic[M]):
         )
 
     def _repr_html_(self) -> str:
-        """The report as a notebook shows it, in a frame of its own."""
+        """The report, for a notebook."""
         page = escape(self.report(form="html"), quote=True)
         return f'<iframe srcdoc="{page}" width="100%" height="600" style="border:0"></iframe>'
 
     def restore(self) -> M:
-        """The original messages in the form in which they came."""
+        """Return the original messages in their original form."""
         return restore(self)
 
     def report(
         self, path: str | PathLike[str] | None = None, *, form: ReportForm | None = None
     ) -> str:
-        """What was done to each message and why; written to the file too, where a path is given.
+        """Return a report of what was done to each message, and write it to ``path`` if given.
 
-        ``form`` is ``text`` or ``html``, by default what the name of the file ends with. Raises
+        ``form`` is ``text`` or ``html``; by default the ending of ``path`` decides. Raises
         InputError for a file that cannot be written.
         """
         file = "" if path is None else fspath(path)
@@ -512,7 +500,7 @@ class CompressionResult(Generic[M]):
         return told
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the whole result to a file, with all that was taken out, whole or not at all.
+        """Write the result to a file, with everything that was removed.
 
         Raises InputError for messages that JSON cannot hold, and for a file that cannot be written.
         """
@@ -520,9 +508,9 @@ class CompressionResult(Generic[M]):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CompressionResult[Any]:
-        """The result in a file of ``save``, or of the command line's ``--result``.
+        """Read a result that ``save`` or ``holdfast compress --result`` wrote.
 
-        Raises InputError for a file that cannot be read, or holds something else.
+        Raises InputError for a file that cannot be read or holds something else.
         """
         try:
             return cls.from_json(read_whole(path))
@@ -531,7 +519,7 @@ class CompressionResult(Generic[M]):
             raise InputError(fault.problem, place=place, advice=fault.advice) from fault
 
     def to_json(self, indent: int | None = None) -> str:
-        """The whole result, with all that was taken out.
+        """The result as JSON, with everything that was removed.
 
         Raises InputError for messages that JSON cannot hold.
         """
@@ -572,7 +560,7 @@ class CompressionResult(Generic[M]):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> CompressionResult[Any]:
-        """The result that ``to_json`` wrote. Raises InputError for anything else."""
+        """The inverse of ``to_json``. Raises InputError for other texts."""
         try:
             return cls._from_dict(json.loads(text))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
@@ -614,37 +602,37 @@ class CompressionResult(Generic[M]):
 
 
 def bare(messages: Any) -> Any:
-    """The messages of a conversation, or what is none as it is."""
+    """The messages of a Conversation; anything else as it is."""
     payload: Any = messages.messages if isinstance(messages, Conversation) else messages
     return payload
 
 
 def _identity(messages: object) -> dict[str, object] | None:
-    """What a conversation is beside its messages."""
+    """The id and metadata of a Conversation, or None."""
     if not isinstance(messages, Conversation):
         return None
     return {"thread_id": messages.thread_id, "metadata": dict(messages.metadata)}
 
 
 def message_list(result: CompressionResult[Any]) -> list[object]:
-    """The messages of the result without the body or the conversation around them."""
+    """The messages of a result as a list, without the body or Conversation around them."""
     payload = bare(result.messages)
     return listed(payload[result.key] if result.key else payload)
 
 
 def listed(given: Sequence[object] | str) -> list[object]:
-    """The messages of a list; a text alone, as a body may have it, is a user's message."""
+    """The messages as a list; a text, as a request body may hold, is one user message."""
     return [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
 
 
 def as_given(given: object, messages: list[object]) -> object:
-    """The messages in the form that was given: a text for a text if only one message is left."""
+    """The messages in the form of ``given``: a text if it was a text and one message is left."""
     only: Any = messages[0] if len(messages) == 1 else None
     return only["content"] if isinstance(given, str) and only else messages
 
 
 def restore(result: CompressionResult[M]) -> M:
-    """The original messages in the form in which they came: every step undone, last one first."""
+    """Return the original messages in their original form, by undoing every step of the result."""
     if not isinstance(cast("object", result), CompressionResult):
         raise InputError(
             f"{type(result).__name__} is no result", advice="give what compress returned"

@@ -1,4 +1,4 @@
-"""The one place in which an ask is answered: at once, or awaited."""
+"""Answers what strategies ask for, from stores and models, synchronously or awaited."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PARTS = Registry(
         "artifacts": "holdfast.stores.artifacts:AsyncArtifactStore",
     },
 )
-"""What calls models, waits or keeps originals is loaded where that is done."""
+"""Imported on first use, since most compressions need none of them."""
 
 T = TypeVar("T")
 KEPT = (Load, Save, Read, Write, Secret)
@@ -48,71 +48,70 @@ CALLED = (Complete, Embed)
 Called = Complete | Embed
 Requests = Sequence[tuple["Runtime", Ask[object]]]
 Rounds = Generator[Requests, Sequence[object], T]
-"""Yields what is to be answered in a round, is sent the answers, and returns what came of it."""
+"""A generator that yields the requests of a round, is sent the answers, and returns a value."""
 
 
 class CallsModels(Protocol):
-    """Who asks models and embedders."""
+    """Calls models and embedders."""
 
     def together(
         self, asked: Sequence[tuple[Called, CallRecords]]
     ) -> Coroutine[Any, Any, list[object]]:
-        """The answers in order, each an answer or a HoldfastError."""
+        """The answers in order; each is an answer or a HoldfastError."""
         ...
 
 
 def caller_of(lineup: Lineup) -> CallsModels:
-    """Who asks the models of the line-up."""
+    """A caller of the models in the line-up."""
     return cast("Callable[[Lineup], CallsModels]", _PARTS.load("caller"))(lineup)
 
 
 @dataclass(slots=True)
 class Runtime:
-    """Answers what strategies ask: with a value, or with the HoldfastError that stands in the way.
+    """Answers the requests of one compression, with a value or a HoldfastError.
 
-    Stores and models may answer at once or with awaitables; what must be waited for is done on a
-    private loop.
+    Stores and models may be synchronous or not; awaitables run on a private event loop.
     """
 
     lineup: Lineup
     store: Opened | None = None
     redacts: bool = False
-    """Whether secrets are masked in all that leaves."""
+    """Whether secrets are masked in everything that is stored or sent to a model."""
     logged: bool = False
-    """Whether history is in a log of the caller's."""
+    """Whether the caller keeps the history, so that it is not stored again."""
     marks: Marks = field(default_factory=Marks)
-    """Recognises texts written here, by the caller's secret or else by that of the store."""
+    """Recognises own notes, by the caller's secret or that of the store."""
     caller: CallsModels | None = None
     ledger: CallRecords = field(default_factory=CallRecords)
     troubled: bool = False
-    """Whether a store, a model or an embedder could not answer."""
+    """Whether a store, a model or an embedder failed."""
 
     def answer(self, request: Ask[object]) -> object:
-        """The answer to one ask."""
+        """The answer to one request."""
         return answers([(self, request)])[0]
 
     def has(self, request: Ask[object]) -> bool:
-        """Whether there is somebody who can be asked that."""
+        """Whether there is a model, embedder or store for the request."""
         if isinstance(request, Complete):
             return self.lineup.model is not None
         return isinstance(request, Embed) or self.store is not None
 
     def calls(self) -> CallsModels:
-        """Who calls, made when first needed."""
+        """The caller of models, made on first use."""
         if self.caller is None:
             self.caller = caller_of(self.lineup)
         return self.caller
 
     def leaving(self, request: Ask[object]) -> Ask[object]:
-        """The request as it leaves the process."""
+        """The request with secrets masked, if they are to be."""
         return outgoing(request) if self.redacts else request
 
     def arriving(self, request: Ask[object], answer: object) -> object:
-        """The answer as it enters the process."""
+        """The answer with secrets masked, if they are to be."""
         return incoming(request, answer) if self.redacts else answer
 
     def work(self, request: Ask[object]) -> Work | HoldfastError | str:
-        """What the request wants of the store, or the answer that it has without one."""
+        """The work for the store, or the answer if none is needed."""
         if not isinstance(request, KEPT):
             return ConfigError(f"{type(request).__name__} is no ask that this runtime knows")
         if self.logged and isinstance(request, Save) and request.kind == HISTORY:
@@ -125,12 +124,12 @@ class Runtime:
         return lambda store: _kept(store, leaving, self.marks.secret)
 
     def stored(self, request: Ask[object]) -> object:
-        """What the store answers."""
+        """The answer of the store."""
         work = self.work(request)
         return self.store.ask(work) if callable(work) and self.store else work
 
     async def awaited(self, request: Ask[object]) -> object:
-        """What the store answers, awaited."""
+        """The answer of the store, awaited."""
         work = self.work(request)
         if not callable(work) or self.store is None:
             return work
@@ -138,13 +137,13 @@ class Runtime:
         return await wait(self.store, work)
 
     def usage(self) -> ModelUsage:
-        """What the calls so far took."""
+        """The calls so far."""
         cache = self.lineup.cache
         return ModelUsage(tuple(self.ledger.calls), None if cache is None else cache.figures())
 
 
 def answers(asked: Requests) -> list[object]:
-    """The answers in order; what models and embedders are asked goes out together."""
+    """The answers in order; requests to models and embedders are sent together."""
     singles = _singles(asked)
     calls = _called(singles)
     told = wait_for(singles[0][0].calls().together(calls)) if calls else []
@@ -155,7 +154,7 @@ def answers(asked: Requests) -> list[object]:
 
 
 async def awaited(asked: Requests) -> list[object]:
-    """As ``answers``, awaited; a store that blocks gets a thread."""
+    """Like ``answers``, in an event loop; a blocking store runs in a thread."""
     gather = cast("Callable[..., Awaitable[list[Any]]]", _PARTS.load("gather"))
     singles = _singles(asked)
     calls = _called(singles)
@@ -168,7 +167,7 @@ async def awaited(asked: Requests) -> list[object]:
 
 
 def _singles(asked: Requests) -> Requests:
-    """Every request by itself, those of an ``All`` too."""
+    """Every request, those inside an ``All`` one by one."""
     return [
         (runtime, each)
         for runtime, request in asked
@@ -177,7 +176,7 @@ def _singles(asked: Requests) -> Requests:
 
 
 def _called(singles: Requests) -> list[tuple[Called, CallRecords]]:
-    """What of it goes to models and embedders, as it leaves the process."""
+    """The requests for models and embedders, with secrets masked if wanted."""
     return [
         (cast("Called", runtime.leaving(request)), runtime.ledger)
         for runtime, request in singles
@@ -186,7 +185,7 @@ def _called(singles: Requests) -> list[tuple[Called, CallRecords]]:
 
 
 def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -> list[object]:
-    """What models told and what the store gave, as it was asked for."""
+    """The answers of models and of the store, in the order of the requests."""
     replies, found = iter(told), iter(kept)
 
     def reply(runtime: Runtime, request: Ask[object]) -> object:
@@ -195,7 +194,7 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
         called = isinstance(request, CALLED)
         answer = runtime.arriving(request, next(replies)) if called else next(found)
         if isinstance(answer, HoldfastError) and runtime.has(request):
-            # what is too long for a model is asked again in parts
+            # a prompt that is too long for the model is asked again in parts
             runtime.troubled |= not isinstance(answer, ContextOverflowError)
         return answer
 
@@ -205,7 +204,7 @@ def _in_order(asked: Requests, told: Sequence[object], kept: Sequence[object]) -
 async def _kept(
     store: KeyValueStore, request: Load | Save | Read | Write | Secret, secret: str
 ) -> str | None:
-    """The text under the key, or the key of the text that is kept from now on."""
+    """The text under the key, or the key of a text that was saved."""
     if isinstance(request, Read):
         return await answered(store.get(request.key))
     if isinstance(request, Write):

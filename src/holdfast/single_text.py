@@ -1,4 +1,4 @@
-"""One text on its own, made to fit."""
+"""Fitting a single text to a number of tokens."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from holdfast.text.concealed import redacted_text
 
 @dataclass(frozen=True, slots=True)
 class ShrunkText:
-    """A text made smaller: its kind, its tokens before and after, and what is left out.
+    """A shortened text, with its kind, its size before and after, and what was left out.
 
-    ``lossless``: nothing is. ``key`` is what ``recall`` takes, where the original was saved;
-    ``redacted`` counts the secrets that were masked first, by kind.
+    ``lossless`` is true if nothing was left out. ``key`` is the key for ``recall`` if the original
+    was stored. ``redacted`` counts masked secrets by kind.
     """
 
     text: str
@@ -47,14 +47,14 @@ def shrink(
     store: str | KeyValueStore | None = None,
     redact: bool = False,
 ) -> ShrunkText:
-    """A text as it fits so many tokens.
+    """Fit a text to a number of tokens.
 
-    Whole, else without loss, else what says most, ``query`` in view.
+    The text is returned whole if it fits, in a shorter lossless form if that fits, and else with
+    the parts that matter most for ``query``. ``kind`` names the kind of text (``log``, ``json``,
+    ...) if it is not recognised. With a ``store``, the original is saved when something is left
+    out, and the last line names its key if there is room. ``redact`` masks secrets first.
 
-    ``kind`` says what it is (``log``, ``json``, ...) where that is not seen. With a ``store`` the
-    original is saved if anything of it is left out, and the last line of the text names its key, if
-    there is room for it. ``redact`` masks secrets first. Raises ConfigError for an argument that is
-    not understood, StoreError for a store that does not answer.
+    Raises ConfigError for a wrong argument and StoreError for a store that does not answer.
     """
     given = cast("object", tokens)  # callers pass anything
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
@@ -83,7 +83,7 @@ def shrink(
 
 
 def _saved(text: str, kind: str, store: str | KeyValueStore) -> str:
-    """The key under which the text is kept from now on."""
+    """Save the text and return its key."""
     answer = opened(store).ask(partial(_put, text, kind))
     if isinstance(answer, HoldfastError):
         raise answer

@@ -1,4 +1,4 @@
-"""One OpenTelemetry span a compression; loaded where the API is installed."""
+"""An OpenTelemetry span for each compression; imported if the program uses OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Facts = Mapping[str, str | int | float | bool]
 
 @contextmanager
 def span(operation: str) -> Generator[Callable[[Facts], None], None, None]:
-    """Open a span; the function that it yields adds facts as ``holdfast.*`` attributes."""
+    """Open a span; the yielded function sets facts as ``holdfast.*`` attributes."""
     with trace.get_tracer("holdfast").start_as_current_span(operation) as current:
 
         def annotate(facts: Facts) -> None:

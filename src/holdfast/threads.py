@@ -1,4 +1,4 @@
-"""A store of many conversations: opened once, listed, and erased one by one."""
+"""The threads of a store: opened, listed and erased."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from holdfast.text.keyed import is_known, of_thread
 
 @runtime_checkable
 class Reindexes(Protocol):
-    """A store whose index of words has to be made anew to let go of words that were erased."""
+    """A store whose search index must be rebuilt to forget erased words."""
 
     def reindex(self, words: Iterator[tuple[str, int, str]]) -> None:
-        """Make the index of these alone: log, position and words of each line."""
+        """Rebuild the index from these lines: log, position and words of each."""
         ...
 
 
 class ThreadStore:
-    """The conversations that one store holds, each a ``Session`` under its own name.
+    """The threads of one store, each opened as a ``Session``.
 
-    Many threads of execution and many processes may use one store. Use it as a context manager, or
-    call ``close``, which lets go of the store; sessions from ``thread`` are closed by themselves.
+    May be shared by threads of execution and processes. Use it as a context manager, or call
+    ``close``; sessions are closed separately.
     """
 
     def __init__(self, store: KeyValueStore) -> None:
@@ -50,29 +50,28 @@ class ThreadStore:
     def thread(
         self, name: str, budget: BudgetLike = None, **options: Unpack[ThreadOptions]
     ) -> Session:
-        """The conversation of this name, new or as it was left. The options are those of Session."""
+        """Open the thread of this name, new or existing. The options are those of ``Session``."""
         return Session(name, store=self.store, budget=budget, **options)
 
     def threads(self) -> list[str]:
-        """The names of the conversations that hold a message, in order."""
+        """The names of all threads with a message, in order."""
         found = settled(cast("KeepsLogs", self.store).logs(MESSAGES))
         return [name.removeprefix(MESSAGES) for name in found]
 
     def delete_thread(self, name: str) -> None:
-        """Erase a conversation for good: its messages, events, notes, summaries and originals.
+        """Erase a thread: its messages, events, notes, summaries and originals.
 
-        Nothing of it is left in the store's file or its log afterwards; the index of the others'
-        words is made anew, which reads all of them. Copies of the file that were made elsewhere are
-        out of reach, and so is what a session has in memory that is still open: close it first.
-        Raises NotFoundError if there is no such conversation, ConfigError for a store that cannot
-        erase.
+        Afterwards neither the store's file nor its write-ahead log holds any of it. The search
+        index is rebuilt, which reads all other threads. Close the thread's session first; copies of
+        the file are not touched. Raises NotFoundError for an unknown thread and ConfigError for a
+        store that cannot erase.
         """
         if name not in self.threads():
             raise NotFoundError(name, where="the threads of this store")
         erase(self.store, name)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         if isinstance(self.store, Closes):
             settled(self.store.close())
 
@@ -89,12 +88,12 @@ class ThreadStore:
 
 
 def erase(store: KeyValueStore, name: str) -> tuple[int, int]:
-    """Erase a conversation as ``delete_thread`` does; how many keys and logs have gone.
+    """Erase a thread like ``delete_thread``; return the numbers of erased keys and logs.
 
     Raises ConfigError for a store that cannot erase.
     """
     if not isinstance(store, ErasesLogs) or not isinstance(store, ListsKeys):
-        problem = f"a {type(store).__name__} cannot erase"
+        problem = f"a {type(store).__name__} cannot erase a thread"
         raise ConfigError(problem, place="store", advice="use a store of holdfast.stores")
     keys = _keys(name, store)
     for key in keys:
@@ -114,7 +113,7 @@ def erase(store: KeyValueStore, name: str) -> tuple[int, int]:
 
 
 def _keys(name: str, store: ListsKeys) -> list[str]:
-    """Every key of the store that is of this thread alone."""
+    """The keys that belong to this thread alone."""
     secret = of_thread(settled(cast("KeyValueStore", store).get(SECRET)) or "", name)
     own = {f"{STATE}{name}", *(f"tier:{tier}:{name}" for tier in TIERS)}
     prefix = thread_prefix(name)
@@ -129,7 +128,7 @@ def _keys(name: str, store: ListsKeys) -> list[str]:
 
 
 def _words(store: KeyValueStore) -> Iterator[tuple[str, int, str]]:
-    """The words of every line that is left, as ``append`` and ``edit`` gave them."""
+    """The words of every remaining line, as ``append`` and ``edit`` index them."""
     meter = meter_for("", "chars4_plus1")  # nothing is counted: any will do
     for name in ThreadStore(store).threads():
         thread = Thread(name, store, time, meter)
@@ -141,7 +140,7 @@ def _words(store: KeyValueStore) -> Iterator[tuple[str, int, str]]:
 
 
 def _found(thread: Thread, original: Any) -> str:
-    """The words by which a message is found; none where it cannot be read any more."""
+    """The indexed words of a message; none if it can no longer be read."""
     try:
         return thread.words_of(original)
     except InputError:
@@ -149,9 +148,9 @@ def _found(thread: Thread, original: Any) -> str:
 
 
 def open(place: str | PathLike[str] | KeyValueStore) -> ThreadStore:  # noqa: A001 - as one opens a file
-    """The conversations in a store: a SQLite file, made when it is first used, or a store's URL.
+    """Open the threads of a SQLite file, which is created on first use, or of a store's URL.
 
-    Raises ConfigError for what is no store.
+    Raises ConfigError for anything that is not a store.
     """
     if isinstance(place, str | PathLike):
         file = fspath(place)

@@ -28,7 +28,7 @@ _TRACERS = Registry("tracer", "tracers", {"opentelemetry": "holdfast.telemetry:s
 
 @contextmanager
 def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
-    """Time a run; with a result in the list, write its log record and end its span."""
+    """Time a run; then write the log record of each result and end its span."""
     span = _span()
     started = perf_counter()
     results: list[CompressionResult] = []
@@ -64,7 +64,7 @@ def _net(net: Net) -> Facts:
 
 
 def _calls(usage: ModelUsage) -> Facts:
-    """What models and embedders were asked, where they were asked or a cache stood before them."""
+    """The figures of models, embedders and caches, if any were used."""
     facts: dict[str, int | float] = {}
     if usage.calls:
         facts |= {

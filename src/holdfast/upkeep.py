@@ -1,6 +1,6 @@
-"""What keeps a store in order: checking, copying, exporting, importing and erasing.
+"""Maintenance of a store: check, copy, export, import and erase.
 
-Over stores that answer at once, as those of holdfast.stores do.
+Works on synchronous stores, such as those of ``holdfast.stores``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from holdfast.stores.secret import KEY as SECRET
 from holdfast.stores.wrappers import PrefixStore, is_content
 from holdfast.threads import Reindexes, erase
 
-_LINES = 500  # of a log that are read, or written, at once
+_LINES = 500  # lines of a log that are read or written at once
 _EVENTS, _STATE = "events:", "session:"
 _THREAD_LOG = re.compile(rf"((?:[^:]*:)*?)({MESSAGES}|{_EVENTS})(.*)", re.DOTALL)
 
@@ -49,7 +49,7 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A key with its bytes."""
+    """A key and its value as bytes."""
 
     key: str
     value: bytes
@@ -57,7 +57,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines of a log that stand one after the other, the first at ``at``."""
+    """Consecutive lines of a log, the first at position ``at``."""
 
     log: str
     at: int
@@ -66,7 +66,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """How many keys and lines were looked at, and how many of them were not there yet."""
+    """The numbers of keys and lines, and of those that were new in the target."""
 
     keys: int
     lines: int
@@ -75,18 +75,17 @@ class Moved:
 
 
 def copy(source: KeyValueStore, target: KeyValueStore, progress: Progress | None = None) -> Moved:
-    """Copy all keys, artifacts and logs; what the target has already is not written again.
+    """Copy all keys, artifacts and logs; those that the target already has are skipped.
 
-    So a copy that was ended goes on where it was, and one of a store in use is made complete by a
-    second one. Of values that end, the end is not copied. Raises ConfigError if the target has
-    logs, or a secret, of its own.
+    An interrupted copy can be repeated, and so can a copy of a store in use. Expiry times are not
+    copied. Raises ConfigError if the target has other logs or another secret.
     """
     words = _Words(source)
     return _put(_parts(source, _lengths(target)), target, words, progress)
 
 
 def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator[str]:
-    """All that the store holds, as lines of JSON, which ``imported`` reads."""
+    """Everything in the store as lines of JSON, which ``imported`` reads."""
     done = 0
     for part in _parts(store, lambda _: 0):
         if isinstance(part, Entry):
@@ -103,7 +102,7 @@ def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator
 
 
 def _written(text: str) -> object:
-    """The text as JSON has it; what is no Unicode (a lone surrogate) as bytes in base64."""
+    """The text for JSON; with a lone surrogate, its bytes in base64."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -122,18 +121,15 @@ def _text(written: object) -> str:
 
 
 def imported(lines: Iterable[str], store: KeyValueStore, progress: Progress | None = None) -> Moved:
-    """Put all that the lines hold into the store, as ``copy`` does.
+    """Put everything in the lines into the store, as ``copy`` does.
 
-    Raises InputError, with the number of the line, for what ``exported`` did not write.
+    Raises InputError, with the line number, for lines that ``exported`` did not write.
     """
     return _put(_read(lines), store, _Words(store), progress)
 
 
 def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
-    """What is damaged, or takes from what the store promises, a line each.
-
-    Every artifact and every line of every log is read.
-    """
+    """Read every key and every line of every log, and list what is damaged or badly configured."""
     found = list(cast("Sequence[str]", store.check())) if isinstance(store, Checks) else []
     done = 0
     for key in cast("Iterable[str]", _able(store, ListsKeys).keys()):
@@ -165,7 +161,7 @@ def check(store: KeyValueStore, progress: Progress | None = None) -> list[str]:
 
 
 class PrefixedArtifacts(ArtifactStore):
-    """Artifacts whose keys begin with this, as a namespace writes them."""
+    """Artifacts whose keys have a prefix, as a namespace writes them."""
 
     def __init__(self, store: KeyValueStore, prefix: str) -> None:
         super().__init__(_Prefixed(store, prefix) if prefix else store)
@@ -187,7 +183,7 @@ class _Prefixed:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """How many keys and logs are gone, and what of them stays where the store does not reach."""
+    """The numbers of erased keys and logs, and where copies may remain."""
 
     keys: int
     logs: int
@@ -195,9 +191,9 @@ class Erased:
 
 
 def erase_thread(store: KeyValueStore, thread: str) -> Erased:
-    """Remove all that the store holds of one conversation: its logs, state, summaries and artifacts.
+    """Erase everything of one thread: logs, state, summaries and originals.
 
-    Artifacts are those whose references were made for it. No session may have it open.
+    No session may have it open.
     """
     keys, logs = erase(store, thread)
     left = "copies of the file" if isinstance(store, Reindexes) else _left(store)
@@ -205,7 +201,7 @@ def erase_thread(store: KeyValueStore, thread: str) -> Erased:
 
 
 def erase_tenant(store: KeyValueStore, tenant: str) -> Erased:
-    """Remove all that the store holds under the tenant's namespace."""
+    """Erase everything in the tenant's namespace."""
     own = PrefixStore(store, tenant)
     _able(store, ListsKeys)
     return _erased(own, cast("Any", own).keys(), _logs_of(own))
@@ -288,7 +284,7 @@ def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[Entry
     for name in _logs_of(store):
         log = cast("Any", cast("KeepsLogs", store).log(name))
         end = log.length()
-        # the last line that the target has too is read, to be compared
+        # start at the last line that the target has too, so that it can be compared
         for first in range(max(0, min(length(name), end) - 1), end, _LINES):
             some = range(first, min(first + _LINES, end))
             found = log.read(some)
@@ -342,14 +338,14 @@ def _follows(some: Lines, more: Lines) -> bool:
 
 
 class _Words:
-    """The words by which the lines of threads are found: a log does not give them back."""
+    """Finds the words by which lines of threads are indexed; a log does not store them."""
 
     def __init__(self, source: KeyValueStore) -> None:
         self._source = source
         self._formats: dict[str, str] = {}
 
     def given(self, name: str, line: Line) -> Line:
-        """The line with its words; of a log that is no thread's, or damaged, without."""
+        """The line with its words; unchanged if it is not a thread's or cannot be read."""
         found = _THREAD_LOG.fullmatch(name)
         if found is None:
             return line
@@ -376,7 +372,7 @@ class _Words:
 
 
 def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:
-    """What is kept under the key; of an artifact, the blob, in whatever form the store has it."""
+    """The value under the key as bytes; for an artifact, its stored form."""
     if keeps_bytes(type(store)):
         return cast("bytes | None", cast("GetsBytes", store).get_bytes(key))
     try:
@@ -391,7 +387,7 @@ def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:
 
 
 def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
-    """Keep it in the form in which the store would have been given it."""
+    """Store the bytes in the form that the store expects."""
     if keeps_bytes(type(store)):
         cast("SetsBytes", store).set_bytes(key, value)
     elif key.startswith(CONTENT):

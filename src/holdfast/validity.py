@@ -1,4 +1,4 @@
-"""What a provider would refuse in a conversation, and the least that makes it valid."""
+"""Checking a conversation against a provider's rules, and repairing it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from holdfast.meter import Counter, meter_for
 from holdfast.options import Provider
 from holdfast.result import CompressionMetrics, CompressionResult, M, Step, TokenUsage
 
-_ROUNDS = 3  # mending one rule may break another; generated conversations need 2
+_ROUNDS = 3  # repairing one rule may break another; generated conversations need 2
 
 
 def validate(messages: object, provider: Provider = None) -> list[Violation]:
-    """List what the provider would refuse, in the order of the messages; empty if it would take them.
+    """List what the provider would refuse, in the order of the messages.
 
-    ``provider`` names whose rules hold; by default it is told from the messages. Raises FormatError
-    for what is no conversation.
+    ``provider`` selects the rules; by default the format of the messages does. Raises FormatError
+    for anything but a conversation.
     """
     payload, form, transcript = read(messages, provider)
     return violations(_rules(payload, form, transcript), transcript.messages)
@@ -36,8 +36,8 @@ def repair(
 ) -> CompressionResult[M]:
     """Make the conversation valid for the provider, with as few changes as possible.
 
-    Each rule that was broken is a step of the result, and ``restore`` undoes all of them. Nothing
-    that was said is reworded. What cannot be mended stays as it is: ``detail`` names it.
+    Each broken rule is a step of the result, and ``restore`` undoes all of them. No text is
+    reworded. ``detail`` lists what could not be repaired.
     """
     payload, form, transcript = read(messages, provider)
     meter = meter_for(model, counter)
@@ -70,9 +70,9 @@ def _place(violation: Violation) -> str:
 
 
 def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule, ...]:
-    """What the vendor asks of a conversation, behind what it asks of each message.
+    """The vendor's rules for single messages, then those for the conversation.
 
-    Of a request that goes on from messages that are not here, only each message can be judged.
+    For a request that continues messages held by the vendor, only rules for single messages apply.
     """
     goes_on = isinstance(form, Continuing) and form.continues(payload)
     rules = tuple(rule for rule in transcript.rules if rule.alone or not goes_on)
@@ -80,7 +80,7 @@ def _rules(payload: object, form: Format, transcript: Transcript) -> tuple[Rule,
 
 
 def _mended(transcript: Transcript, rules: Sequence[Rule]) -> Iterator[tuple[str, Applied]]:
-    """Each rule that was mended, with what was done, until all hold or nothing helps."""
+    """Apply repairs until all rules hold or nothing changes; yield each rule with what was done."""
     for _ in range(_ROUNDS):
         unchanged = transcript
         for rule in rules:

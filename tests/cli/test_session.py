@@ -255,9 +255,7 @@ def test_fit_takes_a_window_or_that_of_the_model_less_the_answer(run, kept):
         "session", "fit", *HERE, "--model", "gpt-4o", "--reserve", "4k"
     ).err  # fmt: skip
     ran = run("session", "fit", *HERE)
-    assert ran.complaint.startswith(
-        "--budget: neither a limit nor a window is given; give --budget or --window"
-    )
+    assert ran.complaint.startswith("--budget: no budget is given; give --budget, or name a model")
 
 
 def test_fit_takes_a_profile_and_counts_the_schemas_that_are_sent_along(run, kept, folder):

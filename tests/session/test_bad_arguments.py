@@ -39,7 +39,7 @@ def session():
         ),
         (
             {"budget": Budget()},
-            "budget: neither a limit nor a window is given; give limit= or window=, or name a",
+            "budget: no budget is given; give budget=, or name a",
         ),
         ({"budget": 0}, "budget: 0 is not a positive number of tokens"),
         ({"model": 5}, "model: 5 is not text; give a model as text"),

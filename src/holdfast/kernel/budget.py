@@ -115,10 +115,8 @@ class Budget:
         """What the conversation may take; ``window`` is the model's, if the budget names none."""
         whole = min((n for n in (self.limit, self.window) if n is not None), default=window)
         if whole is None:
-            advice = "give limit= or window=, or name a model whose window is known"
-            raise ConfigError(
-                "neither a limit nor a window is given", place="budget", advice=advice
-            )
+            advice = "give budget=, or name a model whose window is known"
+            raise ConfigError("no budget is given", place="budget", advice=advice)
         left = int((whole - self.reserve) * (1 - self.headroom))
         if left <= 0:
             problem = f"reserve and headroom leave nothing of {whole:,} tokens"
