@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import click
 
 from holdfast.cli import DONE, UNMET
 from holdfast.cli.files import object_in, read_conversation, read_json, within
 from holdfast.cli.options import share
+from holdfast.cli.session_place import place_of
 from holdfast.cli.terminal import mention, say, say_json
-from holdfast.evaluation import Evaluation, Probe, evaluate
-from holdfast.kernel.errors import InputError
+from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
+from holdfast.files import write_all
+from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.result import CompressionResult
+from holdfast.stores import open_store
+from holdfast.threads import ThreadStore
+
+Telling = Callable[..., Evaluation]
+"""Evaluates a result, or a conversation before and after."""
 
 
 @click.command("eval")
-@click.argument("before", metavar="RESULT|FOLDER|BEFORE")
+@click.argument("before", metavar="[RESULT|FOLDER|BEFORE]", required=False)
 @click.argument("after", metavar="[AFTER]", required=False)
+@click.option("--store", metavar="FILE|URL", help="Each thread of it, and the view that it has.")
+@click.option("--budget", metavar="N", help="Of these views, in tokens.")
+@click.option("--judge", metavar="VENDOR:NAME", help="A model that answers the probes by both.")
+@click.option("--page", metavar="FILE", help="Write the figures as an HTML page, too.")
 @click.option(
     "--probes", metavar="FILE", help='JSON list of {"question": "...", "expected": ["word", ...]}.'
 )
@@ -32,20 +43,45 @@ from holdfast.result import CompressionResult
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(
-    before: str, after: str | None, probes: str | None, least: float | None, *, as_json: bool
+    before: str | None,
+    after: str | None,
+    store: str | None,
+    budget: str | None,
+    judge: str | None,
+    page: str | None,
+    probes: str | None,
+    least: float | None,
+    *,
+    as_json: bool,
 ) -> int:
     r"""Say what is still told of a conversation that was made smaller.
 
-    That of a RESULT of `holdfast compress --result`, of each in a FOLDER, or BEFORE in AFTER.
-    Counted without a model: names, numbers, decisions, constraints, open points and acts, each kept
-    only where it still says what it is. The exit code is 1 where --fail-under is not reached.
+    That of a RESULT of `holdfast compress --result`, of each in a FOLDER, BEFORE in AFTER, or of
+    the threads of a --store in views of a --budget. Counted without a model: names, numbers,
+    decisions, constraints, open points and acts, each kept only where it still says what it is;
+    contradictions; how near the meaning comes. The exit code is 1 where --fail-under is not reached.
 
     \b
     holdfast eval all.json --fail-under 0.7
     holdfast eval chat.json short.json --json
+    holdfast eval --store agent.db --budget 8k --page eval.html
     """
+    if (store is None) == (before is None) or (store is None) != (budget is None):
+        raise ConfigError(
+            "it is not clear what to compare", advice="give files, or --store and --budget"
+        )
     asked = _probes(probes)
-    found = {name: _evaluated(name, after, asked) for name in _files(before)}
+
+    def told(before: Any, after: Any = None) -> Evaluation:
+        return evaluate(before, after, asked, judge)
+
+    if store is None:
+        found = {name: _evaluated(name, after, told) for name in _files(before or "")}
+    else:
+        with ThreadStore(open_store(place_of(store))) as threads:
+            found = {name: _viewed(threads, name, budget, told) for name in threads.threads()}
+    if page:
+        write_all({page: evaluation_page(found).encode("utf-8", "backslashreplace")})
     if as_json:
         say_json({name: each.to_dict() for name, each in found.items()})
     elif len(found) == 1:
@@ -70,16 +106,20 @@ def _files(place: str) -> Sequence[str]:
     return found
 
 
-def _evaluated(before: str, after: str | None, probes: Sequence[Probe]) -> Evaluation:
+def _viewed(threads: ThreadStore, name: str, budget: str | None, told: Telling) -> Evaluation:
+    with threads.thread(name, budget=budget) as session:
+        return told(session.messages(), session.fit().messages)
+
+
+def _evaluated(before: str, after: str | None, told: Telling) -> Evaluation:
     with within(before):
         if after is not None:
-            payload = read_conversation(before).payload
-            return evaluate(payload, read_conversation(after).payload, probes)
+            return told(read_conversation(before).payload, read_conversation(after).payload)
         document = read_json(before)
         if "holdfast" not in object_in(document):
             advice = "give AFTER too, or a file of `holdfast compress --result`"
             raise InputError("this is no result", advice=advice)
-        return evaluate(CompressionResult.from_json(document.text), probes=probes)
+        return told(CompressionResult.from_json(document.text))
 
 
 def _probes(file: str | None) -> list[Probe]:

@@ -93,10 +93,10 @@ _PREVIEW = 160
 
 def html_report(account: Account) -> str:
     """The page."""
-    result, style, script = account.result, _asset("page.css"), _asset("page.js")
+    result, style, script = account.result, asset("page.css"), asset("page.js")
     largest = _largest(account.entries)
-    return Template(_asset("page.html")).substitute(
-        policy=f"default-src 'none'; style-src '{_fingerprint(style)}'; script-src '{_fingerprint(script)}'; "
+    return Template(asset("page.html")).substitute(
+        policy=f"default-src 'none'; style-src '{fingerprint(style)}'; script-src '{fingerprint(script)}'; "
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
@@ -117,11 +117,12 @@ def html_report(account: Account) -> str:
     )
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of the page."""
     return files("holdfast.reports").joinpath("page", name).read_text("utf-8")
 
 
-def _fingerprint(content: str) -> str:
+def fingerprint(content: str) -> str:
     """What the page's own policy knows its style and script by.
 
     No other runs, whatever a message holds.
