@@ -1,1 +1,1 @@
-"""Pure types and protocols, and the two mechanisms: edits and flows. Standard library only."""
+"""Types and protocols, and the mechanisms that apply edits and drive flows; standard library only."""

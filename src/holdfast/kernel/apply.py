@@ -1,4 +1,4 @@
-"""The one way in which a transcript changes, and the way back."""
+"""Applying edits to a transcript, and undoing them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .transcript import Transcript
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A batch of edits that was applied: the transcript after it and the originals it took out."""
+    """The transcript after a batch of edits, and the originals that they removed."""
 
     before: Transcript
     transcript: Transcript
@@ -29,7 +29,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Edits sorted by what they do, checked against the transcript that they speak of."""
+    """Edits sorted by kind and checked against the transcript that they refer to."""
 
     dropped: set[int]
     texts: Mapping[int, Mapping[int, str]]
@@ -37,7 +37,7 @@ class _Batch:
 
     @property
     def reshapes(self) -> bool:
-        """Whether rules need checking: a new text breaks none unless it ends in white space."""
+        """Whether rules must be checked: a new text breaks none unless it ends in white space."""
         if self.dropped or self.inserts:
             return True
         return any(
@@ -48,7 +48,7 @@ class _Batch:
 
 
 def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
-    """The transcript after the edits. Raises IntegrityError if one of them breaks a rule."""
+    """Return the transcript after the edits. Raises IntegrityError if one of them breaks a rule."""
     if not edits:
         return Applied(transcript, transcript, (), {}, tuple(range(len(transcript))))
     edits = [_sealed(transcript, edit) for edit in edits]
@@ -68,7 +68,7 @@ def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
 
 
 def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
-    """The transcript after a repair's edits; what they break of other rules is repaired next."""
+    """Return the transcript after a repair's edits; other rules that they break are repaired next."""
     return _done(transcript, edits, _sorted(transcript, edits))
 
 
@@ -79,7 +79,9 @@ def _done(transcript: Transcript, edits: Sequence[Edit], batch: _Batch) -> Appli
     for i, texts in batch.texts.items():
         messages[bisect_left(staying, i)] = before[i].saying(texts)
     origins: list[int | None] = [*staying]
-    for at in sorted(batch.inserts, reverse=True):  # from the end, so that earlier places stay true
+    for at in sorted(
+        batch.inserts, reverse=True
+    ):  # from the end, so that earlier positions stay valid
         place = bisect_left(staying, at)
         made = [_composed(transcript, insert) for insert in batch.inserts[at]]
         messages[place:place] = made
@@ -95,7 +97,7 @@ def _done(transcript: Transcript, edits: Sequence[Edit], batch: _Batch) -> Appli
 def restored(
     after: Sequence[object], edits: Sequence[Edit], taken: Mapping[int, object]
 ) -> list[object]:
-    """The inverse of ``apply`` on the callers' objects: what stood there before the edits."""
+    """The inverse of ``apply`` on the caller's objects."""
     inserts: dict[int, int] = {}
     dropped: set[int] = set()
     for edit in edits:
@@ -123,7 +125,7 @@ def _composed(transcript: Transcript, insert: Insert) -> Message:
 
 
 def _sealed(transcript: Transcript, edit: Edit) -> Edit:
-    """The edit; what it says in the place of others is sealed."""
+    """The edit with its text signed, if it is a note or a summary."""
     if transcript.seal is None or isinstance(edit, Drop | Offload):
         return edit
     if isinstance(edit, Insert):
@@ -163,7 +165,7 @@ def _within(index: int, stop: int) -> None:
 
 
 def _check_text(transcript: Transcript, edit: Replace | Offload) -> None:
-    """Only tool calls, tool results and the assistant's own text may be reworded, unless asked."""
+    """Only tool calls, results and assistant text may be reworded, unless the edit allows more."""
     _within(edit.index, len(transcript))
     message = transcript.messages[edit.index]
     if not 0 <= edit.part < len(message.parts):
@@ -185,7 +187,7 @@ def _check_text(transcript: Transcript, edit: Replace | Offload) -> None:
 def _carried(
     transcript: Transcript, messages: list[Message], origins: list[int | None]
 ) -> Transcript:
-    """The new run of messages, with the pins moved to where their messages stand now."""
+    """The new messages as a transcript, with the pins at their new positions."""
     pinned = (
         [now for now, old in enumerate(origins) if old in transcript.pinned]
         if transcript.pinned

@@ -1,7 +1,6 @@
-"""How much there is, and how much a message takes.
+"""Budgets and token counts.
 
-``Budget`` is what a caller states; ``Allowance`` is what a strategy may spend; ``Meter`` counts,
-each text once.
+``Budget`` is what a caller states, ``Allowance`` what a strategy may spend; ``Meter`` counts.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from .ports import Accuracy, Tariff, TokenCounter
 from .transcript import Transcript
 
 Share = int | float
-"""An int is tokens; a float from 0 to 1 is a share of what it is set against."""
+"""An int is tokens; a float from 0 to 1 is a share of something else, usually the budget."""
 
-_MOST = 10**15  # tokens; beyond it, shares would not be exact, and no window is near it
+_MOST = 10**15  # tokens; more would make shares inexact, and no window is near it
 
 
 _WRITTEN = re.compile(
@@ -30,7 +29,7 @@ _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 def tokens_in(text: str) -> int | None:
-    """``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k`` as a number; None for anything else."""
+    """The number of ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``; None for other texts."""
     found = _WRITTEN.fullmatch(text.strip())
     if not found:
         return None
@@ -38,7 +37,7 @@ def tokens_in(text: str) -> int | None:
 
 
 def written_tokens(text: str) -> int:
-    """A number of tokens as people write it. Raises ConfigError, without a place, for anything else."""
+    """A number of tokens from text. Raises ConfigError, without a place, for other texts."""
     number, advice = tokens_in(text), "give one such as 8000 or 8k"
     if number is None:
         raise ConfigError(f"{text!r:.40} is not a positive number of tokens", advice=advice)
@@ -54,14 +53,13 @@ def tokens_of(share: Share, whole: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a conversation may take, in tokens: a limit or window, less reserve and headroom.
+    """What a conversation may take, in tokens: a limit or a window, less reserve and headroom.
 
-    ``reserve`` is kept for the model's answer; ``headroom`` is a share in [0, 1) kept free for
-    counting errors. Compression starts when the conversation is larger than ``trigger`` and aims at
-    ``target`` (tokens, or a share of the budget); by default both are the budget itself. With
-    ``step`` (a share of the budget) what goes, goes in steps of that size, so that successive
-    results share their beginning and the provider's prompt cache holds. ``hard``: a result that
-    does not fit raises BudgetError instead of saying so.
+    ``reserve`` is kept for the model's answer; ``headroom`` is a share in [0, 1) kept for counting
+    errors. Compression starts above ``trigger`` and aims at ``target`` (tokens, or a share of the
+    budget); both default to the budget. With ``step`` (a share of the budget) messages are removed
+    in steps of that size, so that successive results begin alike and the provider's prompt cache
+    holds. With ``hard``, a result that does not fit raises BudgetError.
     """
 
     limit: int | None = None
@@ -91,7 +89,7 @@ class Budget:
 
     @classmethod
     def of(cls, budget: BudgetLike) -> Budget:
-        """``8_000`` and ``"8k"`` are ``Budget(limit=8_000)``, None is the model's window.
+        """The budget for ``8_000``, ``"8k"``, a ``Budget``, or None (the model's window).
 
         Raises ConfigError for anything else.
         """
@@ -112,7 +110,7 @@ class Budget:
         return cls(limit=budget)
 
     def tokens(self, window: int | None = None) -> int:
-        """What the conversation may take; ``window`` is the model's, if the budget names none."""
+        """The tokens for the conversation; ``window`` is the model's, used if the budget has none."""
         whole = min((n for n in (self.limit, self.window) if n is not None), default=window)
         if whole is None:
             advice = "give budget=, or name a model whose window is known"
@@ -141,10 +139,10 @@ def _check_share(name: str, value: Share | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Tokens of texts, messages and transcripts, by one counter and one tariff.
+    """Counts texts, messages and transcripts with one counter and one tariff.
 
-    ``media`` gives the tokens of an image or a document; ``text`` is the memoised count of a text;
-    ``whole`` counts a message in a way of its own and stands in the place of parts and tariff.
+    ``text`` is the cached count of a text, ``media`` the tokens of an image or a document.
+    ``whole``, if given, counts a message instead of its parts and the tariff.
     """
 
     counter: TokenCounter
@@ -169,7 +167,7 @@ class Meter:
         return self.text(part.text)
 
     def message(self, message: Message) -> int:
-        """Tokens of one message with everything that it carries."""
+        """Tokens of one message, everything included."""
         known = message.measured
         if known is not None and known[0] is self:
             return known[1]
@@ -201,7 +199,7 @@ class Meter:
         ]
 
     def recount(self, before: Transcript, after: Transcript, origins: Sequence[int | None]) -> int:
-        """Tokens of a transcript made from another; unchanged messages are not counted again."""
+        """Tokens of a transcript made from another; only changed messages are counted."""
         if after is not before:
             old, known = before.messages, self.sizes(before)
             places = zip(after.messages, origins, strict=True)
@@ -212,11 +210,11 @@ class Meter:
         return self.total(after)
 
     def overhead(self, envelope: Iterable[Part]) -> int:
-        """Tokens beside the messages: the conversation's overhead, a body's system and schemas."""
+        """Tokens beside the messages: overhead of the conversation, system prompt and schemas."""
         return self.tariff.conversation + sum(map(self.part, envelope))
 
     def accuracy(self, transcript: Transcript) -> Accuracy:
-        """How far the transcript's count can be trusted; only texts are ever counted exactly."""
+        """How exact the count of the transcript is; media are always estimated."""
         accuracy = self.counter.accuracy
         if accuracy.kind != "exact" or (
             all(isinstance(part, Text) for part in transcript.envelope)
@@ -236,15 +234,14 @@ def _is_text(message: Message) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a strategy may spend, in tokens: it aims at ``target`` and never exceeds ``limit``.
+    """What a strategy may spend, in tokens: it aims at ``target`` and must not exceed ``limit``.
 
-    ``window`` is what shares are taken of: the budget as the caller stated it, whatever a step may
-    get of it. ``query`` is the caller's question; without one it is the transcript's own.
-    ``stored``: originals can be saved; ``recall_tool`` names the model's tool that gives them back,
-    if it has one. ``thread`` is the id of the conversation, empty where it has none. ``writer``
-    names the model that completes, empty where there is none, and ``writer_window`` is what it
-    takes, in tokens, 0 if unknown. ``redacts``: secrets of what users said are masked wherever it
-    is told again.
+    ``window`` is the caller's budget, of which shares are taken. ``query`` is the caller's
+    question. ``stored`` says whether originals can be saved, and ``recall_tool`` names the tool
+    that returns them to the model, if there is one. ``thread`` is the conversation's id or empty.
+    ``writer`` names the model that writes summaries or is empty, and ``writer_window`` is its
+    window (0 if unknown). With ``redacts``, secrets in the words of users are masked wherever they
+    are repeated.
     """
 
     limit: int

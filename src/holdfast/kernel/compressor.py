@@ -1,4 +1,4 @@
-"""What a strategy is, what it plans, and how it describes itself."""
+"""The protocol of a strategy, and the plans that it returns."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ Status = Literal["compacted", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The edits of a strategy; of a pipeline, the plans of its steps in order.
+    """The edits of a strategy, or the plans of a pipeline's steps in order.
 
-    ``reason`` is a short code (``within_budget``, ``strategy_failed``), ``detail`` a sentence for
-    people.
+    ``reason`` is a short code (``within_budget``, ``strategy_failed``), ``detail`` a sentence.
     """
 
     edits: tuple[Edit, ...] = ()
@@ -30,26 +29,26 @@ class Plan:
     steps: tuple[tuple[str, Plan], ...] = ()
     fault: Exception | None = field(default=None, compare=False, repr=False)
     applied: Applied | None = field(default=None, compare=False, repr=False)
-    """What became of the edits, where whoever asked for the plan has applied it already."""
+    """The result of applying the edits, if the caller of the strategy has applied them."""
 
     @classmethod
     def skip(cls, reason: str, detail: str = "") -> Plan:
-        """Nothing to do, and why."""
+        """A plan without edits, and why."""
         return cls(status="skipped", reason=reason, detail=detail)
 
     @classmethod
     def fail(cls, fault: Exception) -> Plan:
-        """Nothing done, because of a fault."""
+        """A plan without edits, because of an error."""
         detail = " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
         return cls(status="failed", reason="strategy_failed", detail=detail, fault=fault)
 
 
 Flow = Generator[Ask[object], Any, Plan]
-"""A plan in the making: yields asks, is sent the answers, returns the plan."""
+"""A generator that yields requests, is sent the answers, and returns a plan."""
 
 
 class Compressor(Protocol):
-    """A strategy returns edits for a transcript and an allowance; it changes nothing itself."""
+    """A strategy: returns edits for a transcript and an allowance, and changes nothing itself."""
 
     @property
     def name(self) -> str:
@@ -57,13 +56,13 @@ class Compressor(Protocol):
         ...
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """What should go. A strategy that needs no outside world returns the plan itself."""
+        """Return the plan, or a generator that returns it if a store or a model is needed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Ask[Plan]):
-    """A strategy asks for another one's plan; a fault of that one comes back as a failed plan."""
+    """A request for the plan of another strategy; its failure comes back as a failed plan."""
 
     compressor: Compressor
     transcript: Transcript

@@ -1,6 +1,6 @@
-"""Edits are data: the four of them. ``apply`` is the only way in which they change a transcript.
+"""The four edits. Only ``apply`` changes a transcript with them.
 
-All edits of one batch speak of positions in the transcript that they were planned against.
+Positions in a batch of edits refer to the transcript that they were planned for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .messages import Role
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """These messages leave the view."""
+    """Removes these messages."""
 
     indices: tuple[int, ...]
     reason: str = ""
@@ -20,7 +20,7 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """One part gets a shorter text; ``asked`` allows it for a user's or the system's text."""
+    """Gives one part a shorter text; ``asked`` allows it for text of users and the system."""
 
     index: int
     part: int
@@ -31,7 +31,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Offload:
-    """One part gives way to ``text``, which names ``key``: there the original is kept."""
+    """Gives one part a text that names ``key``, under which the original is stored."""
 
     index: int
     part: int
@@ -42,9 +42,10 @@ class Offload:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """A new message before position ``at``; it stands for the first to the last of ``covers``.
+    """Inserts a message before position ``at``; it represents messages ``covers[0]`` to
+    ``covers[1]``.
 
-    ``original``: the message itself, where a repair brings more than a text.
+    ``original`` is the message itself, if it is more than a text.
     """
 
     at: int

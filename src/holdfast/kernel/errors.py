@@ -1,29 +1,29 @@
-"""Everything that Holdfast raises on purpose.
+"""All errors that Holdfast raises on purpose.
 
 ::
 
     HoldfastError
-    ├── InputError           a payload, a file or an argument is wrong: says where, and what to do
-    │   ├── FormatError      the messages are of no known form, or not of the form that was named
-    │   └── ConfigError      a profile, a strategy, a store URL or an option is not understood
+    ├── InputError           a payload, a file or an argument is wrong
+    │   ├── FormatError      the messages have no known format, or not the one that was named
+    │   └── ConfigError      a profile, a strategy, a store URL or an option is wrong
     ├── BudgetError          the budget cannot be met (only with ``Budget(..., hard=True)``)
     ├── IntegrityError       an edit would make the conversation invalid; nothing was applied
-    ├── StrategyError        a strategy failed, and the caller asked for ``on_failure="raise"``
+    ├── StrategyError        a strategy failed (only with ``on_failure="raise"``)
     ├── StoreError           a store could not answer
-    │   ├── NotFoundError    nothing is kept under this key
-    │   └── CorruptError     what is kept does not have the hash of its key
+    │   ├── NotFoundError    nothing is stored under this key
+    │   └── CorruptError     what is stored does not match the hash in its key
     ├── ModelError           a model or an embedder could not answer
     │   └── ContextOverflowError  the request is larger than the model's window
-    └── MissingExtraError    an optional dependency is not installed: names the pip command
+    └── MissingExtraError    an optional dependency is not installed
 
-Each carries its facts as attributes; the text is one line.
+The message of each is one line; its facts are attributes.
 """
 
 from __future__ import annotations
 
 
 class HoldfastError(Exception):
-    """The root of the tree. Goes from process to process with its line and its facts."""
+    """The base class. Can be pickled with its message and its attributes."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self).__new__, (type(self), *self.args), self.__dict__
@@ -32,7 +32,7 @@ class HoldfastError(Exception):
 class InputError(HoldfastError):
     """A payload, a file or an argument is wrong.
 
-    ``place`` says where (``messages[3].content``, a file, an option); ``advice`` says what to do.
+    ``place`` says where (``messages[3].content``, a file, an option), ``advice`` what to do.
     """
 
     def __init__(self, problem: str, *, place: str = "", advice: str = "") -> None:
@@ -42,15 +42,15 @@ class InputError(HoldfastError):
 
 
 class FormatError(InputError):
-    """The messages are of no known form, or not of the form that was named."""
+    """The messages have no known format, or not the one that was named."""
 
 
 class ConfigError(InputError):
-    """A profile, a strategy, a store URL or an option is not understood."""
+    """A profile, a strategy, a store URL or an option is wrong."""
 
 
 class BudgetError(HoldfastError):
-    """The budget cannot be met; ``smallest`` is the least limit that can be. All are in tokens."""
+    """The budget cannot be met; ``smallest`` is the smallest that can. All figures are in tokens."""
 
     def __init__(self, *, limit: int, tokens: int, smallest: int, reason: str) -> None:
         self.limit, self.tokens, self.smallest, self.reason = limit, tokens, smallest, reason
@@ -61,7 +61,7 @@ class BudgetError(HoldfastError):
 
 
 class IntegrityError(HoldfastError):
-    """An edit would make the conversation invalid: it breaks ``rule`` at ``index``."""
+    """An edit would make the conversation invalid: it breaks ``rule`` at message ``index``."""
 
     def __init__(self, problem: str, *, rule: str, index: int) -> None:
         self.problem, self.rule, self.index = problem, rule, index
@@ -69,7 +69,7 @@ class IntegrityError(HoldfastError):
 
 
 class StrategyError(HoldfastError):
-    """A strategy failed and the caller asked to be told; ``__cause__`` holds the fault."""
+    """A strategy failed with ``on_failure="raise"``; ``__cause__`` is its exception."""
 
     def __init__(self, strategy: str, problem: str) -> None:
         self.strategy = strategy
@@ -81,7 +81,7 @@ class StoreError(HoldfastError):
 
 
 class NotFoundError(StoreError):
-    """Nothing is kept under ``key``."""
+    """Nothing is stored under ``key``."""
 
     def __init__(self, key: str, *, where: str = "this store") -> None:
         self.key = key
@@ -89,7 +89,7 @@ class NotFoundError(StoreError):
 
 
 class CorruptError(StoreError):
-    """What is kept under ``key`` does not have the hash that the key promises."""
+    """What is stored under ``key`` does not match the hash in the key."""
 
     def __init__(
         self, key: str, problem: str = "its bytes do not have the hash of the key"
@@ -103,7 +103,7 @@ class ModelError(HoldfastError):
 
 
 class ContextOverflowError(ModelError):
-    """The request exceeds the model's window; ``limit`` and ``size`` in tokens, None if unknown."""
+    """The request exceeds the model's window; ``limit`` and ``size`` in tokens, or None."""
 
     def __init__(self, problem: str, *, limit: int | None = None, size: int | None = None) -> None:
         self.limit, self.size = limit, size
@@ -111,7 +111,7 @@ class ContextOverflowError(ModelError):
 
 
 class MissingExtraError(HoldfastError):
-    """A dependency is not installed; without an ``extra`` it belongs to a plain installation."""
+    """A dependency is not installed; an empty ``extra`` means one of a plain installation."""
 
     def __init__(self, need: str, extra: str = "") -> None:
         self.extra = extra

@@ -1,7 +1,4 @@
-"""Strategies in lockstep (``run_batch``), shielded from each other's faults, and who drives them.
-
-``run`` waits for the answers, ``arun`` awaits them.
-"""
+"""Driving strategies: many in lockstep, synchronously (``run``) or awaited (``arun``)."""
 
 from __future__ import annotations
 
@@ -17,12 +14,12 @@ Rounds = Generator[list[tuple[int, Ask[object]]], Sequence[object], list[Plan]]
 
 
 def ask(request: Ask[T]) -> Generator[Ask[T], Any, T]:
-    """Yielded from, it gives the answer with the type that the request promises."""
+    """Yield the request and return its answer, with the type that the request promises."""
     return cast("T", (yield request))
 
 
 class Lane:
-    """One strategy under way: a stack of flows, since a strategy may attempt others."""
+    """A running strategy: a stack of generators, since a strategy may ask for another's plan."""
 
     def __init__(self, attempt: Attempt) -> None:
         self._stack: list[Flow] = []
@@ -30,16 +27,16 @@ class Lane:
         self.asking = self._settled(self._started(attempt))
 
     def answer(self, value: object) -> None:
-        """Send the answer to what the lane is asking; a HoldfastError is thrown instead."""
+        """Send the answer to the waiting generator; a HoldfastError is thrown into it."""
         self.asking = self._settled(self._sent(value))
 
     def close(self) -> None:
-        """Close what is still open, innermost first."""
+        """Close the open generators, innermost first."""
         while self._stack:
             self._stack.pop().close()
 
     def _settled(self, outcome: Ask[object] | Plan) -> Ask[object] | None:
-        """The next thing only the outside can answer, or None when the plan is made."""
+        """The next request for the outside, or None when the plan is made."""
         while True:
             if isinstance(outcome, Attempt):
                 outcome = self._started(outcome)
@@ -52,7 +49,7 @@ class Lane:
                 return None
 
     def _started(self, attempt: Attempt) -> Ask[object] | Plan:
-        """What a strategy plans, or what its flow asks first."""
+        """The plan of a strategy, or the first request of its generator."""
         begun = self._guarded(
             lambda: attempt.compressor.plan(attempt.transcript, attempt.allowance)
         )
@@ -62,7 +59,7 @@ class Lane:
         return self._sent(None)
 
     def _sent(self, value: object) -> Ask[object] | Plan:
-        """What the innermost flow asks next, or the plan that it ends with."""
+        """The next request of the innermost generator, or the plan that it returns."""
         flow = self._stack[-1]
 
         def step() -> Ask[object] | Plan:
@@ -91,7 +88,7 @@ def _plan(value: object) -> Plan:
 
 
 def run(rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Sequence[object]]) -> T:
-    """What the rounds return; ``answers`` answers each, with a HoldfastError where it cannot."""
+    """Drive the generator and return its value; ``answers`` answers each round."""
     try:
         asked = next(rounds)
         while True:
@@ -105,7 +102,7 @@ def run(rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Sequen
 async def arun(
     rounds: Generator[R, Sequence[object], T], answers: Callable[[R], Awaitable[Sequence[object]]]
 ) -> T:
-    """As ``run``, with awaited answers; a cancellation closes the flows and reaches the caller."""
+    """Like ``run``, awaited; a cancellation closes the generators and is raised."""
     try:
         asked = next(rounds)
         while True:
@@ -117,7 +114,7 @@ async def arun(
 
 
 def run_batch(attempts: Sequence[Attempt]) -> Rounds:
-    """Many strategies in lockstep: yields what each asks, by number, until all plans are made."""
+    """Run strategies in lockstep: yields the numbered requests of each round, returns the plans."""
     lanes = [Lane(attempt) for attempt in attempts]
     try:
         while waiting := [(i, lane) for i, lane in enumerate(lanes) if lane.asking is not None]:

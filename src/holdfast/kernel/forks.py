@@ -1,4 +1,4 @@
-"""What a fork waits for, so that the child finds nothing locked for ever and nothing half done."""
+"""Locks and resources that are safe when the process forks."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ T = TypeVar("T")
 
 
 class Held(Protocol):
-    """What nobody else uses between ``acquire`` and ``release``, both called by one thread."""
+    """A resource that one thread uses between ``acquire`` and ``release``."""
 
     def acquire(self) -> object:
-        """Wait until nobody else uses it."""
+        """Wait until no other thread uses it."""
         ...
 
     def release(self) -> object:
-        """Let others use it again."""
+        """Let other threads use it."""
         ...
 
 
 class Forks:
-    """Holds all that it watches while the process forks, and lets go of it in parent and child.
+    """Acquires what it watches while the process forks, and releases it in parent and child.
 
-    Of two of these, the one that was made later holds first: what it watches may use what the
-    earlier one watches.
+    Of two instances, the later one acquires first, since its resources may use those of the
+    earlier.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Forks:
             )
 
     def watch(self, part: Held) -> None:
-        """Hold this part too, as long as somebody has it."""
+        """Watch this resource too, until it is garbage collected."""
         with self._forking:
             self._watched.add(part)
 
@@ -62,16 +62,16 @@ _LOCKS = Forks()
 
 
 def brief_lock() -> RLock:
-    """A lock for a few lines that take no other lock; a fork waits until they are done."""
+    """A lock for a few lines that take no other lock; a fork waits for it."""
     made = RLock()
     _LOCKS.watch(made)
     return made
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801 - in the place of functools'
-    """As that of ``functools`` from Python 3.12 on: no lock is held while the value is made.
+    """Like that of ``functools`` from Python 3.12 on: computes without holding a lock.
 
-    Before, one was, for all instances together; a child of a fork found it held for ever.
+    Before 3.12 one lock is shared by all instances, and a forked child may find it held forever.
     """
 
     def __init__(self, func: Callable[[Any], T]) -> None:

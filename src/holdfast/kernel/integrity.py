@@ -1,7 +1,7 @@
-"""What keeps a conversation valid: the protocol of a rule, and the rule that holds on every wire.
+"""Rules that keep a conversation valid, and the one that applies to every format.
 
-A format hands its vendor's rules to the transcript; ``apply``, the validator and the repair all run
-that list.
+A format adds its vendor's rules to the transcript; ``apply``, ``validate`` and ``repair`` use that
+list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .messages import Message
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that is broken: by which message, -1 for what stands beside them, and in what way."""
+    """A broken rule, with the index of the message (-1 for what is beside the messages)."""
 
     rule: str
     index: int
@@ -25,11 +25,10 @@ class Violation:
 
 
 class Rule(Protocol):
-    """One reason for which a provider refuses a request. A rule overrides only what it has to say.
+    """A reason for which a provider refuses a request. Subclasses override what they need.
 
-    ``name`` is a few words joined by underscores, as they stand in reports; ``doors`` are the APIs
-    that enforce it, empty where every one of the wire does. ``alone``: each message is looked at by
-    itself.
+    ``name`` appears in reports; ``doors`` are the APIs that enforce the rule, empty for all of the
+    format. ``alone`` marks rules that look at each message by itself.
     """
 
     name: ClassVar[str]
@@ -37,48 +36,48 @@ class Rule(Protocol):
     alone: bool = False
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Every place where the rule is broken."""
+        """Every violation of the rule."""
         ...
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
-        """Positions before which no cut is legal: ``i`` welds message i to message i - 1."""
+        """Positions before which no cut is allowed: ``i`` ties message i to message i - 1."""
         del messages
         return ()
 
     def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
-        """Positions that may not be dropped, because what stays needs them."""
+        """Positions that may not be dropped, because remaining messages need them."""
         del messages
         return ()
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
-        """Whether ``message`` may follow ``before``; None is the start, system messages aside."""
+        """Whether ``message`` may follow ``before``; None is the start, ignoring system messages."""
         del before, message
         return True
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The least destructive edits after which the rule holds; none if it does or cannot."""
+        """The smallest edits after which the rule holds; none if it holds or cannot be repaired."""
         del messages
         return ()
 
 
 def welds(rules: Sequence[Rule], messages: Sequence[Message]) -> set[int]:
-    """Every position before which some rule forbids a cut."""
+    """Every position before which a rule forbids a cut."""
     return {i for rule in rules for i in rule.welds(messages)}
 
 
 def keeps(rules: Sequence[Rule], messages: Sequence[Message]) -> set[int]:
-    """Every position that some rule keeps."""
+    """Every position that a rule keeps."""
     return {i for rule in rules for i in rule.keeps(messages)}
 
 
 def violations(rules: Sequence[Rule], messages: Sequence[Message]) -> list[Violation]:
-    """What is broken, in order of the messages."""
+    """All violations in the order of the messages."""
     found = [violation for rule in rules for violation in rule.violations(messages)]
     return sorted(found, key=lambda violation: violation.index)
 
 
 def may_follow(rules: Sequence[Rule], before: Message | None, message: Message) -> bool:
-    """Whether no rule objects to these two standing next to each other."""
+    """Whether all rules allow these two messages next to each other."""
     return all(rule.may_follow(before, message) for rule in rules)
 
 
@@ -88,11 +87,10 @@ def new_violation(
     after: Sequence[Message],
     origins: Sequence[int | None],
 ) -> Violation | None:
-    """The first rule that ``after`` breaks more often than ``before``, and where.
+    """The first violation that ``after`` has and ``before`` had not.
 
-    ``origins`` gives, for each message of ``after``, its position in ``before``, None for a new
-    one. What was broken already is the caller's own and stays, at the next message where its own
-    one is gone.
+    ``origins`` gives the position in ``before`` of each message of ``after``, None for a new one.
+    Violations that were there before are the caller's own and are allowed.
     """
     broken = violations(rules, after)
     if not broken:
@@ -112,16 +110,15 @@ def new_violation(
 
 
 class ToolExchanges(Rule):
-    """A call and all its results are one unit: no result without its call, no call unanswered.
+    """A call and its results belong together: no result without a call, no call without a result.
 
-    A call is open from its message until its result; any message but a result or the system's ends
-    the exchange.
+    A call is open until its result; any message but a result or the system's ends the exchange.
     """
 
     name = "tool_exchange_whole"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Results whose call is not open, and calls still open when their exchange ends."""
+        """Results without an open call, and calls still open when their exchange ends."""
         waiting: dict[str, int] = {}
         unanswered: list[tuple[str, int]] = []
         for i, message in enumerate(messages):
@@ -140,7 +137,7 @@ class ToolExchanges(Rule):
             yield Violation(self.name, index, f"tool call {call_id!r} has no result")
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
-        """From a call to the last of its results."""
+        """Every position from a call to its last result."""
         joined: list[int] = []
         last = -1
         waiting: set[str] = set()

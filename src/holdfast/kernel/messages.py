@@ -1,7 +1,7 @@
-"""One message of a conversation and its parts.
+"""A message of a conversation, and its parts.
 
-A message keeps the caller's object by reference and is read through its wire: parts are made when
-first asked for, and an untouched message is written back as the very object that came in.
+A message holds the caller's object and reads it when asked. An unchanged message is written back as
+the same object.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ MediaKind = Literal["image", "document", "audio", "video"]
 
 
 class Text(NamedTuple):
-    """Words of the message's author."""
+    """Text of the message's author."""
 
     text: str
 
 
 class ToolCall(NamedTuple):
-    """A call made by the model; ``arguments`` is JSON text, written as the wire writes it."""
+    """A tool call of the model; ``arguments`` is JSON text as the provider writes it."""
 
     id: str
     name: str
@@ -32,15 +32,15 @@ class ToolCall(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is counted: the name and its arguments in one run, as providers render them."""
+        """The counted text: the name and its arguments, as providers render them."""
         return self.name + self.arguments
 
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image, document, sound or film; ``source`` is base64 data, a URL or a file id.
+    """An image, document, sound or video; ``source`` is base64 data, a URL or a file id.
 
-    ``detail`` is the wire's own hint on resolution (``low``, ``high``), empty where there is none.
+    ``detail`` is the provider's hint on resolution (``low``, ``high``), or empty.
     """
 
     kind: MediaKind
@@ -50,12 +50,12 @@ class Media:
 
     @property
     def text(self) -> str:
-        """Media have no words."""
+        """Empty: media have no text."""
         return ""
 
 
 class ToolResult(NamedTuple):
-    """What a tool gave back for the call ``call_id``: its text, and media that came with it."""
+    """The result of the call ``call_id``: its text, and its media."""
 
     call_id: str
     text: str
@@ -65,7 +65,7 @@ class ToolResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """Thinking of the model; vendors refuse ``signed`` thinking once a letter of it has changed."""
+    """Thinking of the model; vendors refuse ``signed`` thinking that was changed."""
 
     text: str
     signed: bool = False
@@ -73,52 +73,52 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A part of unknown type, carried along untouched; ``text`` is its JSON, for counting alone."""
+    """A part of unknown type, never changed; ``text`` is its JSON, used for counting."""
 
     text: str
 
 
 SUMMARY = "[HISTORY_SUMMARY"
-"""The beginning of a summary message; ``compressors.summaries`` tells a genuine one."""
+"""The start of a summary message; ``compressors.summaries`` checks whether it is genuine."""
 
 T = TypeVar("T")
 Part = Text | ToolCall | ToolResult | Reasoning | Media | Opaque
 
 
 class Wire(Protocol):
-    """How one vendor's messages are read and written, one message at a time."""
+    """Reads and writes the messages of one vendor, one at a time."""
 
     @property
     def name(self) -> str:
-        """The name in ``formats/``."""
+        """The name of the format."""
         ...
 
     def parts(self, original: object) -> tuple[Part, ...]:
-        """The parts of one message of the payload, in its own order."""
+        """The parts of a message, in its order."""
         ...
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """A copy of the message in which the parts at these indices have these texts.
+        """A copy of the message with these texts in the parts at these indices.
 
-        The content of a tool result becomes the text alone: media inside it are gone.
+        A tool result becomes its new text alone, without media.
         """
         ...
 
     def compose(self, role: Role, text: str) -> object:
-        """A new message of this wire."""
+        """A new message."""
         ...
 
     def role(self, original: object) -> Role:
-        """Whose message it is; one that is composed for a role that the wire lacks has another."""
+        """The role of a message; a composed message may have another, if the vendor lacks the role."""
         ...
 
 
 @runtime_checkable
 class Annotated(Protocol):
-    """A wire with text beside the parts of a message, such as a speaker's name or a title."""
+    """A wire whose messages have text beside their parts, such as a speaker's name or a title."""
 
     def aside(self, original: object) -> str:
-        """What stands there and is counted; it is never edited."""
+        """That text, which is counted and never changed."""
         ...
 
 
@@ -145,14 +145,14 @@ def _is_annotated(wire: type) -> bool:
 
 
 class Message:
-    """One message: its role, the caller's object and the wire that reads it. Immutable.
+    """A message: its role, the caller's object, and the wire that reads it. Immutable.
 
-    ``plain`` is the whole content where that is one text and the message has no other part (a
-    result's ``tool_call_id`` aside), else None. ``is_speech``: it is one text of a system, a user
-    or an assistant, without calls and results. ``measured`` is the meter that counted it last, and
-    what it found. ``ours``: Holdfast wrote it, in the place of older messages.
+    ``plain`` is the content if the message is one text and nothing else (a result's
+    ``tool_call_id`` aside), else None. ``is_speech`` says that it is one text of a system, user or
+    assistant. ``measured`` caches the last count and its meter. ``ours`` says that Holdfast wrote
+    it in place of older messages.
 
-    Not a frozen dataclass: that would cost a quarter of the time of reading a conversation.
+    Not a frozen dataclass, which would make reading a conversation a quarter slower.
     """
 
     __slots__ = (
@@ -192,7 +192,7 @@ class Message:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The parts, read from the original when first asked for."""
+        """The parts, read on first use."""
         parts = self._parts
         if parts is None:
             parts = self._parts = self.wire.parts(self.original)
@@ -200,7 +200,7 @@ class Message:
 
     @property
     def aside(self) -> str:
-        """What is counted beside the parts."""
+        """The text beside the parts."""
         aside = self._aside
         if aside is None:
             wire = self.wire
@@ -212,7 +212,7 @@ class Message:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls that it makes."""
+        """Its tool calls."""
         if self.is_speech or self.role != "assistant":
             return ()
         calls = self._calls
@@ -222,7 +222,7 @@ class Message:
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        """The tool results that it brings."""
+        """Its tool results."""
         if self.is_speech or self.role == "assistant":
             return ()
         results = self._results
@@ -232,14 +232,14 @@ class Message:
 
     @property
     def content_text(self) -> str | None:
-        """Texts and results joined by newlines; None where the message has neither."""
+        """Texts and results joined by newlines; None if there are none."""
         if self.plain is not None:
             return self.plain
         texts = [part.text for part in self.parts if isinstance(part, Text | ToolResult)]
         return "\n".join(texts) if texts else None
 
     def saying(self, texts: Mapping[int, str]) -> Message:
-        """The message with other texts in the parts at these indices."""
+        """A copy with other texts in the parts at these indices."""
         original = self.wire.render(self.original, texts)
         plain = None
         if self.plain is not None and len(self.parts) == 1 and 0 in texts:
@@ -250,7 +250,7 @@ class Message:
 
 
 def _only(kind: type[T], parts: tuple[Part, ...]) -> tuple[T, ...]:
-    """The parts of this kind; without a new tuple where there is one part and it is."""
+    """The parts of this kind."""
     if len(parts) == 1:
         return cast("tuple[T, ...]", parts) if type(parts[0]) is kind else ()
     return tuple([part for part in parts if isinstance(part, kind)])

@@ -1,8 +1,7 @@
-"""The protocols through which the outside world is reached: one for each kind of implementation.
+"""Protocols of the outside world: counters, stores, models, embedders, and the requests to them.
 
-An object may answer at once or with an awaitable: the runtime adapts both. A capability that not
-every implementation has (bytes, listing, batches, expiry, put-if-absent) is a protocol of its own,
-used where present.
+Methods may return a value or an awaitable. A capability that only some implementations have (bytes,
+listing, batches, expiry) is a protocol of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How far a count can be trusted: ``error`` is relative (0.2 is 20 %), None if unknown."""
+    """How exact a count is; ``error`` is relative (0.2 is 20 %), None if unknown."""
 
     kind: Literal["exact", "approximate", "unknown"]
     error: float | None = None
@@ -27,7 +26,7 @@ class Accuracy:
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """How long a text is, in tokens of one vocabulary."""
+    """Counts texts in tokens of one vocabulary."""
 
     @property
     def name(self) -> str:
@@ -36,20 +35,20 @@ class TokenCounter(Protocol):
 
     @property
     def accuracy(self) -> Accuracy:
-        """How far the count can be trusted for the model it was chosen for."""
+        """How exact the counts are for the model that they were chosen for."""
         ...
 
     def count(self, text: str) -> int:
-        """Tokens of the text alone, without a message's overhead; 0 or more for any str."""
+        """Tokens of the text, without overhead; at least 0 for any str."""
         ...
 
 
 @runtime_checkable
 class MessageCounter(Protocol):
-    """A counter with a formula of its own for a whole message, overhead included."""
+    """A counter that counts whole messages, overhead included."""
 
     def count_message(self, message: Message) -> int:
-        """Tokens of the message with everything that it carries."""
+        """Tokens of the message, everything included."""
         ...
 
 
@@ -57,8 +56,9 @@ class MessageCounter(Protocol):
 class Tariff:
     """What a provider adds to the texts, in tokens.
 
-    The defaults are llm4s's documented 4 a message, 10 a tool call, 10 a conversation: a little
-    above what OpenAI's published 3 + 3 comes to, so that a result that fits here fits there.
+    The defaults are those that llm4s documents: 4 a message, 10 a tool call, 10 a conversation.
+    They are slightly more than OpenAI's published 3 + 3, so that a result that fits here fits
+    there.
     """
 
     message: int = 4
@@ -70,7 +70,7 @@ class Tariff:
 
 @runtime_checkable
 class Priced(Protocol):
-    """A counter that brings a tariff of its own."""
+    """A counter with a tariff of its own."""
 
     @property
     def tariff(self) -> Tariff:
@@ -80,24 +80,24 @@ class Priced(Protocol):
 
 @runtime_checkable
 class KeyValueStore(Protocol):
-    """Text by key: these three methods are a complete store; ``get`` of a missing key is None."""
+    """A store of texts by key. These three methods are enough."""
 
     def get(self, key: str) -> str | Awaitable[str | None] | None:
         """The value, or None."""
         ...
 
     def set(self, key: str, value: str) -> object | Awaitable[object]:
-        """Keep the value; replaces an earlier one."""
+        """Store the value, replacing an earlier one."""
         ...
 
     def delete(self, key: str) -> object | Awaitable[object]:
-        """Forget the key; a key that is not there is no error."""
+        """Delete the key; a missing key is no error."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said, and what it took in tokens: None where it does not tell."""
+    """A model's text and the tokens that it reported, None if it reported none."""
 
     text: str
     input_tokens: int | None = None
@@ -111,24 +111,24 @@ class Model(Protocol):
     def complete(
         self, prompt: str, *, system: str = "", max_tokens: int = 512
     ) -> str | Reply | Awaitable[str | Reply]:
-        """The model's reply to the prompt, at most ``max_tokens`` long."""
+        """The reply to the prompt, at most ``max_tokens`` long."""
         ...
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors of one length."""
+    """Turns texts into vectors of equal length."""
 
     def embed(
         self, texts: Sequence[str]
     ) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
-        """One vector a text, in order."""
+        """One vector for each text, in order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a shrunk text may take: ``tokens`` by ``count``, and the question asked."""
+    """The size that a shortened text may have: ``tokens`` by ``count``; ``query`` is the question."""
 
     tokens: int
     count: Callable[[str], int]
@@ -137,11 +137,10 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """A text made smaller by its kind.
+    """A shortened text.
 
-    ``omitted`` says in a few words what is left out ("1,950 of 2,000 lines; every error kind
-    kept"), empty if nothing is: then ``lossless`` is true and the kind's ``expand`` gives the equal
-    value back.
+    ``omitted`` says briefly what was left out ("1,950 of 2,000 lines; every error kind kept"). If
+    it is empty, ``lossless`` is true and the kind's ``expand`` returns an equal value.
     """
 
     text: str
@@ -152,61 +151,61 @@ class Shrunk:
 
 @runtime_checkable
 class ContentKind(Protocol):
-    """One kind of text that tools return: how it is recognised and how it becomes smaller.
+    """A kind of text that tools return: how to recognise it and how to shorten it.
 
-    No method raises on any str, none is slower than linear in the text. Text in, text out: the
-    result must be good reading for a model and a person, and says in itself what is left out.
+    Methods accept any str, raise nothing, and take at most linear time. A shortened text must read
+    well for a model and a person, and say itself what was left out.
     """
 
     @property
     def name(self) -> str:
-        """One word, as it stands in references: ``json``, ``log``, ``diff``."""
+        """One word, as in references: ``json``, ``log``, ``diff``."""
         ...
 
     def recognises(self, text: str) -> bool:
-        """Whether the text is of this kind, by its structure and not by a stray word."""
+        """Whether the text is of this kind, judged by its structure."""
         ...
 
     def compact(self, text: str) -> str | None:
-        """A shorter form from which ``expand`` returns the same value, or None if there is none."""
+        """A shorter form from which ``expand`` returns the same value, or None."""
         ...
 
     def expand(self, compacted: str) -> str:
-        """The inverse of ``compact``: an equal value, white space between tokens aside."""
+        """The inverse of ``compact``: an equal value, except for white space between tokens."""
         ...
 
     def shrink(self, text: str, room: Room) -> Shrunk:
-        """The most useful reading of the text that fits the room, which is 1 token or more."""
+        """The most useful form of the text that fits the room, which is at least 1 token."""
         ...
 
 
 @runtime_checkable
 class Fitting(Protocol):
-    """A content kind that tells how well a text fits it, so that the best of several is found."""
+    """A content kind that says how well a text fits it, so that the best kind is chosen."""
 
     def fit(self, text: str) -> float:
-        """The share of the text, 0 to 1, that reads as this kind; takes linear time at most."""
+        """The share of the text, 0 to 1, that reads as this kind; takes at most linear time."""
         ...
 
 
 class Ask(Generic[T_co]):
-    """What a strategy wants of the outside world; it is yielded, and T is the answer's type."""
+    """A request of a strategy to the outside world; T is the type of the answer."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Load(Ask[str | None]):
-    """The artifact of the key, or None."""
+    """The artifact with this key, or None."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class Save(Ask[str]):
-    """Keep the text as an artifact of this kind; the answer is its key, empty if the caller has it.
+    """Store the text as an artifact; the answer is its key, empty if the caller keeps the text.
 
-    ``open``: whoever knows the content knows the key, whichever conversation it is of.
+    With ``open``, the key is the hash of the content, readable from any conversation.
     """
 
     text: str
@@ -216,19 +215,19 @@ class Save(Ask[str]):
 
 @dataclass(frozen=True, slots=True)
 class Secret(Ask[str]):
-    """The secret by which is known again what was written here; empty where there is none."""
+    """The secret that signs notes and references; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read(Ask[str | None]):
-    """What stands in the store under this very key, or None."""
+    """The value stored under this exact key, or None."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class Write(Ask[None]):
-    """Keep the value under this very key; replaces an earlier one. None deletes it."""
+    """Store the value under this exact key; None deletes it."""
 
     key: str
     value: str | None
@@ -245,14 +244,14 @@ class Complete(Ask[str]):
 
 @dataclass(frozen=True, slots=True)
 class Embed(Ask[Sequence[Sequence[float]]]):
-    """One vector a text, in order."""
+    """One vector for each text, in order."""
 
     texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class All(Ask[Sequence[object]]):
-    """Several asks at once; each is answered in order by its answer or a HoldfastError."""
+    """Several requests at once; the answer lists their answers or HoldfastErrors in order."""
 
     asks: tuple[Ask[object], ...]
 

@@ -1,4 +1,4 @@
-"""Names that stand for classes: one lazy table a shelf, and entry points for outside packages."""
+"""Names of implementations: a table of import paths, and entry points of other packages."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """``noun`` says what the names are names of; ``table`` maps a name to ``"module:Attribute"``.
+    """A table from names to ``"module:Attribute"``, imported on first use.
 
-    An outside package adds a name through the entry point group ``holdfast.<group>``; a built-in
-    name wins.
+    ``noun`` is used in errors. Other packages add names through the entry point group
+    ``holdfast.<group>``; a built-in name takes precedence.
     """
 
     noun: str
@@ -28,10 +28,10 @@ class Registry:
     table: Mapping[str, str] = field(default_factory=dict[str, str])
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     formerly: tuple[str, ...] = ()
-    """Groups that are no longer read: for one release, a package that still uses one is warned."""
+    """Former groups: an entry point in one of them causes a warning."""
 
     def load(self, name: str) -> object:
-        """What the name stands for; a ConfigError that lists the known names if it is unknown."""
+        """Import what the name stands for. Raises ConfigError, listing the known names."""
         if not isinstance(cast("object", name), str):
             raise ConfigError(
                 f"{name!r} is no name of a {self.noun}", place=self.noun, advice=self._advice("")
@@ -46,18 +46,18 @@ class Registry:
         raise ConfigError(f"there is no {self.noun} named {name!r}", advice=self._advice(name))
 
     def __contains__(self, name: str) -> bool:
-        """Whether the name is known, to the table or else to an installed package."""
+        """Whether the table or an installed package has the name."""
         return self.aliases.get(name, name) in self.table or any(
             point.name == name for point in self._outside()
         )
 
     def names(self) -> list[str]:
-        """Every known name, built in or brought by an installed package."""
+        """All known names, sorted."""
         outside = {point.name for point in self._outside()}
         return sorted(self.table.keys() | outside)
 
     def _outside(self) -> Iterable[Any]:
-        """What installed packages bring; their metadata is loaded only if one brings anything."""
+        """The entry points of installed packages; metadata is loaded only if some package has one."""
         if not _brings(tuple(sys.path)):
             return ()
         from importlib.metadata import entry_points
@@ -83,7 +83,7 @@ class Registry:
 
 
 def moved_names(module: str, places: Mapping[str, str]) -> Callable[[str], object]:
-    """The ``__getattr__`` of a module of which these names are elsewhere now: they work, and warn."""
+    """A module ``__getattr__`` that finds moved names in their new modules, and warns."""
 
     def found(name: str) -> object:
         if name not in places:
@@ -96,12 +96,12 @@ def moved_names(module: str, places: Mapping[str, str]) -> Callable[[str], objec
 
 @lru_cache(maxsize=8)
 def _brings(places: tuple[str, ...]) -> bool:
-    """Whether a package at one of these places may bring an entry point of ours.
+    """Whether a package in these directories may have an entry point of ours.
 
-    To look into the files takes 2 ms; to load what reads them as their standard says, 30.
+    Looking into the files takes 2 ms; loading ``importlib.metadata`` takes 30.
     """
     for place in map(Path, places):
-        if place.is_file():  # an archive, whose files the standard's own reader knows
+        if place.is_file():  # an archive: importlib.metadata reads it
             return True
         for info in place.glob("*-info/entry_points.txt"):
             if b"[holdfast." in info.read_bytes():

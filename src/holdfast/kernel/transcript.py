@@ -1,4 +1,4 @@
-"""An immutable run of messages, its turns and units, and what may not leave it."""
+"""An immutable sequence of messages, its turns and units, and what must not be removed."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ Preference = Literal["task", "newest_user"]
 
 
 class Seal(Protocol):
-    """Knows what was written here, and writes so that it is known again."""
+    """Signs notes and references, and recognises those that it signed."""
 
     def sealed(self, text: str, role: Role) -> str:
-        """The text of a summary as it will be recognised later; any other text unchanged."""
+        """The text, signed if it is a summary."""
         ...
 
     def knows(self, key: str) -> bool:
-        """Whether a reference with this key was written here."""
+        """Whether a reference with this key is genuine."""
         ...
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """Messages in order, the wire and the rules that they came with, and what is pinned.
+    """Messages in order, their wire and rules, and what is pinned.
 
-    ``envelope`` is counted and never edited: the system prompt and the tool schemas of a request
-    body. ``pinned`` may never leave. What ``prefers`` names stays while it fits: the first message
-    of a user (the task), the newest one. ``seal`` tells what was written here from what merely
-    looks so.
+    ``envelope`` is counted and never edited: the system prompt and tools of a request body.
+    ``pinned`` positions may not be removed. ``prefers`` names what stays while it fits: the first
+    user message (the task) and the newest one. ``seal`` recognises Holdfast's own notes.
     """
 
     messages: tuple[Message, ...]
@@ -58,7 +57,7 @@ class Transcript:
         )
 
     def reworded(self, messages: tuple[Message, ...]) -> Transcript:
-        """The same conversation with other texts in the same places; its derived shape is kept."""
+        """The same conversation with other texts in the same positions; cached spans are kept."""
         after = replace(self, messages=messages)
         after.__dict__.update(
             {name: self.__dict__[name] for name in _SHAPE if name in self.__dict__}
@@ -67,14 +66,14 @@ class Transcript:
 
     @cached_property
     def units(self) -> tuple[range, ...]:
-        """Positions in spans that stay or go together: a call with its results, or one message."""
+        """Spans that stay or go together: a call with its results, or one message."""
         joined, length = welds(self.rules, self.messages), len(self.messages)
         starts = [i for i in range(length) if i not in joined or i == 0]
         return tuple(map(range, starts, [*starts[1:], length]))
 
     @cached_property
     def newest(self) -> range:
-        """The newest message with its open exchange, without system messages; may be empty."""
+        """The newest message with its open tool exchange, without system messages; may be empty."""
         for unit in reversed(self.units):
             if any(self.messages[i].role != "system" for i in unit):
                 return unit
@@ -82,32 +81,34 @@ class Transcript:
 
     @cached_property
     def protected(self) -> frozenset[int]:
-        """What no edit may drop: system messages, pins, the newest exchange, what a rule keeps."""
+        """Positions that must not be dropped: system messages, pins, the newest exchange, kept by a
+        rule.
+        """
         system = [i for i, m in enumerate(self.messages) if m.role == "system" and not m.ours]
         return self.pinned.union(system, self.newest, keeps(self.rules, self.messages))
 
     @cached_property
     def preferred(self) -> frozenset[int]:
-        """Positions of what is to stay while it fits."""
+        """Positions that stay while they fit."""
         places = range(len(self))
         found = {"task": self._asked(places), "newest_user": self._asked(reversed(places))}
         return frozenset(i for name in self.prefers if (i := found[name]) is not None)
 
     @property
     def question(self) -> str:
-        """What the newest user message says: the question in view where none is given."""
+        """The newest user message, which is the default question."""
         newest = self._asked(reversed(range(len(self))))
         return "" if newest is None else self.messages[newest].content_text or ""
 
     def _asked(self, places: Iterable[int]) -> int | None:
-        """The first position at which a user speaks and no summary stands in their place."""
+        """The first of these positions with a user message that is not a summary."""
         return next(
             (i for i in places if speaks(self.messages[i]) and not self.messages[i].ours), None
         )
 
     @cached_property
     def turns(self) -> tuple[range, ...]:
-        """Spans from one user message to the next; what comes before the first is a turn too."""
+        """Spans from one user message to the next; what precedes the first is a turn too."""
         starts = [i for i, message in enumerate(self.messages) if speaks(message)]
         if not starts or starts[0] > 0:
             starts.insert(0, 0)
@@ -116,12 +117,12 @@ class Transcript:
 
     @cached_property
     def user_positions(self) -> tuple[int, ...]:
-        """Where a user speaks: messages that only bring tool results are not among them."""
+        """Positions of user messages, except those with tool results only."""
         return tuple(i for i, message in enumerate(self.messages) if speaks(message))
 
 
 def speaks(message: Message) -> bool:
-    """Whether a user speaks here: some wires carry tool results alone under the user's role."""
+    """Whether a user speaks here; some formats put tool results under the user's role."""
     return message.role == "user" and (
         message.is_speech or len(message.results) < max(1, len(message.parts))
     )
@@ -129,39 +130,41 @@ def speaks(message: Message) -> bool:
 
 @runtime_checkable
 class Format(Wire, Protocol):
-    """Whose messages these are: one file a vendor, and the rules that its API enforces."""
+    """The message format of a vendor, with the rules of its API."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """What the vendor refuses; ``read`` hands them to the transcript."""
+        """The rules that ``read`` gives to the transcript."""
         ...
 
     def recognises(self, payload: object) -> bool:
-        """Whether a list of messages or a request body has this form, by fields of its own."""
+        """Whether a list of messages or a request body has this format, judged by its fields."""
         ...
 
     def key(self, payload: object) -> str:
-        """The field of a request body under which its messages stand; empty for a bare list."""
+        """The field of a request body that holds the messages; empty for a list."""
         ...
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The payload's transcript. Raises FormatError or InputError with message and field."""
+        """The transcript of the payload. Raises FormatError or InputError, naming message and
+        field.
+        """
         ...
 
 
 @runtime_checkable
 class Publishing(Protocol):
-    """A format whose vendor publishes the fields of a message, which no compression changes."""
+    """A format whose vendor publishes the allowed fields of a message."""
 
     def published(self, payload: object) -> tuple[Rule, ...]:
-        """The rules that follow from it, for a request with what stands beside its messages."""
+        """The rules for these fields, given what is sent beside the messages."""
         ...
 
 
 @runtime_checkable
 class Continuing(Protocol):
-    """A format whose requests may continue a conversation that only the vendor keeps."""
+    """A format whose requests may continue a conversation that the vendor stores."""
 
     def continues(self, payload: object) -> str:
-        """The field by which this request does; empty where it holds the whole conversation."""
+        """The field that continues one; empty if the request holds the whole conversation."""
         ...
