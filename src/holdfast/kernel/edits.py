@@ -42,10 +42,10 @@ class Offload:
 
 @dataclass(frozen=True, slots=True)
 class Insert:
-    """Inserts a message before position ``at``; it represents messages ``covers[0]`` to
-    ``covers[1]``.
+    """Inserts a message before position ``at``.
 
-    ``original`` is the message itself, if it is more than a text.
+    It represents the messages from ``covers[0]`` to ``covers[1]``. ``original`` is the message
+    itself, if it is more than a text.
     """
 
     at: int

@@ -81,8 +81,9 @@ class Transcript:
 
     @cached_property
     def protected(self) -> frozenset[int]:
-        """Positions that must not be dropped: system messages, pins, the newest exchange, kept by a
-        rule.
+        """Positions that must not be dropped: system messages, pins, the newest exchange.
+
+        Positions that a rule keeps are among them.
         """
         system = [i for i, m in enumerate(self.messages) if m.role == "system" and not m.ours]
         return self.pinned.union(system, self.newest, keeps(self.rules, self.messages))
@@ -146,8 +147,9 @@ class Format(Wire, Protocol):
         ...
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload. Raises FormatError or InputError, naming message and
-        field.
+        """The transcript of the payload.
+
+        Raises FormatError or InputError, naming message and field.
         """
         ...
 

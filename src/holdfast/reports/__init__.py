@@ -1,4 +1,4 @@
-"""What was done to a conversation, message by message, for people: one file a form."""
+"""Reports on a result, message by message, as text or as a page."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def report(
     model: str | None = None,
     counter: Counter = None,
 ) -> str:
-    """What was done to each message and why, as ``text`` or as one self-contained ``html`` page.
+    """Return a report of what was done to each message, as ``text`` or as one ``html`` page.
 
-    The messages are counted again, with the counter that the result names unless another is given.
-    Raises ConfigError for a form that is not known, and InputError for what is no result.
+    Messages are counted again, with the counter of the result unless another is given. Raises
+    ConfigError for an unknown form, and InputError for anything but a result.
     """
     return written(account(result, model=model, counter=counter), form)
 
@@ -40,13 +40,12 @@ def report(
 def account(
     result: CompressionResult, *, model: str | None = None, counter: Counter = None
 ) -> Account:
-    """What a report is written from."""
+    """The data of a report."""
     if not isinstance(cast("object", result), CompressionResult):
         raise InputError(
             f"{type(result).__name__} is no result", advice="give what compress returned"
         )
-    # the name may be that of a function of the caller, which nothing here can find: it counts as
-    # that of a model
+    # the name may be a function's of the caller, which cannot be found here: it counts as a model's
     again = model if model or counter is not None else result.counter
     return account_of(result, named(result.format), meter_for(again or None, counter))
 

@@ -1,6 +1,6 @@
-"""What a report tells of: every message on its way, what it said before and after, how long it was.
+"""The data of a report: each message before and after, its tokens, and the edits that met it.
 
-Secrets are masked in what it says, also where the messages themselves keep them.
+Secrets are masked, even those that the messages keep.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ STATES: tuple[State, ...] = ("kept", "changed", "offloaded", "dropped", "inserte
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One edit that met a message: by which step and why.
+    """An edit that met a message: its step and its reason.
 
-    ``key`` is where an offloaded original is kept.
+    ``key`` is the key of an offloaded original.
     """
 
     step: str
@@ -37,10 +37,10 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """One message. ``before`` and ``after`` are its positions in the original and in the result.
+    """The history of one message; ``before`` and ``after`` are its positions.
 
-    An inserted message has no ``before``, a dropped one no ``after``. ``covers``: the first and the
-    last original position that an inserted message speaks for.
+    An inserted message has no ``before``, a dropped one no ``after``. ``covers`` are the first and
+    last original positions that an inserted message represents.
     """
 
     before: int | None
@@ -52,7 +52,7 @@ class Journey:
 
     @property
     def state(self) -> State:
-        """What became of it in the end; a message that was changed and then dropped is dropped."""
+        """Its state in the end; a message that was changed and then dropped is dropped."""
         if self.after is None:
             return "dropped"
         if self.before is None:
@@ -62,13 +62,13 @@ class Journey:
 
     @property
     def decided(self) -> Touch | None:
-        """The last edit that put it into its state; None for a kept message."""
+        """The last edit that led to its state; None for a kept message."""
         return next((touch for touch in reversed(self.touches) if touch.state == self.state), None)
 
 
 @dataclass(slots=True)
 class _Trail:
-    """A message on its way: one object from the step that brings it to the end."""
+    """A message on its way through the steps."""
 
     before: int | None
     touches: list[Touch] = field(default_factory=list[Touch])
@@ -77,9 +77,9 @@ class _Trail:
 
 
 def journeys(result: CompressionResult) -> list[Journey]:
-    """Every original and every inserted message that is left, in reading order.
+    """Every original message and every inserted one that is left, in reading order.
 
-    Dropped ones where they stood.
+    Dropped messages are listed at their original place.
     """
     original = bare(restore(result))
     originals: Sequence[object] = original[result.key] if result.key else original
@@ -102,10 +102,7 @@ def journeys(result: CompressionResult) -> list[Journey]:
 
 
 def sources(result: CompressionResult) -> list[int | None]:
-    """For each message of the result where it stood in the original conversation.
-
-    None where it is inserted.
-    """
+    """The original position of each message of the result, None for an inserted one."""
     places: list[int | None] = list(range(result.metrics.messages_before))
     for step in result.steps:
         inserts = Counter(edit.at for edit in step.edits if isinstance(edit, Insert))
@@ -120,10 +117,7 @@ def sources(result: CompressionResult) -> list[int | None]:
 
 
 def _after(step: Step, trails: Sequence[_Trail]) -> list[_Trail]:
-    """The trails after a step.
-
-    Touched where it changed or dropped something, new ones where it inserted.
-    """
+    """The trails after a step, with its edits noted and its inserted messages added."""
     view = [trail for trail in trails if not trail.gone]
     added: dict[int, list[_Trail]] = {}
     for edit in step.edits:
@@ -155,7 +149,7 @@ def _touch(view: Sequence[_Trail], step: str, edit: Edit) -> None:
 
 
 def _covered(view: Sequence[_Trail], insert: Insert) -> tuple[int, int] | None:
-    """The original positions that an inserted message speaks for, through earlier inserts too."""
+    """The original positions that an inserted message represents, also through earlier inserts."""
     if insert.covers is None:
         return None
     first, last = insert.covers
@@ -169,12 +163,9 @@ def _covered(view: Sequence[_Trail], insert: Insert) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class MessageAccount:
-    """One message: its journey, what it said and says, and how long that is.
+    """A message with its text and tokens before and after; empty and 0 where it does not exist.
 
-    Empty and 0 where it is not there.
-
-    ``role`` is tool for a message that brings tool results alone, whatever role its wire carries
-    them under.
+    ``role`` is tool for a message with tool results only, whatever its role in the format.
     """
 
     journey: Journey
@@ -186,12 +177,12 @@ class MessageAccount:
 
     @property
     def state(self) -> State:
-        """What became of it."""
+        """Its state in the end."""
         return self.journey.state
 
     @property
     def why(self) -> str:
-        """The step that decided, and its reason; empty for a kept message."""
+        """The step that decided, with its reason; empty for a kept message."""
         touch = self.journey.decided
         if touch is None:
             return ""
@@ -200,11 +191,10 @@ class MessageAccount:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A result, message by message. ``counter`` names what counted the messages.
+    """A result, message by message; ``counter`` names the counter.
 
-    ``beside`` is what the totals of the result hold beside the messages (system prompt of a body,
-    tool schemas, what a provider adds); None if the messages were counted by another counter than
-    the result.
+    ``beside`` are the tokens beside the messages (system prompt, tools, overhead); None if the
+    messages were counted by another counter than the result.
     """
 
     result: CompressionResult
@@ -213,7 +203,7 @@ class Account:
     beside: int | None
 
     def number(self, state: State) -> int:
-        """How many messages are in this state."""
+        """The number of messages in this state."""
         return sum(entry.state == state for entry in self.entries)
 
     @property
@@ -224,7 +214,7 @@ class Account:
 
 
 def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account:
-    """The account of a result whose messages are of this format, counted again by this meter."""
+    """The account of a result in this format, counted again with this meter."""
     before, after = form.read(bare(restore(result))), form.read(bare(result.messages))
     sizes_before, sizes_after = meter.sizes(before), meter.sizes(after)
     texts_before, texts_after = (
@@ -249,7 +239,7 @@ def account_of(result: CompressionResult, form: Format, meter: Meter) -> Account
         entries.append(entry)
     beside_before = result.metrics.tokens_before - sum(sizes_before)
     beside_after = result.metrics.tokens_after - sum(sizes_after)
-    # what was masked is not counted as it was
+    # masked messages do not have their original counts
     agreed = beside_before == beside_after or bool(result.masked)
     known = beside_after if agreed and beside_after >= 0 else None
     return Account(result, tuple(entries), meter.counter.name, known)
@@ -260,7 +250,7 @@ def _role(message: Message) -> Role:
 
 
 def said(message: Message) -> str:
-    """Everything that the message carries, as a person reads it."""
+    """The whole content of the message as text."""
     if message.plain is not None:
         return message.plain
     return "\n".join(_worded(part) for part in message.parts)

@@ -1,4 +1,4 @@
-"""The report as one page that fetches nothing, and in which what messages say stays text."""
+"""The report as one HTML page that loads nothing and shows messages as text only."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from holdfast.result import CompressionResult
 from holdfast.text.visible import amount, one_line, plain, visible
 
 _HEIGHT = 26
-_DENSE = 120  # messages: more of them are too narrow to have an edge
+_DENSE = 120  # messages; more are drawn without edges
 
 
 def anchor(entry: MessageAccount) -> str:
-    """The name of the message within the page."""
+    """The id of the message in the page."""
     journey = entry.journey
     return f"m{journey.before}" if journey.before is not None else f"n{journey.after}"
 
 
 def ribbon(account: Account) -> str:
-    """Both ribbons on one scale, with a mark at the budget. Every message leads to its row."""
+    """Two bars on one scale, before and after, with a mark at the budget; each message is a link."""
     metrics, limit = account.result.metrics, account.result.spent.limit
     whole = max(metrics.tokens_before, metrics.tokens_after, limit, 1)
     beside = account.beside or 0
@@ -78,7 +78,7 @@ def _segments(account: Account, sizes: list[int], beside: int, whole: int) -> It
 
 
 def message_bar(entry: MessageAccount, largest: int) -> str:
-    """One message against the largest: what it was, and in front of it what it is."""
+    """The size of a message relative to the largest one, before and after."""
     before = 100 * entry.tokens_before / max(largest, 1)
     after = 100 * entry.tokens_after / max(largest, 1)
     return (
@@ -87,7 +87,7 @@ def message_bar(entry: MessageAccount, largest: int) -> str:
     )
 
 
-_MOST = 40_000  # characters of one text that the page holds
+_MOST = 40_000  # characters of a text in the page
 _PREVIEW = 160
 
 
@@ -123,10 +123,7 @@ def asset(name: str) -> str:
 
 
 def fingerprint(content: str) -> str:
-    """What the page's own policy knows its style and script by.
-
-    No other runs, whatever a message holds.
-    """
+    """The hash by which the page's policy allows its own style and script, and no other."""
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 
@@ -178,12 +175,12 @@ def _largest(entries: Iterable[MessageAccount]) -> int:
 
 
 def _stands(entry: MessageAccount) -> bool:
-    """Whether the message is among those that are sent."""
+    """Whether the message is sent."""
     return entry.journey.after is not None
 
 
 def _left(entries: list[MessageAccount], largest: int) -> str:
-    """The messages that are not sent any more, behind one line."""
+    """The messages that are no longer sent, folded behind one line."""
     if not entries:
         return ""
     rows = "\n".join(_message(entry, largest) for entry in entries)
@@ -196,7 +193,7 @@ def _left(entries: list[MessageAccount], largest: int) -> str:
 
 def _message(entry: MessageAccount, largest: int) -> str:
     words = one_line(entry.text_after or entry.text_before, _PREVIEW)
-    opened = " open" if entry.state == "inserted" else ""  # the notes are what is new to read
+    opened = " open" if entry.state == "inserted" else ""  # the notes are new
     size = f"{entry.tokens_after:,}"
     if entry.state != "kept":
         size = f"{entry.tokens_before:,} → {size}"
@@ -214,7 +211,7 @@ def _position(entry: MessageAccount) -> str:
 
 
 def _inside(entry: MessageAccount) -> Iterator[str]:
-    """What a message shows when it is opened: why, what differs, and the whole text."""
+    """The details of a message: why, what changed, and the whole text."""
     if entry.journey.touches:
         yield f'<ul class="why">{"".join(_touch(touch) for touch in entry.journey.touches)}</ul>'
     if entry.journey.covers:
@@ -235,7 +232,7 @@ def _touch(touch: Touch) -> str:
 
 
 def _text(text: str) -> str:
-    """A text in full, or its beginning and end where it is very long."""
+    """The text, or its beginning and end if it is very long."""
     left_out = len(text) - _MOST
     if left_out > 0:
         gap = f"\n\n… {left_out:,} characters are left out of this page …\n\n"

@@ -1,4 +1,4 @@
-"""The report as lines for a terminal, a log or a mail; what differs between two texts."""
+"""The report as text, and differences between two texts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from holdfast.result import CompressionResult, Step
 from holdfast.text.visible import amount, clip, one_line, pad, plain, visible
 
 Kind = Literal["same", "gone", "new", "left_out"]
-# characters: where less of a line stayed, the whole line is shown as another one
+# characters; if less of a line is unchanged, the whole line is shown as changed
 _WORTH_SHOWING = 80
 
 
 @dataclass(frozen=True, slots=True)
 class DiffPiece:
-    """A run of text: same and gone, joined, are the old text; same and new are the new one.
+    """A part of a difference.
 
-    What ``folded`` leaves out is named by a piece of its own.
+    ``same`` and ``gone`` together make the old text, ``same`` and ``new`` the new one. A part that
+    ``folded`` left out is represented by a note.
     """
 
     kind: Kind
@@ -31,11 +32,10 @@ class DiffPiece:
 
 
 def difference(old: str, new: str) -> list[DiffPiece]:
-    """The pieces of two texts: lines that stayed between lines that went and came.
+    """The difference of two texts, by lines.
 
     Lines that both texts have exactly once anchor the comparison (Bram Cohen's patience diff, one
-    level deep); between two anchors only equal beginnings and ends are matched, down to the
-    character.
+    level deep). Between anchors, equal beginnings and ends are matched to the character.
     """
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     pieces: list[DiffPiece] = []
@@ -50,9 +50,9 @@ def difference(old: str, new: str) -> list[DiffPiece]:
 def folded(
     pieces: Sequence[DiffPiece], context: int = 3, most: int = 24, width: int = 600
 ) -> Iterator[DiffPiece]:
-    """The pieces made short.
+    """The difference with ``context`` lines around changes, at most ``most`` lines of each change.
 
-    ``context`` lines around a change, ``most`` lines of it, lines of ``width``.
+    Lines are cut to ``width`` characters.
     """
     for n, piece in enumerate(pieces):
         if piece.kind == "same":
@@ -81,18 +81,18 @@ def _fold(piece: DiffPiece, head: int, tail: int, width: int) -> Iterator[DiffPi
 def _narrow(line: str, width: int) -> str:
     if len(line) <= width:
         return line
-    room = max(width - 28, 2)  # what the note between takes
+    room = max(width - 28, 2)  # the note between takes 28
     end = room // 3
     return f"{line[: room - end]} … {len(line) - room:,} characters … {line[len(line) - end :]}"
 
 
 def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
-    """Positions of lines that both have once, in an order that both share: the longest such run."""
+    """Positions of lines that both texts have once: the longest run in the order of both."""
     times_a, times_b = Counter(a), Counter(b)
     place = {line: i for i, line in enumerate(b) if times_b[line] == 1}
     pairs = [(i, place[line]) for i, line in enumerate(a) if times_a[line] == 1 and line in place]
-    ends: list[int] = []  # for each length of a run: the smallest position in b at which one ends
-    last: list[int] = []  # and the pair with which it does
+    ends: list[int] = []  # for each length of a run, the smallest position in b where one ends
+    last: list[int] = []  # and the last pair of that run
     previous: list[int] = []
     for n, (_, j) in enumerate(pairs):
         length = bisect_left(ends, j)
@@ -116,7 +116,7 @@ def _followed_back(
 
 
 def _between(old: str, new: str) -> Iterator[DiffPiece]:
-    """An equal beginning, what went, what came, an equal end."""
+    """An equal beginning, the removed part, the new part, an equal end."""
     start = _shared_start(old, new)
     line = old.rfind("\n", 0, start) + 1
     if start - line < _WORTH_SHOWING:
@@ -132,7 +132,7 @@ def _between(old: str, new: str) -> Iterator[DiffPiece]:
 
 
 def _shared_start(a: str, b: str) -> int:
-    """The length of the equal beginning: halved until found, since comparing slices is fast."""
+    """The length of the equal beginning, found by halving, since comparing slices is fast."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2
@@ -144,7 +144,7 @@ def _shared_start(a: str, b: str) -> int:
 
 
 def _joined(pieces: Sequence[DiffPiece]) -> Iterator[DiffPiece]:
-    """Neighbours of one kind as one piece, empty ones left out."""
+    """Joins neighbours of one kind and leaves out empty ones."""
     kind: Kind | None = None
     texts: list[str] = []
     for piece in pieces:
@@ -167,13 +167,13 @@ _SIGNS = {"gone": "- ", "new": "+ ", "same": "  ", "left_out": "  ... "}
 
 
 def text_report(account: Account, width: int = WIDTH) -> str:
-    """Totals, steps, and a line a message with what changed in it; at most ``width`` cells wide."""
+    """Totals, steps, and a line for each message with its changes; at most ``width`` cells wide."""
     lines = [*overview(account.result), "", *_messages(account, width), "", *_originals(account)]
     return "\n".join(lines) + "\n"
 
 
 def overview(result: CompressionResult) -> Iterator[str]:
-    """What came of it as a whole, and a line a step."""
+    """The outcome as a whole, and a line for each step."""
     metrics, usage = result.metrics, result.spent
     tokens = _change(metrics.tokens_before, metrics.tokens_after)
     messages = _change(metrics.messages_before, metrics.messages_after)
@@ -195,7 +195,7 @@ def worth(result: CompressionResult) -> Iterator[str]:
 
 
 def steps(result: CompressionResult) -> Iterator[str]:
-    """A line a step."""
+    """A line for each step."""
     names = [one_line(step.name, _LONGEST_NAME) for step in result.steps]
     name = max(map(len, names), default=0)
     span = max((len(_span(step)) for step in result.steps), default=0)
@@ -204,7 +204,7 @@ def steps(result: CompressionResult) -> Iterator[str]:
 
 
 def verdict(result: CompressionResult) -> str:
-    """Whether the budget is met, and what would do if not."""
+    """Whether the budget is met, and which one would be."""
     if not result.budget_met:
         least = f"; {result.smallest:,} would do" if result.smallest else ""
         return f"NOT met, {result.detail or result.reason}{least}"
@@ -214,7 +214,7 @@ def verdict(result: CompressionResult) -> str:
 
 
 def trust(accuracy: Accuracy) -> str:
-    """How far the counts can be trusted."""
+    """How exact the counts are."""
     if accuracy.kind == "exact":
         return "counted exactly"
     if accuracy.kind == "unknown":
@@ -238,14 +238,14 @@ def told(step: Step) -> str:
 
 
 def spoken_for(first: int, last: int) -> str:
-    """The messages that an inserted one speaks for."""
+    """The range of messages that an inserted one represents."""
     return f"message {first}" if first == last else f"messages {first} to {last}"
 
 
 def edits_by_kind(step: Step) -> dict[str, int]:
-    """How many messages the step dropped, changed, offloaded and inserted.
+    """The numbers of messages that the step dropped, changed, offloaded and inserted.
 
-    A kind that is absent is left out.
+    Kinds without a message are left out.
     """
     numbers: Counter[str] = Counter()
     met: set[tuple[str, int]] = set()
@@ -294,7 +294,7 @@ def _messages(account: Account, width: int) -> Iterator[str]:
 
 
 def _words(entry: MessageAccount, preview: int, width: int) -> str:
-    """What a kept message says; why another one is not what it was."""
+    """The beginning of a kept message, or the reason of a change."""
     if entry.state == "kept":
         return one_line(entry.text_after, width)
     if entry.state == "dropped":
@@ -309,7 +309,7 @@ def _size(entry: MessageAccount) -> str:
 
 
 def _inside(entry: MessageAccount, width: int) -> Iterator[str]:
-    """What changed within a message: the lines that went and those that came, a few of each."""
+    """What changed in a message: some of the removed and new lines."""
     if entry.state == "inserted":
         if entry.journey.covers:
             yield f"stands for {spoken_for(*entry.journey.covers)}"
@@ -328,7 +328,7 @@ def _marked(pieces: list[DiffPiece], width: int) -> Iterator[str]:
 
 
 def exactness(result: CompressionResult) -> str:
-    """How what was taken out comes back."""
+    """How exactly ``restore`` returns what was removed."""
     masked = len(result.masked)
     return f"exactly, but for the secrets masked in {masked:,} of them" if masked else "exactly"
 

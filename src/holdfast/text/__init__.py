@@ -1,4 +1,1 @@
-"""Plain functions over text that content kinds, compressors and memory share.
-
-No protocol, no state.
-"""
+"""Functions over text that several packages use; no protocols and no state."""

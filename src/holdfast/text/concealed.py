@@ -1,4 +1,4 @@
-"""Texts and the parts of messages without their secrets, each text searched once."""
+"""Masking secrets in texts and in the parts of messages."""
 
 from __future__ import annotations
 
@@ -22,53 +22,48 @@ from holdfast.kernel.registry import Registry
 from holdfast.text.memo import Memo
 
 _SEARCH = Registry("search", "searches", {"secrets": "holdfast.text.secrets:redact_any"})
-"""What knows the shapes of secrets is loaded where they are masked: compiling them takes 20 ms."""
+"""The patterns of secrets are imported on first use, since compiling them takes 20 ms."""
 
 MASK = re.compile(r"\[redacted [a-z ]+\]")
-"""What stands in the place of a secret."""
+"""The masks that replace secrets."""
 
-_TOGETHER = 64  # texts: to begin a search takes as long as to look through thousands of characters
+_TOGETHER = 64  # texts; starting a search costs as much as searching thousands of characters
 
 _TIES = frozenset({"id", "call_id", "tool_call_id", "tool_use_id"})
-"""Under what names a call and its result know each other."""
+"""Fields that tie a tool call to its result."""
 
 _Holder = dict[Any, Any] | list[Any]
 
 Counts = Mapping[str, int]
-"""How many secrets of each kind."""
+"""The number of secrets by kind."""
 
 
 def redacted_text(text: str) -> tuple[str, Counts]:
-    """The text with every secret masked, JSON staying JSON.
-
-    And how many of each kind there were.
-    """
+    """The text with every secret masked, and the number of secrets by kind; JSON stays JSON."""
     return _searched(text)
 
 
 def redacted_texts(texts: Sequence[str]) -> list[str]:
-    """Each text as ``redacted_text`` gives it.
-
-    Most hold no secret, and are looked through many at once.
-    """
+    """Each text with its secrets masked; texts without secrets are searched many at once."""
     masked: list[str] = []
     for first in range(0, len(texts), _TOGETHER):
         some = texts[first : first + _TOGETHER]
         plain = [text for text in some if not text.lstrip().startswith(("{", "["))]
-        found = _search("\n\n".join(["", *plain]))[1]  # not JSON, whose strings are read one by one
+        found = _search("\n\n".join(["", *plain]))[1]  # JSON is read string by string instead
         masked += [text if text in plain and not found else redacted_text(text)[0] for text in some]
     return masked
 
 
 def concealing(*, redacts: bool) -> Callable[[str], str]:
-    """How a text is told where secrets are masked, or as it is."""
+    """A function that masks secrets, if they are to be masked, or returns the text."""
     return (lambda text: redacted_text(text)[0]) if redacts else str
 
 
 def masked_parts(message: Message, *, everyone: bool) -> tuple[dict[int, str], Counter[str]]:
-    """The parts that hold a secret, masked; media beside a masked output are gone with its words.
+    """The masked texts of parts with secrets, and the secrets by kind.
 
-    Without ``everyone``, the words of users and of the system are left as they are.
+    A masked tool output loses its media. Without ``everyone``, text of users and the system is not
+    masked.
     """
     texts: dict[int, str] = {}
     counts: Counter[str] = Counter()
@@ -82,7 +77,7 @@ def masked_parts(message: Message, *, everyone: bool) -> tuple[dict[int, str], C
 
 
 def _said(part: Part, *, own: bool) -> str:
-    """What may be masked: not signed thinking, nor parts of unknown type."""
+    """The text of a part that may be masked: not signed thinking, nor a part of unknown type."""
     if isinstance(part, ToolCall):
         return part.arguments
     if isinstance(part, Text) or (isinstance(part, Reasoning) and not part.signed):
@@ -91,12 +86,10 @@ def _said(part: Part, *, own: bool) -> str:
 
 
 def masked_values(value: object) -> tuple[object, Counter[str]]:
-    """A copy of a JSON value without a secret in its strings, the very same where there is none.
+    """A copy of a JSON value with its secrets masked, and the secrets by kind.
 
-    With the counts.
-
-    Keys stay, and so does what ties a call to its result. Any depth will do, and what loops is
-    walked once.
+    A value without secrets is returned itself. Keys and ids of calls are kept. Values of any depth
+    are accepted, and a loop is visited once.
     """
     counts: Counter[str] = Counter()
     root: list[Any] = [value]
@@ -130,7 +123,7 @@ def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
 
 
 def unmasked(message: Message) -> Counter[str]:
-    """Secrets left in what a model or a tool said, and in parts of unknown type."""
+    """Secrets left in text of the model and its tools, and in parts of unknown type."""
     if message.role in ("assistant", "tool"):
         return masked_message(message.original, message.wire)[1]
     counts: Counter[str] = Counter()

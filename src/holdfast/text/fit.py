@@ -1,8 +1,8 @@
-"""The one way to cut a text to a number of tokens.
+"""Cutting a text to a number of tokens.
 
 Tokens grow almost evenly with length, so a cut is found by counting a few pieces of about the right
-size and interpolating: the text is never counted as a whole, however long it is. What comes back
-has been counted, so it fits whatever the counter does.
+size and interpolating. A long text is never counted as a whole. A returned text has been counted,
+so it fits with any counter.
 """
 
 from __future__ import annotations
@@ -15,38 +15,35 @@ from itertools import accumulate
 
 Count = Callable[[str], int]
 Marker = Callable[[int, int], str]
-"""What stands in a gap, from the number of lines and of characters that it leaves out."""
+"""Makes the marker of a gap from the numbers of lines and characters that are left out."""
 Render = Callable[[Sequence[int]], str]
-"""The text of the chosen pieces, whose numbers come in ascending order."""
+"""Makes the text of the chosen pieces, given by ascending numbers."""
 
 _FIRST_GUESS = 4.0  # characters a token of plain English
-_LONG_TOKEN = 8  # characters: a text with longer tokens on the whole is rare, and is then counted
-_SEAM = 16  # tokens that a beginning may have more than the whole: its last word is cut in pieces
-_CLOSE_ENOUGH = 0.97  # of the tokens: a better cut is not worth another count
+_LONG_TOKEN = 8  # characters; a text with a longer mean is counted
+_SEAM = 16  # tokens that a beginning may have more than the whole, since its last word is cut
+_CLOSE_ENOUGH = 0.97  # share of the tokens from which no better cut is tried
 _MOST_PROBES = 20
-_GUESSES = 6  # of them by interpolation, the rest by halving
-# what is spare after the best pieces is filled: tries, each with less in it
+_GUESSES = 6  # cuts by interpolation; the others are by halving
+# attempts to fill what is left after the best pieces
 _MOST_FILLINGS, _LESS = 5, 0.7
 _FASTEST_GROWTH = 16
-# tokens beside the marker from which on a head and a tail say more than a head alone
+# tokens beside the marker from which a head and a tail are better than a head alone
 _SMALLEST_SHARE = 6
-_LINE_LOSS = 3  # a cut moves to the end of a line unless that costs more than one part in so many
-_LONGEST_JOINT = 16  # characters that are looked at for the start of what a reader sees as one
+_LINE_LOSS = 3  # a cut moves to a line's end unless that loses more than a third
+_LONGEST_JOINT = 16  # characters that are searched for the start of a combined character
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 _MOST_IDLE = 256  # pieces passed over in a row before the search for one that still fits ends
 
 
 def gap(lines: int, characters: int) -> str:
-    """The usual marker: ``[… 120 lines, 4,810 characters left out …]``."""
+    """The usual marker of a gap: ``[… 120 lines, 4,810 characters left out …]``."""
     of_lines = f"{lines:,} lines, " if lines > 1 else ""
     return f"[… {of_lines}{characters:,} characters left out …]"
 
 
 def fits(text: str, tokens: int, count: Count) -> bool:
-    """Whether the text has at most so many tokens.
-
-    Of a text far too long only the beginning is counted.
-    """
+    """Whether the text has at most this many tokens; only the beginning of a long text is counted."""
     telling = tokens * _LONG_TOKEN + 256
     if len(text) > telling and count(text[:telling]) > tokens + _SEAM:
         return False
@@ -54,7 +51,7 @@ def fits(text: str, tokens: int, count: Count) -> bool:
 
 
 def clip(text: str, tokens: int, count: Count, *, mark: str = "") -> str:
-    """The longest beginning of at most so many tokens, with the mark if something is cut."""
+    """The longest beginning of at most this many tokens, with the mark if something is cut."""
     found = _longest(len(text), lambda size: text[: _joint(text, size)], tokens, count)
     if not mark or len(found) == len(text):
         return found
@@ -65,7 +62,7 @@ def clip(text: str, tokens: int, count: Count, *, mark: str = "") -> str:
 
 
 def clip_end(text: str, tokens: int, count: Count) -> str:
-    """The longest end that has at most so many tokens."""
+    """The longest end of at most this many tokens."""
     whole = len(text)
     return _longest(whole, lambda size: text[_joint(text, whole - size) :], tokens, count)
 
@@ -73,9 +70,9 @@ def clip_end(text: str, tokens: int, count: Count) -> str:
 def head_tail(
     text: str, tokens: int, count: Count, marker: Marker = gap, *, head: float = 0.6
 ) -> str:
-    """Beginning and end with the marker between them; ``head`` is the share of the beginning.
+    """The beginning and the end with the marker between them; ``head`` is the beginning's share.
 
-    Cuts at the ends of lines where that is near. Where there is no room for the marker, the
+    Cuts at ends of lines if they are near. If there is no room for the marker, returns the
     beginning with an ellipsis.
     """
     beginning = clip(text, tokens, count)
@@ -93,17 +90,14 @@ def head_tail(
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The pieces that fit, ascending, and their rendering."""
+    """The chosen pieces in ascending order, and their text."""
 
     pieces: Sequence[int]
     text: str
 
 
 def water_level(lengths: Iterable[int], room: int) -> int:
-    """The length to which the longest must be cut so that all together take ``room``.
-
-    At least 0.
-    """
+    """The length to which the longest must be cut so that all together take ``room``; at least 0."""
     ordered = sorted(lengths)
     below = 0
     for n, length in enumerate(ordered):
@@ -116,11 +110,11 @@ def water_level(lengths: Iterable[int], room: int) -> int:
 def choose(
     order: Sequence[int], sizes: Sequence[int], render: Render, tokens: int, count: Count
 ) -> Pick | None:
-    """As many pieces as fit when they are rendered together, or None if not even one does.
+    """Choose as many pieces as fit when rendered together; None if not even one does.
 
-    ``order`` names the pieces, best first; ``sizes`` are their characters; ``render`` makes the
-    text of the chosen ones. A piece is never given up for a lesser one, but what is left behind the
-    first that is too long is filled.
+    ``order`` lists the pieces, best first; ``sizes`` are their characters; ``render`` makes the
+    text of the chosen ones. A piece is never replaced by a lesser one, but lesser ones fill what is
+    left after the first that is too long.
     """
     reach = list(accumulate(sizes[piece] for piece in order))
     best, cost = _longest_beginning(order, reach, render, tokens, count)
@@ -180,10 +174,7 @@ def _affordable(order: Sequence[int], sizes: Sequence[int], allowed: float) -> l
 
 
 def _longest(whole: int, piece: Callable[[int], str], tokens: int, count: Count) -> str:
-    """The longest counted piece that fits.
-
-    ``piece(size)`` has about so many characters of the whole.
-    """
+    """The longest piece that fits, by counting; ``piece(size)`` has about ``size`` characters."""
     best, low, high = "", 0, whole + 1
     size = min(whole, int(tokens * _FIRST_GUESS) + 1)
     for _ in range(_MOST_PROBES):
@@ -220,7 +211,7 @@ def _cut(text: str, tokens: int, count: Count, marker: Marker, head: float) -> s
 
 
 def _joint(text: str, place: int) -> int:
-    """The place, or one a little before it where no character is parted from what belongs to it."""
+    """The position, or one just before it that does not split a combined character."""
     for joint in range(place, max(place - _LONGEST_JOINT, 0), -1):
         if not _inside(text, joint):
             return joint

@@ -1,8 +1,8 @@
-"""The exact things of a text, which a reader cannot make up again.
+"""Exact identifiers in a text, which a reader cannot guess.
 
-Names made by machines, numbers with their units, dates, paths, addresses, versions, quoted phrases.
-The text is cut once into chunks, and a pattern matches all of a chunk or nothing: linear on any
-input. A token is judged once and remembered.
+These are names made by machines, numbers with units, dates, paths, addresses, versions and quoted
+phrases. The text is cut into chunks, and a pattern matches a whole chunk or nothing, so that the
+time is linear. A chunk is judged once and cached.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """One exact thing: what it is, as it is written, and where it starts."""
+    """An identifier: its kind, its text, and where it starts."""
 
     kind: Kind
     text: str
     start: int
 
 
-_LONGEST = 2_000  # characters; a longer run without a space is data, not a name
+_LONGEST = 2_000  # characters; a longer run without spaces is data
 _PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】「」…*]++"
 # The group is not possessive: Python 3.11.2 drops what such a group matched last.
 _CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*")
-_SHORT = 80  # characters of a chunk that is judged once and remembered
+_SHORT = 80  # characters of a chunk whose judgement is cached
 _EDGES = ".:!?-=+&~"
 # a chunk without one of these is a plain word
 _TELLING = re.compile(r"[\d_@/\\#$]|[a-z][A-Z]|\w\w\.\w\w|::")
@@ -72,17 +72,19 @@ _UNIT = (
     r"|[kM]?W|V"
     r"|USD|EUR|GBP|dollars?|euros?|percent)"
 )
-_SPREAD = re.compile(  # what has spaces inside; one set in front, which the search for it skips to
-    r"[\dJFMASOND\"`“«](?:"
-    rf"(?P<date>(?<=\d)(?<!\w\d)\d?(?:st|nd|rd|th)? {_MONTH}(?:\.?,? \d{{4}})?(?!\w)"
-    rf"|(?<!\w[A-Z]){_BEGUN_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?(?!\w))"
-    rf"|(?P<quantity>(?<=\d)(?<![\w.,]\d)\d{{0,14}}(?:[.,]\d{{1,9}}){{0,5}} {_UNIT}(?!\w))"
-    r"|(?P<quoted>(?<=\")[^\"\n]{2,120}\"|(?<=`)[^`\n]{2,120}`|(?<=“)[^”\n]{2,120}”"
-    r"|(?<=«)[^»\n]{2,120}»))"
+_SPREAD = (
+    re.compile(  # identifiers with spaces; begins with one set, so that the search can skip to it
+        r"[\dJFMASOND\"`“«](?:"
+        rf"(?P<date>(?<=\d)(?<!\w\d)\d?(?:st|nd|rd|th)? {_MONTH}(?:\.?,? \d{{4}})?(?!\w)"
+        rf"|(?<!\w[A-Z]){_BEGUN_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?(?!\w))"
+        rf"|(?P<quantity>(?<=\d)(?<![\w.,]\d)\d{{0,14}}(?:[.,]\d{{1,9}}){{0,5}} {_UNIT}(?!\w))"
+        r"|(?P<quoted>(?<=\")[^\"\n]{2,120}\"|(?<=`)[^`\n]{2,120}`|(?<=“)[^”\n]{2,120}”"
+        r"|(?<=«)[^»\n]{2,120}»))"
+    )
 )
 
 _NUMBER = r"\d{1,30}(?:[.,]\d{1,30})*+"
-_SHAPE = re.compile(  # a group's name is the kind, without its digit
+_SHAPE = re.compile(  # the name of a group is the kind, with a digit
     r"(?P<url>(?:[A-Za-z][\w+.-]{1,20}://|www\.)\S+)"
     r"|(?P<email>[\w.+%-]++@[\w-]++(?:\.[\w-]++)++)"
     r"|(?P<uuid>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
@@ -98,7 +100,7 @@ _SHAPE = re.compile(  # a group's name is the kind, without its digit
     r"|(?P<hash>(?:sha\d{1,3}[:-])?(?=[a-fA-F]*+\d)(?=\d*+[a-fA-F])[0-9a-fA-F]{7,128})"
     r"|(?P<env>\$?[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++)"
 )
-_PLACE = re.compile(r"(?::\d{1,7}){1,2}$")  # line and column behind a path
+_PLACE = re.compile(r"(?::\d{1,7}){1,2}$")  # line and column after a path
 _PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@+%=~#$/\\-]+")
 _ENDINGS = """
 py pyi ipynb js jsx mjs cjs ts tsx go rs java kt scala swift rb php cs c cc cpp cxx h hpp m lua pl r
@@ -112,10 +114,7 @@ _JOINED = re.compile(r"\d|[^\W_]_+[^\W_]|[a-z][A-Z]|^[#@$]\w\w|\w\w\.\w\w|::")
 
 
 def find(text: str) -> list[Identifier]:
-    """Every exact thing in the order of the text.
-
-    What a quoted phrase holds is not listed again.
-    """
+    """The identifiers in the order of the text; those inside a quoted phrase are not listed."""
     found: list[Identifier] = []
     at = 0
     for one in _spread(text):
@@ -142,10 +141,7 @@ def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
 
 
 def _judged(chunk: str) -> Identifier | None:
-    """What the chunk is, and where in it that starts.
-
-    Of ``name=value`` and ``name:value`` the value, if exact.
-    """
+    """The kind of the chunk, and where the identifier starts in it; for ``name=value``, the value."""
     if not _TELLING.search(chunk[:_LONGEST]):
         return None
     bare = chunk.rstrip(_EDGES)
@@ -162,7 +158,7 @@ def _judged(chunk: str) -> Identifier | None:
 
 
 _known = lru_cache(maxsize=1 << 14)(_judged)
-"""Talks and outputs name the same things again and again."""
+"""Cached, since conversations repeat their identifiers."""
 
 
 def _kind(chunk: str) -> Kind | None:
@@ -193,7 +189,7 @@ _MARKS = ".,:;!?()[]{}<>\"'`*“”‘’«»…"
 
 @lru_cache(maxsize=1 << 13)
 def named(sentence: str) -> frozenset[str]:
-    """The exact things of a sentence, and its names: words with a capital, but for the first."""
+    """The identifiers of a sentence and its capitalised words, the first word excepted."""
     later = [token.strip(_MARKS) for token in sentence.split()[1:]]
     names = [
         word

@@ -1,7 +1,7 @@
-"""Whether a text reports trouble, a decision or a constraint, and how important that makes it.
+"""Signs of trouble, decisions and constraints in a text, and its importance.
 
-Words are looked up whole: one that is part of a name (``error_handler.py``), or that is said to be
-absent (``0 errors``, ``without failures``, ``"error": null``), reports nothing.
+Words are matched whole. A word that is part of a name (``error_handler.py``) or said to be absent
+(``0 errors``, ``without failures``, ``"error": null``) does not count.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 
 class _Sayings:
-    """Words and phrases with one meaning.
+    """Words and phrases of one meaning, separated by commas.
 
-    Phrases are separated by commas; a phrase is looked for where its first word stands.
+    A phrase is searched only where its first word occurs.
     """
 
     def __init__(self, words: str, phrases: str = "") -> None:
@@ -27,7 +27,7 @@ class _Sayings:
         self.telling = self._words | self._starts
 
     def heard(self, low: str, spoken: frozenset[str]) -> bool:
-        """Whether the text, given in lower case with its telling words, says any of them."""
+        """Whether the text contains any of them; given in lower case, with its significant words."""
         if self.telling.isdisjoint(spoken):
             return False
         if not self._words.isdisjoint(spoken):
@@ -38,8 +38,7 @@ class _Sayings:
 
 
 SEVERE, FAILURE, TROUBLE, WARNING = 1.0, 0.8, 0.6, 0.3
-"""What ``alarm`` gives: the service is lost; something failed; something is not as it should be;
-take note."""
+"""Values of ``alarm``: the service is lost; something failed; something is wrong; a warning."""
 
 _LISTED = {
     SEVERE: """
@@ -86,7 +85,7 @@ _PHRASES = {
 }
 _UNSPACED = ("错误", "失败", "异常", "エラー", "失敗", "例外", "오류", "실패")
 
-# twice as fast as what it says: [^\W\d_]
+# means [^\W\d_], and is twice as fast
 _WORD = re.compile(r"[a-zß-öø-ÿ\u0100-\u1fff\u3040-\ud7ff]+")
 _FAULT_NAME = re.compile(r"(?<=[A-Za-z0-9])(?:Error|Exception|Failure)(?![A-Za-z0-9_(]|\.\w)")
 _ABSENT_BEFORE = re.compile(
@@ -102,14 +101,14 @@ _EXIT = re.compile(
     r"[\"']?[ :=]{1,3}-?[1-9]\d{0,2}(?![\w.:/-])"
 )
 _REQUEST = re.compile(r"\b(?:get|post|put|head|delete|patch) [/h]")
-# the first such number of a request is its reply
+# the first such number in a request line is the status
 _STANDING = re.compile(r"(?<![\w.:/-])[1-5]\d\d(?![\w.:/-])")
 _REPLY_WORDS = frozenset(
     "status code http exit exited rc errno signal get post put head delete patch".split()
 )
 _KLOG_LEVEL = re.compile(r"[EF]\d{4} \d\d:")
 _LOGCAT_LEVEL = re.compile(r"\d [EF] \w{2,40}\s{0,4}:|\d [EF] [A-Z]\w")
-_NEAR = 24  # characters around a word that can say that it is absent
+_NEAR = 24  # characters around a word that are searched for a negation
 
 _CONSTRAINTS = _Sayings(
     """
@@ -145,28 +144,27 @@ _REASONS = _Sayings(
 
 _SAYINGS = (*_PHRASES.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS)
 _TELLING = _WORDS.union(_REPLY_WORDS, *(sayings.telling for sayings in _SAYINGS))
-"""Every word that is looked up anywhere."""
+"""All words that are looked up."""
 
 
 def alarm(text: str) -> float:
-    """How bad the news is: 0.0 none, ``WARNING`` take note, from ``TROUBLE`` on it is wrong."""
+    """How bad the news is: 0.0 for none, ``WARNING`` for a warning, from ``TROUBLE`` on a problem."""
     low = text.lower()
     return _alarm(text, low, _TELLING.intersection(_WORD.findall(low)))
 
 
 class Signals(NamedTuple):
-    """What a sentence tells beside its subject: ``alarm`` as the function gives it."""
+    """What a sentence signals; ``alarm`` is as the function of that name returns it."""
 
     alarm: float
     constrains: bool
-    """It says what must, may or must not be."""
+    """It states what must, may or must not be done."""
     decides: float
-    """How clearly it states a decision, a cause or a result: 1.0 by name, 0.5 by its wording, or
-    not at all."""
+    """How clearly it states a decision, cause or result: 1.0 by name, 0.5 by wording, 0.0 not."""
 
 
 def signals(text: str) -> Signals:
-    """All of it in one reading."""
+    """All signals of a sentence."""
     low = text.lower()
     spoken = _TELLING.intersection(_WORD.findall(low))
     decides = 1.0 if _CONCLUSIONS.heard(low, spoken) else 0.5 * _REASONS.heard(low, spoken)
@@ -195,7 +193,7 @@ def _phrase(low: str, spoken: frozenset[str]) -> float:
 
 
 def _named(text: str, low: str, spoken: frozenset[str]) -> float:
-    """What names of errors, one-letter levels and reply codes say."""
+    """The alarm of names of errors, one-letter log levels and status codes."""
     if ("rror" in low or "xception" in low or "ailure" in low) and _FAULT_NAME.search(text):
         return FAILURE
     if not spoken.isdisjoint(_REPLY_WORDS):
@@ -209,7 +207,7 @@ def _named(text: str, low: str, spoken: frozenset[str]) -> float:
 
 
 def _reported(word: str, low: str) -> bool:
-    """Whether the word stands somewhere as a word of its own and is not said to be absent."""
+    """Whether the word occurs as a whole word and is not said to be absent."""
     at = low.find(word)
     while at >= 0:
         end = at + len(word)
@@ -242,22 +240,20 @@ def _absent(low: str, start: int, end: int) -> bool:
 _MARKERS = frozenset(
     "important critical crucial key essential remember note significant vital".split()
 )
-"""Words by which a text says of something that it matters; those of the SelectiveCompression
-design."""
+"""Words that mark something as important, from the SelectiveCompression design."""
 
 _DENIED = re.compile(
     r"(?:\b(?:not|no|never|less|hardly)|n['’]t)(?: (?:so|very|that|really|the|a|an|all that))?\s*$"
 )
-_BEFORE = 24  # characters before a marker that can deny it
+_BEFORE = 24  # characters before a marker that are searched for a negation
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each factor, itself from 0 to 1, adds to the importance.
+    """The weights of factors, each from 0 to 1, in the importance of a text.
 
-    One of which nothing is known adds nothing.
-
-    ``marker`` multiplies the importance of what says itself that it is important.
+    Unknown factors add nothing. ``marker`` multiplies the importance of a text that says itself
+    that it is important.
     """
 
     recency: float = 0.0
@@ -271,12 +267,12 @@ class Weights:
     marker: float = 1.0
 
     def importance(self, factors: Mapping[str, float], *, marked: bool = False) -> float:
-        """The sum over the factors by name, brought into 0 to 1."""
+        """The weighted sum of the factors, limited to 0 to 1."""
         total: float = sum(getattr(self, name) * value for name, value in factors.items())
         return max(0.0, min(1.0, total * self.marker if marked else total))
 
     def describe(self) -> Mapping[str, object]:
-        """The weights that count."""
+        """The weights that are not 0."""
         return {
             f.name: getattr(self, f.name)
             for f in fields(self)
@@ -285,16 +281,16 @@ class Weights:
 
 
 MOFA = Weights(recency=0.4, role=0.3, density=0.3)
-"""The preset of the MoFA design, for messages."""
+"""The weights of MoFA, for messages."""
 
 SELECTIVE = Weights(recency=0.2, access=0.15, semantic=0.3, entity=0.25, query=0.1, marker=1.5)
-"""The preset of the SelectiveCompression design, for memories."""
+"""The weights of SelectiveCompression, for memories."""
 
 PRESETS: Mapping[str, Weights] = {"mofa": MOFA, "selective": SELECTIVE}
 
 
 def has_importance_marker(text: str) -> bool:
-    """Whether the text says of something that it matters: by a whole word that is not denied."""
+    """Whether a whole word of the text, not negated, marks it as important."""
     low = text.lower()
     return any(_marks(low, at, at + len(word)) for word in _MARKERS for at in _places(low, word))
 
@@ -307,7 +303,7 @@ def _places(low: str, word: str) -> Iterator[int]:
 
 
 def _marks(low: str, start: int, end: int) -> bool:
-    """Whether the marker is a word of its own there and is not denied."""
+    """Whether the marker is a whole word there and is not negated."""
     if low[start - 1 : start].isalnum() or low[end : end + 1].isalnum():
         return False
     return not _DENIED.search(low[max(0, start - _BEFORE) : start])

@@ -1,4 +1,4 @@
-"""What was worked out once for a text is not worked out again: a memo with a bound on memory."""
+"""A cache of values by text, with a bound on memory."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 MOST_BYTES = 64_000_000
-"""What all memos of a process hold together, at most."""
+"""The bound on all caches of a process together, in bytes."""
 
-# bytes of an entry beside its characters: measured, a text and a number in a dictionary
+# bytes of an entry beside its characters, measured for a text and a number in a dictionary
 _ENTRY = 200
 
 
 class Memo(dict[K, V]):
-    """Values by what they were made of.
+    """A cache of values by key, in two generations, so that recently used entries stay.
 
-    Two generations, so that what is in use stays and the rest leaves.
-
-    ``characters`` bounds what this one holds, ``size`` says how much of it a key and its value
-    take. It is the dict of the young: what is in it is found without a lock and without a line of
-    Python.
+    ``characters`` is its bound, and ``size`` the size of a key with its value. The object is the
+    dictionary of the young generation: an entry in it is found without a lock and without a Python
+    call.
     """
 
     __slots__ = ("__weakref__", "_half", "_held", "_make", "_old", "_size")
@@ -42,7 +40,7 @@ class Memo(dict[K, V]):
         _ROOM.share(self)
 
     def __call__(self, key: K) -> V:
-        """The value of the key."""
+        """The value for the key."""
         return self[key]
 
     def __missing__(self, key: K) -> V:
@@ -58,23 +56,23 @@ class Memo(dict[K, V]):
         return value
 
     def knows(self, key: K) -> bool:
-        """Whether the value was worked out, and is held by one of the generations."""
+        """Whether the value is cached."""
         return key in self or key in self._old
 
     def age(self) -> None:
-        """Let go of the old; what is young is old from now on."""
+        """Drop the old generation; the young one becomes the old one."""
         self._old, self._held = dict(self), 0
         self.clear()
 
     @property
     def characters(self) -> int:
-        """What the memo holds now, both generations."""
+        """The size of the entries of both generations."""
         both = (self, self._old)
         return sum(self._size(key, value) for held in both for key, value in list(held.items()))
 
 
 class _Room:
-    """The room that all memos share."""
+    """The memory that all caches share."""
 
     def __init__(self) -> None:
         self.lock = brief_lock()
@@ -82,14 +80,14 @@ class _Room:
         self._young = 0
 
     def share(self, memo: Memo[Any, Any]) -> None:
-        """Let the memo have of it too."""
+        """Let the cache use the memory too."""
         with self.lock:
             self._memos[id(memo)] = memo
 
     def has(self, taken: int) -> bool:
-        """Whether so many bytes may be kept.
+        """Whether this many bytes may be added.
 
-        Where half of the room is young, all memos age first.
+        If half of the memory is used by young entries, all caches age first.
         """
         if taken > MOST_BYTES // 2:
             return False
@@ -102,7 +100,7 @@ class _Room:
 
 
 def _width(key: object) -> float:
-    """Bytes that Python holds for a character of the key, with its UTF-8 where that was made."""
+    """Bytes that Python needs for a character of the key, its UTF-8 form included if it was made."""
     if isinstance(key, str):
         return getsizeof(key) / len(key) if len(key) > _ENTRY else 1 if key.isascii() else 4
     if isinstance(key, tuple):

@@ -1,4 +1,4 @@
-"""What says nothing to a reader: runs of base64 or hexadecimal, and the files that they hold."""
+"""Runs of base64 or hexadecimal in a text, and the files that they contain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import binascii
 import re
 
 LEAST = 160
-"""Characters; shorter runs may be keys, hashes or signatures, which a reader may need whole."""
+"""Characters; shorter runs may be keys, hashes or signatures, which a reader may need."""
 
 _ALPHABET = "A-Za-z0-9+/_-"
 _DATA_URL = re.compile(r"data:([\w.+-]{1,60}/[\w.+-]{1,80})?((?:;[\w=.-]{1,60}){0,4}),")
@@ -18,7 +18,7 @@ _RUN = re.compile(
     r"[A-Za-z0-9+/]{0,100}={0,2}$",
     re.MULTILINE,
 )
-_OPAQUE = re.compile(f"[%{_ALPHABET}]{{{_LEAST_LINE}}}")  # what any such run begins with
+_OPAQUE = re.compile(f"[%{_ALPHABET}]{{{_LEAST_LINE}}}")  # the beginning of any such run
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _SAMPLE = 1_024  # characters by which a run is judged
 
@@ -74,29 +74,23 @@ _DECODED = [
 
 
 def media_type(head: bytes | str) -> str:
-    """The type by the first bytes of a file, or an empty string.
+    """The media type by the first bytes of a file, or an empty string.
 
-    Of a text, however it was decoded.
+    ``head`` may also be text, decoded in any way.
     """
     text = head if isinstance(head, str) else head.decode("latin-1")
     return next((name for offset, mark, name in _DECODED if text.startswith(mark, offset)), "")
 
 
 def elide(text: str) -> str:
-    """The text with what is long and opaque named in its place.
-
-    ``[image/png, 48,213 bytes of base64]``.
-    """
+    """The text with long opaque runs replaced by ``[image/png, 48,213 bytes of base64]``."""
     if not any(len(word) >= _LEAST_LINE and _OPAQUE.search(word) for word in text.split()):
         return text
     return _RUN.sub(lambda run: f"[{describe(run.group())}]", text)
 
 
 def describe(run: str) -> str:
-    """What the run holds: ``image/png, 48,213 bytes of base64``.
-
-    The type as its data URL or first bytes say.
-    """
+    """A description of a run: ``image/png, 48,213 bytes of base64``; the type by its first bytes."""
     url = _DATA_URL.match(run)
     body = run[url.end() :] if url else run.removeprefix("0x")
     head = "".join(body[:_SAMPLE].split())
@@ -118,7 +112,7 @@ def _is_base64(head: str) -> bool:
 
 
 def _length(body: str) -> int:
-    """The characters of the run without its line breaks."""
+    """The characters of the run without line breaks."""
     return len(body) - body.count("\n") - body.count("\r")
 
 
@@ -134,5 +128,5 @@ def _from_base64(head: str) -> bytes:
 def _from_hex(head: str) -> bytes:
     try:
         return bytes.fromhex(head[: len(head) // 2 * 2])
-    except ValueError:  # something else was in it
+    except ValueError:  # not hexadecimal
         return b""

@@ -1,4 +1,4 @@
-"""What the reader wants to know, as weighted terms that can be looked for in many lines quickly."""
+"""The question as weighted terms that can be searched in many lines quickly."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from itertools import accumulate
 
 from holdfast.text.words import STOP_WORDS, has_unspaced, stem, words
 
-_MOST_TERMS = 48  # of a long question the heaviest: a line costs about 40 ns a term
-_READ = 10_000  # characters from each end; who pastes more says what matters first or last
+_MOST_TERMS = 48  # the heaviest of a long question; each costs about 40 ns a line
+_READ = 10_000  # characters from each end of a very long question
 
 PHRASE, IDENTIFIER, NAME, WORD, PIECE = 6.0, 4.0, 1.6, 1.0, 0.5
-"""What a term weighs: a quoted phrase; a name made by a machine or a long number; a capitalised
-word within a sentence; a plain word; one word out of an identifier. Their order matters, not their
-exact values."""
+"""Weights of a quoted phrase, a machine-made name or long number, a capitalised word, a plain word,
+and a word of an identifier. Their order matters, not their exact values."""
 
-_SHORT_NUMBER = 2  # digits of a number that stands in every second time, date and id
+_SHORT_NUMBER = 2  # digits of a number that is too frequent in times, dates and ids
 _MONTHS: Sequence[str] = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -33,31 +32,28 @@ _DAY_OF_MONTH = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(
-    # never across a line
+    # within a line
     r"\"[^\"\n]{2,200}\"|`[^`\n]{2,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)|“[^”\n]{2,200}”"
 )
 _EDGES = ".,;:!?()[]{}<>\"'`“”‘’«»…*|¿¡。、！？；："
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _CAMEL_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_JOINTS = frozenset(".:/-+")  # of the digits of one number, time or date
-_THOUSANDS = re.compile(r",\d{3}(?![\w,])")  # a comma also stands between the cells of a row
+_JOINTS = frozenset(".:/-+")  # joins digits in a number, time or date
+_THOUSANDS = re.compile(r",\d{3}(?![\w,])")  # other commas separate the cells of a row
 _RUN = re.compile(r"[^\W_]+")
 _JOINED = re.compile(r"\w[./\\:@#=+~-]\w|::|->")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing to look for: ``needle`` in lower case.
-
-    A ``plain`` word also matches its other forms.
-    """
+    """A term to search: ``needle`` in lower case; a ``plain`` word also matches its other forms."""
 
     needle: str
     weight: float
     plain: bool = False
 
     def found_in(self, text: str, low: str) -> bool:
-        """Whether the needle, which ``low`` is known to hold, stands there as a word of its own."""
+        """Whether the needle, which ``low`` contains, is a whole word there."""
         at = low.find(self.needle)
         while at >= 0:
             if self._is_word(text, low, at):
@@ -71,7 +67,7 @@ class Term:
             return _stands_alone(low, at, end)
         if has_unspaced(self.needle[0]):
             return True
-        camel = len(text) == len(low)  # a few capitals grow in lower case, and places then differ
+        camel = len(text) == len(low)  # some capitals grow in lower case, which shifts positions
         before = low[at - 1 : at] if at else ""
         if before.isalnum() and self.needle[0].isalnum() and _same_class(before, self.needle[0]):
             humps = camel and text[at].isupper() and not text[at - 1].isupper()
@@ -93,39 +89,36 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the reader wants to know, as weighted terms."""
+    """A question as weighted terms."""
 
     text: str
     terms: tuple[Term, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, text: str) -> Question:
-        """The question that the text asks; the same text gives the same object."""
+        """The question of a text; equal texts give the same object."""
         return _question(text)
 
     def __bool__(self) -> bool:
         return bool(self.terms)
 
     def held_by(self, text: str) -> list[Term]:
-        """The terms that the text holds.
+        """The terms in the text, by whole words and without case.
 
-        Case does not count, whole words do: ``error`` finds ``errors`` and ``lastError``, not
-        ``terror``.
+        ``error`` matches ``errors`` and ``lastError``, but not ``terror``.
         """
         low = text.lower() if self.terms else ""
         return [term for term in self.terms if term.needle in low and term.found_in(text, low)]
 
     def answers(self, texts: Sequence[str], under: Sequence[int] = ()) -> list[dict[Term, float]]:
-        """For each text the terms that it holds, weighed.
+        """The terms in each text, weighted less the more of the texts contain them.
 
-        The less the more texts hold one, hardly if all do.
-
-        ``under`` are the numbers of earlier texts, -1 for none, whose terms are those of a text,
+        ``under`` holds the index of an earlier text, or -1, for each text, whose terms count for it
         too.
         """
         found: list[dict[Term, float]] = [{} for _ in texts]
         lows = [text.lower() for text in texts] if self.terms else []
-        together = "\n".join(lows)  # most terms stand nowhere; no needle spans a line
+        together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
         ends = list(accumulate(len(low) + 1 for low in lows))
         for term in self.terms if texts else ():
             held: dict[int, None] = {}
@@ -144,12 +137,12 @@ class Question:
         return found
 
     def scores(self, texts: Sequence[str]) -> list[float]:
-        """The score of each text among all of them: the summed weights of ``answers``."""
+        """The score of each text: the summed weights of its terms in ``answers``."""
         return [sum(terms.values()) for terms in self.answers(texts)]
 
 
 _Said = tuple[str, float, bool]
-"""The needle of a term, its weight and whether it is plain."""
+"""The needle of a term, its weight, and whether it is plain."""
 
 
 @lru_cache(maxsize=256)
@@ -182,7 +175,7 @@ def _terms(text: str) -> Iterator[_Said]:
 
 
 def _terms_of_date(date: re.Match[str]) -> Iterator[_Said]:
-    """A day as dates are written; its number alone says nothing."""
+    """The usual ways of writing a date; the number of the day alone says nothing."""
     day, month = int(date["day"] or date["numbered"]), (date["month"] or date["named"]).lower()
     yield f"{_MONTHS.index(month[:3]) + 1:02}-{day:02}", WORD, False
     for name in dict.fromkeys((month, month[:3])):
@@ -211,7 +204,7 @@ def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[_Said]:
 
 
 def _is_identifier(token: str) -> bool:
-    """Whether the token looks made for a machine: digits, joints, CamelCase, capitals only."""
+    """Whether the token looks machine-made: digits, joints, CamelCase or only capitals."""
     if token.isalpha():
         capitals = token.isupper() and token.isascii() and len(token) > 2
         return capitals or (not token.islower() and _CAMEL.search(token) is not None)
@@ -228,15 +221,12 @@ def _is_identifier(token: str) -> bool:
 
 
 def _spread(token: str) -> str:
-    """The identifier with a space where its words meet."""
+    """The identifier with spaces between its words."""
     return _CAMEL_PIECE.sub(lambda piece: f" {piece.group()} ", token)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether a number is a whole token.
-
-    No part of a word, of a time, of a date or of a longer number.
-    """
+    """Whether the number is a whole token, and no part of a word, time, date or longer number."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     if before[-1:].isalnum() or after[:1].isalnum() or "_" in (before[-1:], after[:1]):
         return False

@@ -1,16 +1,14 @@
-"""Secrets in a text: keys, tokens and passwords.
+"""Recognising and masking secrets: keys, tokens and passwords.
 
-Masked so that a reader still sees what stood there.
+Secrets with a vendor's prefix are masked anywhere. Others are masked only if a name says that they
+are secret (``api_key=…``, ``Authorization: …``, ``https://user:…@host``) or if their check digits
+are right (cards, IBAN). Commit hashes, UUIDs, checksums and images in base64 are therefore left
+alone. Quotes may be escaped any number of times. Terminal colours inside a secret are ignored, and
+removed from a text that holds one. Masking twice changes nothing. In JSON, secrets are masked
+inside strings, so that it stays JSON.
 
-What vendors mark with a prefix of their own is masked wherever it stands; anything else only where
-a name says that it is secret (``api_key=…``, ``Authorization: …``, ``https://user:…@host``), or
-where its own digits prove it (cards, IBAN). Commit hashes, UUIDs, checksums and images in base64
-are therefore left alone. Quotes may be escaped, any number of times. Terminal colours are looked
-through, and leave a text that holds a secret. A masked text has nothing left to mask. In a text
-that is JSON, secrets are masked within its strings, so that it stays JSON.
-
-The patterns of a library were measured against these forms: those of detect-secrets 1.5 find 22 of
-88 and take 5 of 41 harmless texts for secrets, since they look for files of source, line by line.
+Compared with a library: detect-secrets 1.5 finds 22 of 88 of these forms and reports 5 of 41
+harmless texts, since it is made for lines of source files.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 _WORD = "[A-Za-z0-9_-]"
-# kind: its shape, as the vendor documents it; each starts with a literal, which makes the search
+# kind: its shape, as the vendor documents it; each starts with a literal, which makes searching
 # fast
 _TOKENS = {
     "anthropic key": rf"sk-ant-{_WORD}{{20,300}}",
@@ -71,7 +69,7 @@ _SHAPES = [(kind, re.compile(shape + r"(?![A-Za-z0-9])")) for kind, shape in _TO
 _KEY_EDGE = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 # characters from the first line of a key to its last, with what stands before each
 _KEY_LONGEST = 20_000
-# of a key whose end is cut off: its headers, and what lines of keys are made of
+# a key whose end is cut off: its headers and lines
 _KEY_BODY = re.compile(
     r"(?:[^\n]{0,40}\b(?:Version|Comment|Hash|Proc-Type|DEK-Info): [^\n]{0,200}\n"
     r"|[\w+/=:, \t\r\n>|\"'-]|\\[nr]|[.;]$)*+",
@@ -84,8 +82,8 @@ _COLOUR = re.compile(  # ECMA-48: control sequences and links, also as programs 
 )
 
 _IN_URL = re.compile(r"(://[^\s:/@\"'<>]{0,100}:)([^\s/@\"'<>]{1,300})(?=@)")
-# The next two search a text in small letters. Each alternative begins with a letter, and looks back
-# only when it has matched: so the search passes over most of a text without trying any of them.
+# The next two search a text in lower case. Each alternative begins with a letter and looks back
+# only after it has matched, so that the search skips most of a text.
 _HEADER = re.compile(
     r"((?:bearer|basic|apikey|x-api-key:|authorization:(?: token)?)[ "
     r"\t]{1,3})([a-z0-9._~+/=-]{12,4000})"
@@ -101,7 +99,7 @@ _QUOTE = r"(?:\\{0,15}[\"']|&quot;|&#3[49];)"
 _NAMED = re.compile(
     rf"((?:{_NAME})[\w-]{{0,20}}"
     rf"(?:{_QUOTE}?\s{{0,3}}(?::=|=>|[:=]|%3d)\s{{0,3}}"
-    # of a manifest: its name, its value
+    # in a manifest: name and value
     rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"
     rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}})?>"  # of an element
     rf"|{_QUOTE}?,?[ \t]{{1,3}}))"  # of an option
@@ -116,19 +114,19 @@ _VALUE_FIRST = re.compile(
 )
 _ELEMENT = re.compile(r"<(?:[\w:.-][^<>\n]{0,60})?$")
 _OPTION = re.compile(r"(?:^|[\s\"'`(\[])--?[\w-]{0,60}$")
-# the short options by which common commands take a password: no name tells of them
+# the short options by which common commands take a password
 _COMMAND = re.compile(
     r"((?:\b(?:mysql\w{0,8}|mariadb)\b[^\n|;]{0,300}? -p"
     r"|\b(?:sshpass|(?:docker|podman|nerdctl|helm registry) login)\b[^\n|;]{0,300}? -p ?"
     r"|\bredis-cli\b[^\n|;]{0,300}? -a ?"
     r"|\bcurl\b[^\n|;]{0,300}? (?:-u ?|--(?:proxy-)?user[ =])[\"']?[^\s:\"'$]{1,100}:"
-    # of a .netrc
+    # in a .netrc file
     r"|\b(?:machine\s{1,9}\S{1,100}|default)\s{1,9}login\s{1,9}\S{1,100}\s{1,9}password\s{1,9}"
     r")[\"']?)"
     r"([^\s\"'$<{][^\s\"']{3,300})"
 )
 _COMMANDS = ("mysql", "mariadb", "sshpass", "redis-cli", "curl", "login")
-"""What the pattern begins with: to look for words is far faster than to try it."""
+"""Words at the start of the pattern: searching for words is much faster than trying it."""
 _TELEGRAM = re.compile(rf"(:)(?<=\d{{8}}:)(AA{_WORD}{{33}})(?![A-Za-z0-9])")
 _COOKIES = re.compile(rf"(ookie2?{_QUOTE}?:\s{{0,3}}{_QUOTE}?)([^\n\"'\\]{{1,4000}})")
 _COOKIE = re.compile(r"(=)([^;,\s]{16,4000})")
@@ -154,8 +152,8 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_SHORTEST = 12  # characters of a key or a token that only its name gives away
-_LONG = 20  # of one that stands behind a name without a sign between them
+_SHORTEST = 12  # characters of a key or token that only its name reveals
+_LONG = 20  # characters of one that follows a name without a sign between them
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _SHORTEST_RUN = 10
 # bits a character; English words have about 2.5 at such lengths, random hex 3.3, base64 more
@@ -163,7 +161,7 @@ _LEAST_ENTROPY = 3.0
 
 
 def redact(text: str) -> tuple[str, Counter[str]]:
-    """The text with every secret masked as ``[redacted jwt]``, and how many of each kind."""
+    """The text with every secret masked as ``[redacted jwt]``, and the number of secrets by kind."""
     counts: Counter[str] = Counter()
     masked = _COLOUR.sub("", text)
     masked = _cut(masked, _private_keys(masked), counts)
@@ -190,7 +188,7 @@ def _mask(kind: str, counts: Counter[str]) -> str:
 
 
 def _cut(text: str, found: Iterable[tuple[int, int, str]], counts: Counter[str]) -> str:
-    """The text with a mask in the place of each span of a secret of this kind."""
+    """The text with a mask for each span of a secret of this kind."""
     pieces: list[str] = []
     at = 0
     for start, end, kind in found:
@@ -231,7 +229,7 @@ def _without(
     counts: Counter[str],
     proves: Callable[[str], bool],
 ) -> str:
-    """The text without what stands second in this shape, if it proves to be a secret."""
+    """The text with the second group of this pattern masked, where it proves to be a secret."""
     return shape.sub(lambda at: at[1] + _mask(kind, counts) if proves(at[2]) else at[0], text)
 
 
@@ -240,7 +238,7 @@ def _is_password(value: str) -> bool:
 
 
 def _is_login(value: str) -> bool:
-    """Whether it is a name and a password, as registries and HTTP keep them."""
+    """Whether it is a name and a password, as in registries and HTTP."""
     try:
         said = b64decode(value + "=" * (-len(value) % 4)).decode()
     except ValueError:
@@ -249,7 +247,7 @@ def _is_login(value: str) -> bool:
 
 
 def _is_card(value: str) -> bool:
-    """By the sum of its digits (ISO/IEC 7812: Luhn)."""
+    """Whether its check digit is right (ISO/IEC 7812, Luhn)."""
     digits = [int(digit) for digit in reversed(value) if digit.isdigit()]
     return (
         len(set(digits)) > 1
@@ -258,7 +256,7 @@ def _is_card(value: str) -> bool:
 
 
 def _is_account(value: str) -> bool:
-    """By its two check digits (ISO 13616)."""
+    """Whether its two check digits are right (ISO 13616)."""
     told = value.replace(" ", "")
     return len(told) >= 15 and int("".join(str(int(c, 36)) for c in told[4:] + told[:4])) % 97 == 1
 
@@ -284,7 +282,7 @@ def _named(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     seen = 0
     while found := _NAMED.search(low, seen):
         name, (start, end) = found[1], found.span(found.lastindex or 0)
-        seen = found.start() + 1  # what follows a name that gives nothing may be a name itself
+        seen = found.start() + 1  # the next word may be a name itself
         if _is_told(low, found, text[start:end]) and _is_secret(
             name, text[start:end], quoted=found[5] is None
         ):
@@ -293,9 +291,9 @@ def _named(text: str, low: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_told(low: str, found: re.Match[str], value: str) -> bool:
-    """Whether the name gives the value.
+    """Whether the name is followed by the value: with a sign between, as an element or option.
 
-    By a sign between them, as an element or an option, or it looks drawn.
+    Without any of these, the value must look random.
     """
     between = found[1].rstrip("\"' \t,\\")
     before = low[max(0, found.start() - 64) : found.start()]
@@ -318,10 +316,7 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether the value looks drawn, not written.
-
-    A long run of letters and digits, many different ones.
-    """
+    """Whether the value looks random: a long run of many different letters and digits."""
     run = max(_RUN.findall(value), key=len, default="")
     if len(run) < _SHORTEST_RUN or run.isalpha() or run.isdigit():
         return False
@@ -332,11 +327,11 @@ def _is_random(value: str) -> bool:
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _BARE = re.compile(rf"{_STRING.pattern}|(\[redacted [a-z ]+\])", re.DOTALL)
-_BETWEEN = "\n\n\n\n\x00\n\n\n\n"  # no secret reaches across it
+_BETWEEN = "\n\n\n\n\x00\n\n\n\n"  # no secret spans it
 
 
 def redact_any(text: str) -> tuple[str, Counter[str]]:
-    """As ``redact``; JSON stays JSON, and what its strings say is read without their escapes."""
+    """Like ``redact``; in JSON, strings are read without their escapes, and it stays JSON."""
     if not text.lstrip().startswith(("{", "[")) or not _is_json(text):
         return redact(text)
     inside, found = _within(text)
@@ -361,7 +356,7 @@ def _within(text: str, *, escaped: bool = True) -> tuple[str, Counter[str]]:
     """The JSON with secrets masked inside its strings; on request only in strings with escapes."""
     strings = [s for s in _STRING.findall(text) if "\\" in s or not escaped]
     said: list[str] = [json.loads(string, strict=False) for string in strings]
-    # in one go: what takes time is the start of a search
+    # all at once, since starting a search is what takes time
     joined, counts = redact(_BETWEEN.join(said))
     masked = joined.split(_BETWEEN)
     if not counts or len(masked) != len(said):

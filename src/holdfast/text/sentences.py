@@ -1,10 +1,8 @@
-"""Where sentences and lines end, and which lines read as words.
+"""Splitting text into sentences and lines, and recognising lines of prose.
 
-The pieces are exact: joined, they are the text.
-
-A full stop ends a sentence unless it belongs to an abbreviation, an initial, a number, a name or a
-URL. A line break ends one where a list item, a heading, a quotation or a table begins, before a
-blank line, and after a line that is too short to have been wrapped.
+The pieces joined are the text. A full stop ends a sentence unless it belongs to an abbreviation, an
+initial, a number, a name or a URL. A line break ends one before a list item, heading, quotation,
+table or blank line, and after a line that is too short to have been wrapped.
 """
 
 from __future__ import annotations
@@ -34,29 +32,29 @@ _KNOWN = frozenset(_ABBREVIATIONS.split())
 _CLOSING_TOO = frozenset(
     {"etc", "al", "a.m", "p.m", "inc", "ltd", "co", "corp", "jr", "sr", "usw", "ecc"}
 )
-"""Abbreviations that often close a sentence: they do when a capital follows."""
+"""Abbreviations that end a sentence if a capital follows."""
 
 _QUOTES = "\"'”’»)\\]}*_"
 _STOPS = ".!?…"
-_UNSPACED_STOPS = "。！？｡"  # behind these no space follows
-_BREAK = re.compile(  # one set in front, which the search for it skips to
+_UNSPACED_STOPS = "。！？｡"  # followed by no space
+_BREAK = re.compile(  # begins with one set, so that the search can skip to it
     rf"[\n{_STOPS}{_UNSPACED_STOPS}।؟۔](?:(?<!\n)[{_STOPS}{_UNSPACED_STOPS}]*+[{_QUOTES}」』）】]*+)?"
 )
 _SPACE = re.compile(r"\s+")
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)++")
 _WORD = re.compile(r"[^\s(\[{\"'“‘«]*$")
-_LONGEST_WORD = 24  # characters that are looked at before a full stop
+_LONGEST_WORD = 24  # characters before a full stop that are looked at
 _INITIAL = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
 _ITEM = re.compile(
     r"[ \t]{0,12}(?:[-*+•‣▪–—][ \t]|\(?(?:\d{1,3}|[a-z])[.)][ \t]|#{1,6}[ \t]|[>|\r\n])"
 )
 _INDENT = "    "
-_WRAPPED = 45  # characters from which on a line that has no end may have been wrapped
+_WRAPPED = 45  # characters from which a line may have been wrapped
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences with the white space behind them; a fenced block of code is one piece."""
+    """The sentences, each with the white space after it; a fenced block of code is one piece."""
     pieces: list[str] = []
     at = 0
     for start, end in _fences(text):
@@ -99,7 +97,7 @@ def _line_ends(text: str, line: int, end: int) -> bool:
 
 
 def _sentence_ends(text: str, start: int, end: int) -> bool:
-    """Whether the stop that spans ``start`` to ``end`` ends a sentence."""
+    """Whether the stop from ``start`` to ``end`` ends a sentence."""
     stop = text[start]
     if stop in _UNSPACED_STOPS:
         return True
@@ -122,20 +120,20 @@ def _opens_line(text: str, place: int) -> bool:
     return not text[max(0, place - _LONGEST_WORD) : place].rpartition("\n")[2].strip()
 
 
-_SAMPLE = 300  # lines that decide
+_SAMPLE = 300  # lines that are looked at
 _FEWEST = 4
-_ENDS = tuple(".!?…。！？;,\"'”’»")  # how lines of prose end, where they end with their sentence
-_CLOSED = 0.35  # of the lines of prose do, at least, unless they are wrapped
-_WRAPPED_SHARE = 0.65  # of the lines of wrapped prose could not have taken the next word, at least
-_WIDEST = 120  # characters to which prose is wrapped
-_FEWEST_WORDS = 4  # of a line of prose, on average
-_NEXT_WORD = 12  # characters that a next word has at most
-_GUTTER = re.compile(r"\S(?: {2,}|\t)\S")  # what sets columns apart
-_COLUMNS = 0.5  # of the lines have one where they are columns
+_ENDS = tuple(".!?…。！？;,\"'”’»")  # the ends of lines that end with their sentence
+_CLOSED = 0.35  # least share of such lines in prose that is not wrapped
+_WRAPPED_SHARE = 0.65  # least share of lines in wrapped prose that have no room for the next word
+_WIDEST = 120  # characters of the longest line of wrapped prose
+_FEWEST_WORDS = 4  # least mean number of words in a line of prose
+_NEXT_WORD = 12  # characters of the longest next word
+_GUTTER = re.compile(r"\S(?: {2,}|\t)\S")  # a gap between columns
+_COLUMNS = 0.5  # share of lines with a gap that makes a text columns
 
 
 def is_of_lines(text: str) -> bool:
-    """Whether each line says something of its own."""
+    """Whether each line is a statement of its own, and the text is not running prose."""
     lines = [line.rstrip() for line in text.split("\n", _SAMPLE)[:_SAMPLE]]
     said = [line for line in lines if line]
     if len(said) < _FEWEST:
@@ -147,7 +145,7 @@ def is_of_lines(text: str) -> bool:
 
 
 def _is_wrapped(lines: list[str]) -> bool:
-    """Whether most lines end where the next word would have been too long for them."""
+    """Whether most lines end where the next word would have been too long."""
     lengths = sorted(len(line) for line in lines if line)
     width = lengths[len(lengths) * 9 // 10]
     if width > _WIDEST or sum(len(line.split()) for line in lines) < _FEWEST_WORDS * len(lengths):
@@ -160,11 +158,11 @@ def _is_wrapped(lines: list[str]) -> bool:
 
 
 _SPOKEN = re.compile(r"[^\W\d_]{2,}(?:['’][a-z]+)?[,.!?;:]?$")
-_SENTENCE = 0.6  # share of a line's tokens that are words, from which it reads as a sentence
+_SENTENCE = 0.6  # share of words in a line from which it reads as a sentence
 
 
 def reads_as_words(line: str) -> bool:
-    """Whether most of a line's tokens are plain words."""
+    """Whether most tokens of the line are plain words."""
     tokens = line.split()
     spoken = sum(1 for token in tokens if _SPOKEN.match(token))
     return spoken >= _SENTENCE * len(tokens)

@@ -1,4 +1,4 @@
-"""How alike texts are: by words that they share (BM25, text by text), or by their vectors."""
+"""Similarity of texts: by shared words (BM25) or by their vectors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from operator import mul
 from holdfast.text.words import terms, words
 
 _JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?:[-_./:@#][^\W_]++)+")
-"""Names whose words are joined by a mark, such as pool_size: each is a term of its own beside its
-words."""
+"""Joined names such as pool_size, each a term beside its words."""
 
 # Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009): k1
 # between 1.2 and 2, b between 0.5 and 0.8 work for most collections.
@@ -23,11 +22,11 @@ _B = 0.75
 
 
 Posting = tuple[int, int, int]
-"""The place of a text, how often it holds a term, and how many terms it has."""
+"""The index of a text, the count of a term in it, and the number of its terms."""
 
 
 def tally(text: str) -> tuple[Counter[str], int]:
-    """How often each term, joined names included, stands in the text, and how many there are."""
+    """The count of each term, joined names included, and the number of terms."""
     found = terms(text)
     joined = (" ".join(words(name)) for name in _JOINED.findall(text))
     return Counter([*found, *joined]), len(found)
@@ -39,9 +38,9 @@ def bm25(
     texts: int,
     total: int,
 ) -> dict[int, float]:
-    """The score of every text that holds all terms of one of the groups that are wanted, by place.
+    """The BM25 score, by index, of every text with all terms of one of the wanted groups.
 
-    ``texts`` is how many there are, ``total`` how many terms they have together.
+    ``texts`` is the number of texts, ``total`` the number of their terms.
     """
     mean = max(1.0, total / max(1, texts))
     scores: dict[int, float] = {}
@@ -55,7 +54,7 @@ def bm25(
 
 
 def together(phrase: str, known: Container[str]) -> tuple[str, ...]:
-    """The terms that a text must hold for the phrase: the joined name that it is, or its words."""
+    """The terms that a text must have for the phrase: the joined name, or its words."""
     if " " in phrase and phrase in known:
         return (phrase,)
     return tuple(dict.fromkeys(terms(phrase)))
@@ -64,7 +63,7 @@ def together(phrase: str, known: Container[str]) -> tuple[str, ...]:
 def _holders(
     together: tuple[str, ...], postings: Mapping[str, Sequence[Posting]]
 ) -> Sequence[Posting]:
-    """The texts that hold all of these terms."""
+    """The texts that have all of these terms."""
     if len(together) == 1:
         return postings.get(together[0], ())
     held = [
@@ -79,7 +78,7 @@ def _holders(
 
 
 class Lexical:
-    """An index over a growing list of texts, each known by its place in it."""
+    """A BM25 index of a growing list of texts, each known by its index."""
 
     __slots__ = ("_places", "_texts", "_total")
 
@@ -91,7 +90,7 @@ class Lexical:
         return self._texts
 
     def add(self, text: str) -> int:
-        """Take one more text; its place is what the scores call it."""
+        """Add a text and return its index."""
         place = self._texts
         found, length = tally(text)
         for term, times in found.items():
@@ -101,14 +100,14 @@ class Lexical:
         return place
 
     def scores(self, query: str) -> dict[int, float]:
-        """The score of every text that shares a term with the query, by place."""
+        """The score, by index, of every text that shares a term with the query."""
         return self._scored((term,) for term in dict.fromkeys(terms(query)))
 
     def any_of(self, phrases: Iterable[str]) -> dict[int, float]:
-        """The same for every text that holds one of the phrases.
+        """The scores of texts that have one of the phrases.
 
-        Of ``pool size`` those that hold ``pool_size``; where none does, those that hold all words
-        of it somewhere.
+        For ``pool size``, these are the texts with ``pool_size``, or, if there are none, those with
+        both words.
         """
         return self._scored(together(phrase, self._places) for phrase in dict.fromkeys(phrases))
 
@@ -116,16 +115,16 @@ class Lexical:
         return bm25(wanted, self._places, self._texts, self._total)
 
     def best(self, query: str, most: int) -> list[tuple[int, float]]:
-        """The places with the highest scores, best first; of equals the earlier one."""
+        """The best texts for the query with their scores, best first; ties in order of index."""
         return best_of(self.scores(query), most)
 
     def best_of(self, phrases: Iterable[str], most: int) -> list[tuple[int, float]]:
-        """The same for any of the phrases."""
+        """The best texts for any of the phrases, best first."""
         return best_of(self.any_of(phrases), most)
 
 
 def best_of(scores: Mapping[int, float], most: int) -> list[tuple[int, float]]:
-    """So many places with the highest scores, best first; of equals the earlier one."""
+    """The highest scores, best first; ties in order of index."""
     return heapq.nsmallest(most, scores.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
@@ -133,20 +132,13 @@ Vector = Sequence[float]
 
 
 def unit(vector: Vector) -> list[float] | None:
-    """The vector at length 1.
-
-    None for one without a direction: empty, zero, or with a number that is none.
-    """
+    """The vector with length 1; None for an empty one, zero, or one with an invalid number."""
     length = hypot(*vector)
     return [number / length for number in vector] if length > 0 and isfinite(length) else None
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """The cosine of the angle between two vectors, from -1 to 1.
-
-    0.0 where there is no angle: vectors of different lengths, empty ones, and those without a
-    direction.
-    """
+    """The cosine of the angle between two vectors, from -1 to 1; 0.0 if there is none."""
     if len(one) != len(other):
         return 0.0
     a, b = unit(one), unit(other)

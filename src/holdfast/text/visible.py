@@ -1,7 +1,4 @@
-"""Text of strangers, made safe and short to show.
-
-No control character reaches a terminal or a page.
-"""
+"""Making foreign text safe and short to show: no control character reaches a terminal or page."""
 
 from __future__ import annotations
 
@@ -10,17 +7,14 @@ import unicodedata
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: escape sequences, carriage returns, NUL
-    # marks that turn the direction of the text around them
+    # marks that change the direction of text
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\u2028\u2029\ud800-\udfff]"  # other line ends; lone surrogates, which no encoding writes
 )
 
 
 def visible(text: str) -> str:
-    """The text with every character that acts instead of showing written as its escape.
-
-    Newline and tab stay.
-    """
+    """The text with control characters written as escapes; newline and tab are kept."""
     return _HIDDEN.sub(_escape, text.replace("\r\n", "\n"))
 
 
@@ -30,13 +24,13 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def one_line(text: str, cells: int) -> str:
-    """The beginning of the text on one line, at most so many cells of a terminal wide."""
+    """The beginning of the text on one line, at most this many terminal cells wide."""
     start = text.lstrip()[: 4 * cells]
     return clip(" ".join(visible(start).split()), cells)
 
 
 def clip(text: str, cells: int) -> str:
-    """The beginning of the text, with an ellipsis where it does not fit."""
+    """The beginning of the text, with an ellipsis if it is cut."""
     if len(text) <= cells // 2:
         return text
     if text.isascii():  # a cell each
@@ -52,7 +46,7 @@ def clip(text: str, cells: int) -> str:
 
 
 def pad(text: str, cells: int) -> str:
-    """The text with spaces after it, so many cells wide."""
+    """The text with spaces after it, to this many cells."""
     return text + " " * (cells - sum(map(_cells, text)))
 
 
@@ -70,12 +64,12 @@ def amount(number: int, noun: str) -> str:
 
 
 def plain(reason: str) -> str:
-    """A reason in words: a short code loses its underscores, a sentence stays as it is."""
+    """A reason in words: a code without underscores, a sentence as it is."""
     return reason if " " in reason else reason.replace("_", " ")
 
 
 def encodable(text: str) -> str:
-    """The text without halves of characters, which no provider takes."""
+    """The text without lone surrogates, which no provider accepts."""
     return (
         text
         if text.isascii()

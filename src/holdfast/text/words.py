@@ -1,4 +1,4 @@
-"""Words of a text in any script, their stems, and the words that carry no meaning of their own."""
+"""Words of a text in any script, their stems, and stop words."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
-# Scripts that write no spaces: there, each pair of neighbouring characters stands for a word.
+# Scripts without spaces, in which each pair of neighbouring characters counts as a word.
 UNSPACED = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PIECE = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _ASCII_PIECES = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256)
 )
-"""Small letters and digits of ASCII, spaces between them: gives the same pieces in a third of the
-time."""
+"""ASCII letters in lower case and digits, with spaces for the rest: the same words, three times as
+fast."""
 
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
 
@@ -59,16 +59,15 @@ ze zich zij zijn zo
 STOP_WORDS = frozenset(f"{_ENGLISH} {_OTHERS}".split())
 
 _VOWELS = frozenset("aeiouy")
-_KEPT_DOUBLE = frozenset("lsz")  # fall, pass, buzz keep their pair; stopp, runn, plann lose one
-_SHORTEST = 3  # letters that a stem has at least
-_LONGEST = 40  # letters of the longest word worth stemming
+_KEPT_DOUBLE = frozenset(
+    "lsz"
+)  # fall, pass and buzz keep both letters; stopp, runn and plann lose one
+_SHORTEST = 3  # letters of the shortest stem
+_LONGEST = 40  # letters of the longest word that is stemmed
 
 
 def words(text: str) -> list[str]:
-    """Words and numbers of the text in lower case, in order.
-
-    Of unspaced scripts, pairs of characters.
-    """
+    """Words and numbers of the text in lower case; pairs of characters in scripts without spaces."""
     if text.isascii():
         return text.encode("ascii").translate(_ASCII_PIECES).decode("ascii").split()
     low = text.lower()
@@ -81,21 +80,21 @@ def _pairs(piece: str) -> Iterable[str]:
 
 
 def terms(text: str) -> list[str]:
-    """The stems of the words that mean something, in order, with repeats."""
+    """The stems of the text's words without stop words, in order, with repeats."""
     return [stem(word) for word in words(text) if word not in STOP_WORDS]
 
 
 def has_unspaced(text: str) -> bool:
-    """Whether a part of the text is in a script that writes no spaces between words."""
+    """Whether the text contains a script without spaces between words."""
     return _UNSPACED.search(text) is not None
 
 
 @lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
-    """What the forms of a lower-case English word have in common, always a true prefix of the word.
+    """The common beginning of the forms of a lower-case English word.
 
-    ``error`` and ``errors`` meet, as do ``fail``, ``failing`` and ``failure``, ``retry`` and
-    ``retries``. Words with digits, and those of other scripts, are their own stem.
+    ``error`` and ``errors`` share one, as do ``fail``, ``failing`` and ``failure``. Words with
+    digits or of other scripts are their own stem.
     """
     if len(word) <= _SHORTEST or len(word) > _LONGEST or not word.isascii() or not word.isalpha():
         return word

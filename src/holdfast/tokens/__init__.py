@@ -1,9 +1,8 @@
-"""How long is it? Token counters by model, by name, or the caller's own.
+"""Token counters, by the name of a model or a counter, or of your own.
 
-``counter_for`` gives a counter for whatever the caller has; ``family_of`` says which vocabulary
-counts for a model and how exactly, ``window_of`` how much the model takes. Nothing beyond the
-standard library is loaded before a counter that needs it is asked for, and where tiktoken or its
-vocabularies are not installed, an estimate counts in their stead and says so.
+``counter_for`` returns a counter, ``family_of`` the vocabulary and accuracy for a model,
+``window_of`` its context window. Vocabularies are loaded when the first text is counted. Where
+tiktoken is not installed, an estimate is used and its accuracy says so.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ COUNTERS = Registry(
         "ceil4_overhead": "holdfast.tokens.formulas:CEIL4_OVERHEAD",
     },
 )
-"""Beside these, ``fixed:N`` is N tokens a message."""
+"""The names of counters, beside ``fixed:N``, which is N tokens a message."""
 
 _SOONER = Registry(
     noun="vocabulary of rs-bpe",
@@ -48,27 +47,27 @@ _SOONER = Registry(
         "cl100k_base": "holdfast.tokens.rust:CL100K_BASE",
     },
 )
-"""The same counts from the extra ``bpe``, taken where it is installed."""
+"""Counters of the extra ``bpe`` with the same counts, used if it is installed."""
 
 _ESTIMATE_ERROR = 0.1
-_DIGITS = 15  # of a number of tokens; no window is near it
+_DIGITS = 15  # the longest number of tokens
 
 
 @runtime_checkable
 class Graded(Protocol):
-    """A counter whose counts fit one model better than another."""
+    """A counter that fits some models better than others."""
 
     def graded(self, accuracy: Accuracy) -> TokenCounter:
-        """The same counts, trusted so far."""
+        """The same counter with this accuracy."""
         ...
 
 
 def counter_for(spec: str | TokenCounter | Callable[[str], int] | None = None) -> TokenCounter:
-    """The counter of a model's or counter's name, of a function of a text, or the one given.
+    """The counter for the name of a counter or model, for a function of a text, or the one given.
 
-    Every name is a model's if it is not a counter's, and the counter says how far it can be trusted
-    for it; None is o200k_base, approximately. What counts alike is equal, so that counts can be
-    shared. Raises ConfigError for what is neither, and for ``fixed:`` without a number.
+    Any other name is taken for a model's, and the counter's ``accuracy`` says how well it fits.
+    None gives o200k_base, approximately. Counters that count alike are equal. Raises ConfigError
+    for anything else, and for ``fixed:`` without a number.
     """
     if spec is None or isinstance(spec, str):
         return _named(spec or "")
@@ -91,7 +90,7 @@ def _named(name: str) -> TokenCounter:
     family = family_of(name)
     if family.accuracy.kind == "unknown":
         with suppress(ConfigError):
-            return _counter(COUNTERS.load(name))  # another package may have brought it
+            return _counter(COUNTERS.load(name))  # a counter of another package
     return _vocabulary(STAND_INS.get(family.vocabulary, family.vocabulary), family.accuracy)
 
 

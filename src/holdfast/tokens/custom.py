@@ -1,4 +1,4 @@
-"""A caller's own function as a counter."""
+"""A function of the caller as a token counter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.kernel.ports import Accuracy
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Custom:
-    """Counts by ``function``; how well is the caller's to know, so the accuracy is unknown."""
+    """Counts with ``function``; its accuracy is unknown."""
 
     function: Callable[[str], object]
     accuracy: Accuracy = Accuracy("unknown")  # noqa: RUF009 - it is frozen
@@ -24,7 +24,7 @@ class Custom:
     def count(self, text: str) -> int:
         """Tokens of the text.
 
-        Raises ConfigError when the function does not give a number of tokens.
+        Raises ConfigError if the function does not return a number of tokens.
         """
         tokens = self.function(text)
         if not isinstance(tokens, int) or tokens < 0:

@@ -1,10 +1,9 @@
-"""Which vocabulary counts for a model, and how far such a count can be trusted.
+"""The vocabulary that counts for a model, and how exact it is.
 
-Exact is said only where the vocabulary is the model's own: the models that the table of tiktoken
-0.14 names (``tiktoken/model.py``). All others are counted with the nearer of the two vocabularies,
-and the usual error is said. An error is relative to the true count: with ``Budget(headroom=error)``
-a conversation that fits by this count fits by the true one. Counts are left plain, no factor is
-hidden in them: how much room an error deserves is the budget's decision.
+A count is exact only for the models in the table of tiktoken 0.14 (``tiktoken/model.py``). Other
+models are counted with the nearer of two vocabularies, and the usual relative error is stated.
+Counts are never inflated: with ``Budget(headroom=error)``, a conversation that fits by this count
+fits by the true one.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ from .names import plain_name
 
 EXACT = Accuracy("exact", 0.0)
 STAND_INS = {
-    "o200k_harmony": "o200k_base",  # the same tokens for text; it differs in special tokens alone
+    "o200k_harmony": "o200k_base",  # the same tokens for text; only special tokens differ
     "p50k_base": "cl100k_base",
     "p50k_edit": "cl100k_base",
     "r50k_base": "cl100k_base",
 }
-"""Vocabularies that are not installed, and the one that counts in their stead."""
+"""Vocabularies that are not installed, and the one that is used instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models of one vocabulary, their own or the nearest to be had, and how exact it counts."""
+    """The vocabulary of a group of models, and how exact its counts are."""
 
     vocabulary: str
     accuracy: Accuracy
@@ -38,7 +37,7 @@ def _approximate(vocabulary: str, error: float) -> Family:
     return Family(vocabulary, Accuracy("approximate", error))
 
 
-_OLDER_CLAUDE = _approximate("cl100k_base", 0.25)  # the documented 20 to 30 % beside cl100k
+_OLDER_CLAUDE = _approximate("cl100k_base", 0.25)  # documented: 20 to 30 % more than cl100k
 # "approximately 30 percent more tokens than on earlier models" (Anthropic, Token counting): 1.3 /
 # 0.75 = 1 / 0.58
 _NEWER_CLAUDE = _approximate("cl100k_base", 0.42)
@@ -71,7 +70,7 @@ _OPENAI_SHORT: tuple[tuple[str, Family], ...] = (
         _approximate("r50k_base", 0.25),
     ),
 )
-"""Names that are too short to be looked for inside of another."""
+"""Names that are too short to be searched inside other names."""
 
 _OTHERS: tuple[tuple[str, Family], ...] = (
     (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)|claude-mythos", _NEWER_CLAUDE),
@@ -114,13 +113,11 @@ _OPEN_HOSTS = re.compile(
 
 
 def family_of(model: str | None) -> Family:
-    """The vocabulary of a model and the accuracy of its counts.
+    """The vocabulary of a model, and the accuracy of its counts.
 
-    Any name is taken, case and prefixes aside.
-
-    No model at all is counted with o200k_base, approximately; a name that says nothing with
-    cl100k_base, and the accuracy is unknown. A name with OpenAI's in the middle, as deployments
-    have, is believed, but not exact.
+    Case and prefixes are ignored. None is counted with o200k_base, approximately; an unknown name
+    with cl100k_base, with unknown accuracy. A name that contains one of OpenAI's, such as a
+    deployment's, is counted with its vocabulary, approximately.
     """
     if not model or not model.strip():
         return _LARGE
@@ -138,7 +135,7 @@ def family_of(model: str | None) -> Family:
 
 
 def _hosted(model: str, family: Family) -> Family:
-    """Ollama's models are counted with cl100k_base unless their vocabulary is known exactly."""
+    """Models of Ollama are counted with cl100k_base unless their vocabulary is known exactly."""
     if family == _LARGE and model.strip().lower().startswith("ollama"):
         return _SMALL
     return family

@@ -1,8 +1,7 @@
-"""The rough formulas of published designs, by name: presets for those who must agree with them.
+"""The token formulas of published designs, for results that must agree with them.
 
-Each counts characters, not bytes. Those that count a whole message count its calls, its reasoning
-and its media too, by the same formula, also where the design gave them nothing. Nothing is added
-beside, except where said.
+They count characters, not bytes. Formulas for whole messages also count calls, reasoning and media,
+even where the design did not, and add nothing except where said.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 FREE = Tariff(message=0, call=0, conversation=0)
 OVERHEADS = Tariff(message=4, call=10, conversation=10, result_id=True)
 ROUGH = Accuracy("approximate", 0.25)
-"""Characters / 4 against o200k_base: 22 % off on average over the texts of ``estimate``, more in
+"""The mean error of characters / 4 against o200k_base on the texts of ``estimate`` is 22 %, more for
 CJK."""
 UNKNOWN = Accuracy("unknown")
 
@@ -43,15 +42,15 @@ class TextFormula:
 
 @dataclass(frozen=True, slots=True)
 class MessageFormula(TextFormula):
-    """Tokens of a message by a formula over its content and over each thing beside it.
+    """Tokens of a message by a formula over its content and over each further part.
 
-    ``absent`` is what a message without content takes for that.
+    ``absent`` is the count for a message without content.
     """
 
     absent: int = 0
 
     def count_message(self, message: Message) -> int:
-        """Tokens of the message with everything that it carries."""
+        """Tokens of the message, everything included."""
         content = message.content_text
         tokens = self.absent if content is None else self.count(content)
         tokens += self.count(message.aside) if message.aside else 0
@@ -67,16 +66,16 @@ class MessageFormula(TextFormula):
 
 @dataclass(frozen=True, slots=True)
 class OverheadFormula(TextFormula):
-    """A quarter of the characters of each text, rounded up, with llm4s's overheads.
+    """A quarter of the characters of each text, rounded up, plus llm4s's overheads.
 
-    4 a message, 10 a call (its name and its arguments counted apart), 10 a conversation, and the
-    ``tool_call_id:<id>`` of a result counted as text.
+    They are 4 a message, 10 a call (its name and arguments counted apart) and 10 a conversation;
+    the ``tool_call_id:<id>`` of a result is counted as text.
     """
 
     tariff: Tariff = OVERHEADS
 
     def count_message(self, message: Message) -> int:
-        """Tokens of the message with everything that it carries."""
+        """Tokens of the message, everything included."""
         aside = self.count(message.aside) if message.aside else 0
         return self.tariff.message + aside + sum(map(self._part, message.parts))
 
@@ -90,7 +89,7 @@ class OverheadFormula(TextFormula):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Fixed:
-    """So many tokens a message, whatever it says."""
+    """The same number of tokens for every message."""
 
     tokens: int
     accuracy: Accuracy = UNKNOWN
@@ -102,12 +101,12 @@ class Fixed:
         return f"fixed:{self.tokens}"
 
     def count(self, text: str) -> int:
-        """The same for any text, as if it were a message."""
+        """The number, as if the text were a message."""
         del text
         return self.tokens
 
     def count_message(self, message: Message) -> int:
-        """The same for any message."""
+        """The number."""
         del message
         return self.tokens
 

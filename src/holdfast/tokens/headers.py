@@ -1,6 +1,6 @@
-"""Facts from the first bytes of a file: an image's size, a PDF's pages, a sound's length.
+"""Facts from the first bytes of a file: the size of an image, pages of a PDF, length of a sound.
 
-Nothing is decoded beyond what the fact needs. Whatever the bytes are, nothing raises.
+Reads as little as it can, and accepts any bytes without raising.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ from itertools import islice
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8"
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""Markers of a frame header; the three left out are tables."""
+"""Markers of a frame header, without the three of tables."""
 
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _LINEARIZED_PAGES = re.compile(rb"/Linearized\b[^>]{0,500}?/N\s+(\d{1,6})")
 _STREAMS, _INFLATED = 2_000, 1 << 20
-"""How many object streams of a PDF are read, and how many bytes of each: its objects, not its
-pictures."""
+"""The number of object streams of a PDF that are read, and the bytes of each."""
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels of a PNG, JPEG, GIF or WebP, or None.
+    """Width and height of a PNG, JPEG, GIF or WebP in pixels, or None.
 
     A JPEG may need its first 256 KB.
     """
@@ -67,10 +66,7 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def pdf_pages(data: bytes) -> int | None:
-    """Pages of a PDF, from its page objects, those in compressed object streams included.
-
-    None if none shows.
-    """
+    """Pages of a PDF, counted by its page objects, compressed ones included; None if none is found."""
     if linearized := _LINEARIZED_PAGES.search(data, 0, 1024):
         return max(1, int(linearized[1]))
     pages = sum(1 for _ in _PAGE.finditer(data))
@@ -88,12 +84,12 @@ def _object_streams(data: bytes) -> Iterator[bytes]:
         try:
             yield zlib.decompressobj().decompress(data[start + 6 : end].lstrip(b"\r\n"), _INFLATED)
         except zlib.error:
-            yield b""  # encrypted, or packed in another way
+            yield b""  # encrypted, or compressed in another way
         at = data.find(b"/ObjStm", end)
 
 
 def bytes_a_second(data: bytes) -> int | None:
-    """The byte rate that a WAV file states."""
+    """The byte rate in the header of a WAV file."""
     if data.startswith(b"RIFF") and data[8:12] == b"WAVE" and len(data) >= 32:
         return int.from_bytes(data[28:32], "little") or None
     return None

@@ -1,7 +1,7 @@
-"""Tokens of images, documents, sound and film, by what they show and not by their base64.
+"""Tokens of images, documents, sound and video, by what they show and not by their base64.
 
-What is not in the message (an address, the id of a file) counts as a usual one of its kind; those
-figures stand here and in ``vision``.
+Media that are not in the message (a URL, a file id) count as usual ones of their kind, with the
+figures here and in ``vision``.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _USUAL_PAGES = 5
 _BYTES_A_PAGE = 50_000
 _USUAL_SECONDS = 60
 _A_SECOND = {"audio": 32, "video": 263}
-"""Tokens, by Gemini's guide Understand and count tokens; OpenAI takes 10 for sound."""
+"""Tokens a second, from Gemini's guide "Understand and count tokens"; OpenAI takes 10 for sound."""
 _BYTES_A_SECOND = {"audio": 16_000, "video": 250_000}
-"""Where the file does not say: 128 kbit/s and 2 Mbit/s."""
+"""Bytes a second if the file does not say: 128 kbit/s and 2 Mbit/s."""
 
 _DATA_URL = re.compile(r"data:([^,;]{0,200})((?:;[^,;]{0,200}){0,8}),")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/=_\s-]{43}")
-"""How base64 begins; ids of files are shorter, addresses have a colon or a dot."""
+"""The start of base64; file ids are shorter, and URLs have a colon or a dot."""
 _HEAD, _JPEG_HEAD = 4 << 10, 256 << 10
 
 
 @dataclass(frozen=True, slots=True)
 class _Payload:
-    """The content of a source: its characters from ``start`` on, base64 or percent-encoded."""
+    """The content of a source, base64 or percent-encoded, from character ``start`` on."""
 
     source: str
     start: int
@@ -43,11 +43,11 @@ class _Payload:
 
     @property
     def length(self) -> int:
-        """Bytes, about."""
+        """The approximate length in bytes."""
         return (len(self.source) - self.start) * (3 if self.base64 else 4) // 4
 
     def head(self, size: int | None = None) -> bytes:
-        """The first bytes, about so many; all of them if None; what cannot be decoded is empty."""
+        """About ``size`` first bytes, or all for None; empty if they cannot be decoded."""
         end = None if size is None else self.start + size * 4 // 3 + 4
         text = self.source[self.start : end]
         if not self.base64:
@@ -77,9 +77,9 @@ def _payload(source: str) -> _Payload | None:
 
 @dataclass(frozen=True, slots=True)
 class MediaCounter:
-    """Tokens of one image, document, sound or film for a model.
+    """Counts an image, document, sound or video for a model.
 
-    ``count`` is for documents of written text.
+    ``count`` counts the text of documents.
     """
 
     model: str | None = None
@@ -114,7 +114,7 @@ class MediaCounter:
 
 
 def media_tokens(media: Media) -> int:
-    """Tokens of an image, a document, a sound or a film, where no model is named."""
+    """Tokens of an image, document, sound or video, without a model."""
     return _ANY_MODEL(media)
 
 
@@ -124,9 +124,9 @@ _ANY_MODEL = MediaCounter()
 def document_tokens(
     data: bytes, *, model: str | None = None, count: Callable[[str], int] | None = None
 ) -> int:
-    """Tokens of a document: a PDF by its pages, text by ``count`` or a quarter of its characters.
+    """Tokens of a document: a PDF by its pages, text by ``count`` or by characters / 4.
 
-    What is neither, and a PDF that hides its pages, has a page for each 50,000 bytes.
+    Other files, and PDFs without visible page objects, count a page for each 50,000 bytes.
     """
     page = vision_of(model).page
     if data.startswith(b"%PDF-"):
@@ -153,8 +153,8 @@ def _seconds(payload: _Payload | None, kind: str) -> int:
 
 
 _PAGES: dict[tuple[int, int], int] = {}
-"""Pages of PDFs that were looked at, by hash and length of the source: its text may be many
-megabytes, its hash is kept in the string itself. Cleared when it is full."""
+"""Pages of PDFs by the hash and length of their source, which may be many megabytes. Cleared when
+full."""
 _MOST_PAGES_KNOWN = 1_000
 
 

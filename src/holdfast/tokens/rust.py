@@ -1,7 +1,7 @@
-"""Exact byte-pair counts by rs-bpe, the extra ``bpe``: the counts of tiktoken, sooner.
+"""Exact byte-pair counts by rs-bpe (the extra ``bpe``): the counts of tiktoken, loaded faster.
 
-Its vocabularies are compiled into it, so that loading one takes a fifth of the time that tiktoken
-needs, and the time for a text grows with its length whatever it holds.
+Its vocabularies are compiled in, so that one loads in a fifth of tiktoken's time, and counting
+takes linear time for any text.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class _Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class RustBpe:
-    """Tokens of one vocabulary; two counters of one vocabulary are equal, whatever their accuracy.
+    """Counts tokens of one vocabulary.
 
-    Text that spells a special token is text. Of surrogates, a pair is its character and a lone one
-    is U+FFFD, as tiktoken has it.
+    Counters of one vocabulary are equal, whatever their accuracy. Text that spells a special token
+    is text. A pair of surrogates is its character, a lone one U+FFFD, as in tiktoken.
     """
 
     name: str
@@ -52,7 +52,7 @@ class RustBpe:
     def count(self, text: str) -> int:
         """Tokens of the text.
 
-        Raises ConfigError when the installed package does not make the tokens of tiktoken.
+        Raises ConfigError if the installed package does not produce the tokens of tiktoken.
         """
         tokenizer = _tokenizer(self.name)
         try:
@@ -66,7 +66,7 @@ class RustBpe:
         return lines(text)
 
     def graded(self, accuracy: Accuracy) -> RustBpe:
-        """The same counts, for a model that they fit as well as ``accuracy`` says."""
+        """The same counter with this accuracy."""
         return replace(self, accuracy=accuracy)
 
 

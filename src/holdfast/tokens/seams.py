@@ -1,4 +1,4 @@
-"""Where a text can be split so that the counts of its parts add up to the count of the whole."""
+"""Places where a text can be split so that the counts of its parts add up."""
 
 from __future__ import annotations
 

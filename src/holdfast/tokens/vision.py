@@ -1,7 +1,4 @@
-"""What an image or a page takes of the window, by each vendor's own rule.
-
-All of it is an estimate.
-"""
+"""Tokens of images and pages of PDFs, by each vendor's published rule; all are estimates."""
 
 from __future__ import annotations
 
@@ -14,14 +11,13 @@ from math import ceil, floor, sqrt
 from .names import plain_name
 
 ImageRule = Callable[[int, int, str], int]
-"""Width and height in pixels and the wire's hint on detail (``low``, ``high`` or empty), to tokens.
-"""
+"""Tokens from width and height in pixels and the hint on detail (``low``, ``high`` or empty)."""
 
 
 def tiles(width: int, height: int, detail: str = "", *, base: int = 85, tile: int = 170) -> int:
-    """OpenAI's tiles of 512 px: within 2,048 x 2,048, shorter side at most 768.
+    """OpenAI's tiles of 512 px: within 2,048 x 2,048, the shorter side at most 768.
 
-    Source: Images and vision guide.
+    Source: OpenAI, "Images and vision".
     """
     if detail == "low":
         return base
@@ -31,7 +27,10 @@ def tiles(width: int, height: int, detail: str = "", *, base: int = 85, tile: in
 
 
 def patches(width: int, height: int, detail: str = "", *, factor: float, most: int) -> int:
-    """OpenAI's patches of 32 x 32 px: at most ``most`` of them, times ``factor`` (same guide)."""
+    """OpenAI's patches of 32 x 32 px: at most ``most``, times ``factor``.
+
+    Source: OpenAI, "Images and vision".
+    """
     if detail == "low":
         most = 256  # 512 x 512 px
     across, down = width / 32, height / 32
@@ -40,15 +39,13 @@ def patches(width: int, height: int, detail: str = "", *, factor: float, most: i
         across, down = across * shrink, down * shrink
         whole = min(max(1, floor(across)) / across, max(1, floor(down)) / down)
         across, down = round(across * whole, 6), round(down * whole, 6)
-    return ceil(
-        min(ceil(across) * ceil(down), most) * factor
-    )  # a strip is a patch wide, however it is shrunk
+    return ceil(min(ceil(across) * ceil(down), most) * factor)  # at least one patch wide
 
 
 def area(width: int, height: int, detail: str = "", *, edge: int = 1568, most: int = 1600) -> int:
-    """Anthropic's width x height / 750 after shrinking to its longest edge and most tokens.
+    """Anthropic's width x height / 750, after shrinking to the longest edge and the most tokens.
 
-    Source: Vision guide.
+    Source: Anthropic, "Vision".
     """
     del detail
     scale = min(1, edge / max(width, height))
@@ -56,9 +53,9 @@ def area(width: int, height: int, detail: str = "", *, edge: int = 1568, most: i
 
 
 def large_tiles(width: int, height: int, detail: str = "") -> int:
-    """Gemini 2's 258 up to 384 x 384 px, else 258 for each tile of 768 x 768.
+    """Gemini 2's 258 tokens up to 384 x 384 px, else 258 for each tile of 768 x 768.
 
-    Source: Understand and count tokens.
+    Source: Google, "Understand and count tokens".
     """
     del detail
     if max(width, height) <= 384:
@@ -67,14 +64,17 @@ def large_tiles(width: int, height: int, detail: str = "") -> int:
 
 
 def media_resolution(width: int, height: int, detail: str = "") -> int:
-    """Gemini 3's (Media resolution guide): by the resolution asked for, not by the size."""
+    """Gemini 3's tokens by the requested resolution, whatever the size.
+
+    Source: Google, "Media resolution".
+    """
     del width, height
     return 280 if detail == "low" else 1_120
 
 
 @dataclass(frozen=True, slots=True)
 class Vision:
-    """What a family of models takes for an image, one of unknown size, and a page of a PDF."""
+    """Tokens of an image, of an image of unknown size, and of a page of a PDF, for some models."""
 
     image: ImageRule
     unsized: int
@@ -84,7 +84,7 @@ class Vision:
 _OPENAI = Vision(
     tiles, unsized=765, page=2_000
 )  # 1,024 x 1,024 px; a page goes in as text and as an image
-_MANY_PATCHES = partial(patches, factor=1.2, most=10_000)  # 1.2 is what reported usage comes to
+_MANY_PATCHES = partial(patches, factor=1.2, most=10_000)  # 1.2 fits reported usage
 _SHARP_AREA = partial(area, edge=2576, most=4784)  # the Vision guide on Opus 4.7 and later
 _VISIONS: tuple[tuple[str, Vision], ...] = (
     # a page's text, and the page as an image
@@ -113,11 +113,11 @@ _VISIONS: tuple[tuple[str, Vision], ...] = (
 
 
 def vision_of(model: str | None) -> Vision:
-    """The rules for a model; OpenAI's tiles where its name says nothing."""
+    """The rules for a model; OpenAI's tiles for an unknown one."""
     name = plain_name(model or "")
     return next((vision for pattern, vision in _VISIONS if re.match(pattern, name)), _OPENAI)
 
 
 def image_tokens(width: int, height: int, *, model: str | None = None, detail: str = "") -> int:
-    """Tokens of an image of so many pixels."""
+    """Tokens of an image of this size in pixels."""
     return vision_of(model).image(max(1, width), max(1, height), detail)

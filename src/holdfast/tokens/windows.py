@@ -1,7 +1,6 @@
 """Context windows of common models in tokens, input and output together, as published.
 
-A host may serve less, and some families charge more beyond a part of it: a budget can always name
-its own.
+A host may offer less, and some vendors charge more beyond a part of it: state a budget to use less.
 """
 
 from __future__ import annotations
@@ -102,9 +101,6 @@ _WINDOWS: tuple[tuple[str, int], ...] = (
 
 @lru_cache(maxsize=256)
 def window_of(model: str | None) -> int | None:
-    """The context window of a model, or None where the name says nothing.
-
-    Case and prefixes aside.
-    """
+    """The context window of a model, or None for an unknown one; case and prefixes are ignored."""
     name = plain_name(model or "")
     return next((window for pattern, window in _WINDOWS if re.match(pattern, name)), None)
