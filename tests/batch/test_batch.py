@@ -174,6 +174,30 @@ def test_a_piece_that_ends_its_process_is_given_up_and_no_other():
     assert found == {n: None if n == 7 else n * 2 for n in range(12)}
 
 
+def names_itself_and_may_end(piece):
+    time.sleep(0.05)
+    if piece == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+
+def test_the_process_beside_one_that_is_killed_goes_on():
+    found = dict(Processes(2).map(names_itself_and_may_end, range(20)))
+    others = {found[n] for n in range(20) if n != 3}
+    assert found[3] is None
+    assert 1 < len(others) < 20
+    assert max(list(found.values()).count(each) for each in others) > 5
+
+
+def refuses(piece):
+    raise ConfigError("no such budget", place="budget", advice="give one")
+
+
+def test_what_the_work_raises_is_raised_to_who_asked():
+    with pytest.raises(ConfigError, match="budget: no such budget; give one"):
+        list(Processes(2).map(refuses, range(3)))
+
+
 def ends_always(piece):
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
+import random
+import signal
 import sys
 
 import obstore
@@ -37,6 +40,26 @@ def test_a_cluster_gives_each_output_once_as_compress_makes_it(
     assert [number_of(each) for each in made] == list(range(COUNT))
     assert made[7] == holdfast.compress(conversation(7), BUDGET).messages
     assert summary.fitted == COUNT
+
+
+def test_where_processes_are_killed_again_and_again_each_output_is_there_once(source, tmp_path):
+    out, killed, told = tmp_path / "out.jsonl", [], []
+
+    def kill(done: int) -> None:
+        told.append(done)
+        there = multiprocessing.active_children()
+        if there and not len(told) % 4:
+            killed.append(random.choice(there).pid)
+            os.kill(killed[-1], signal.SIGKILL)
+
+    summary = batch(
+        source, str(out), BUDGET, engine="processes://2", chunk=min(50, COUNT // 12), progress=kill
+    )
+    made = [number_of(json.loads(line)) for line in out.read_text().splitlines()]
+    assert made == list(range(COUNT))
+    assert (summary.fitted, summary.bad) == (COUNT, 0)
+    assert len(killed) >= 2
+    print(f"{COUNT:,} conversations, {len(killed)} processes killed; {summary}")
 
 
 def test_a_batch_reads_from_a_bucket_and_writes_to_one(s3, tmp_path, monkeypatch):

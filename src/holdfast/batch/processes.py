@@ -1,38 +1,31 @@
-"""The engine of one machine: a pool of processes, made anew when one of them is killed."""
+"""The engine of one machine: processes, each with one piece at a time; one that is killed is replaced."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import connection, get_all_start_methods, get_context, parent_process
-from operator import itemgetter
+from multiprocessing import get_all_start_methods, get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnContext
 from threading import Thread
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from holdfast.kernel.errors import ConfigError, HoldfastError
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_AHEAD = 2  # pieces a process that are handed out before their results are taken
-_TRIES = 3  # how often a piece may see its process end: so often with others, then alone
-_LOADED = [
-    "holdfast.engine",
-    "holdfast.batch",
-    "holdfast.tokens.bpe",
-    "holdfast.compressors.select",
-]
+_TRIES = 6  # how often a piece may see its process end: those that are killed by chance are fewer
+_LOADED = ["holdfast.batch.loaded"]
 
 
 class Processes:
     """Processes of this machine, by default one for each processor.
 
-    Where a process is killed, the pieces that were at work are done again, and those that were at
-    work several times then are done one by one, so that the one that ends its process is known. The
-    processes end with the one that started them, however that ends.
+    Where one is killed, its piece is done again by another, and the pieces of the others go on. A
+    piece that has seen its process end several times is given up. The processes end with the one
+    that started them, however that ends.
     """
 
     def __init__(self, number: int | None = None) -> None:
@@ -49,84 +42,123 @@ class Processes:
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
         """Each piece with its result, in whatever order; None if it ended its process each time.
 
-        Raises HoldfastError if no process could do any work.
+        Raises what the work raises, and HoldfastError if no process could do any work.
         """
         todo = _Todo(enumerate(pieces))
-        while True:
-            with _pool(self._number) as pool:
-                at_work: dict[Future[R], tuple[int, T]] = {}
-                try:
-                    while True:
-                        for piece in todo.next(self._number * _AHEAD, len(at_work)):
-                            at_work[pool.submit(work, piece[1])] = piece
-                        if not at_work:
-                            return
-                        for done in wait(at_work, return_when=FIRST_COMPLETED).done:
-                            result = done.result()
-                            yield todo.done(at_work.pop(done)), result
-                except BrokenProcessPool:
-                    for lost in todo.ended(list(at_work.values())):
-                        yield lost, None
-                finally:
-                    pool.shutdown(wait=True, cancel_futures=True)
+        workers: dict[Connection, _Worker[T, R]] = {}
+        try:
+            while True:
+                while len(workers) < self._number and (piece := todo.next()):
+                    worker = _Worker(work, piece)
+                    workers[worker.line] = worker
+                if not workers:
+                    return
+                for line in cast("list[Connection]", wait(list(workers))):
+                    yield from _answered(workers, line, todo)
+        finally:
+            for worker in workers.values():
+                worker.end()
 
 
 class _Todo(Generic[T]):
-    """The pieces that are left: first those that nobody suspects of ending their process."""
+    """The pieces that are left, those that are to be done again first."""
 
     def __init__(self, waiting: Iterator[tuple[int, T]]) -> None:
         self._waiting = waiting
         self._again: deque[tuple[int, T]] = deque()
-        self._suspects: deque[tuple[int, T]] = deque()
         self._ended = Counter[int]()
-        self._worked = False
+        self.worked = False
 
-    def next(self, room: int, at_work: int) -> Iterator[tuple[int, T]]:
-        """What is to be handed out: as much as there is room for, or one suspect alone."""
-        for _ in range(room - at_work):
-            piece = self._again.popleft() if self._again else next(self._waiting, None)
-            if piece is None:
-                break
-            at_work += 1
-            yield piece
-        if not at_work and self._suspects:
-            yield self._suspects.popleft()
+    def next(self) -> tuple[int, T] | None:
+        """The next piece; None where all are handed out."""
+        return self._again.popleft() if self._again else next(self._waiting, None)
 
-    def done(self, piece: tuple[int, T]) -> T:
-        """The piece has a result."""
-        self._worked = True
-        return piece[1]
-
-    def ended(self, at_work: list[tuple[int, T]]) -> Iterator[T]:
-        """A process was killed while these were at work; those of them that are given up."""
-        for number, piece in sorted(at_work, key=itemgetter(0)):
-            self._ended[number] += 1
-            if self._ended[number] < _TRIES:
-                self._again.append((number, piece))
-            elif len(at_work) > 1 or self._ended[number] < 2 * _TRIES:
-                self._suspects.append((number, piece))
-            elif self._worked:
-                yield piece
-            else:
-                raise HoldfastError(
-                    "no process could do any work: each ended by itself; see what it wrote"
-                )
+    def is_lost(self, piece: tuple[int, T]) -> bool:
+        """Whether the piece is given up, whose process ended; else it is done again."""
+        self._ended[piece[0]] += 1
+        if self._ended[piece[0]] < _TRIES:
+            self._again.append(piece)
+            return False
+        if not self.worked:
+            problem = "no process could do any work: each ended by itself; see what it wrote"
+            raise HoldfastError(problem)
+        return True
 
 
-def _pool(number: int) -> ProcessPoolExecutor:
-    method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
-    context = get_context(method)
-    context.set_forkserver_preload(_LOADED)  # loaded once, and there in each process
-    return ProcessPoolExecutor(number, mp_context=context, initializer=_end_with_parent)
+def _answered(
+    workers: dict[Connection, _Worker[T, R]], line: Connection, todo: _Todo[T]
+) -> Iterator[tuple[T, R | None]]:
+    """The result of a process, which has its next piece before somebody looks at it."""
+    worker = workers[line]
+    piece = worker.piece
+    try:
+        result, fault = worker.answer()
+    except (EOFError, OSError):
+        workers.pop(line).end()
+        if todo.is_lost(piece):
+            yield piece[1], None
+        return
+    if fault is not None:
+        raise fault
+    todo.worked = True
+    following = todo.next()
+    if following is None:
+        workers.pop(line).end()
+    else:
+        worker.give(following)
+    yield piece[1], result
 
 
-def _end_with_parent() -> None:
-    """End when the process ends that started this one, be it killed."""
+class _Worker(Generic[T, R]):
+    """One process, and the piece that it works on."""
+
+    def __init__(self, work: Callable[[T], R], piece: tuple[int, T]) -> None:
+        method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
+        context = cast("SpawnContext", get_context(method))
+        context.set_forkserver_preload(_LOADED)  # loaded once, and there in each process
+        self.line, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+        self._process.start()
+        theirs.close()
+        self.piece = piece
+        self.give(piece)
+
+    def give(self, piece: tuple[int, T]) -> None:
+        """Hand out the next piece; that the process has gone is told by its answer."""
+        self.piece = piece
+        try:
+            self.line.send(piece[1])
+        except OSError:
+            self._process.join()
+
+    def answer(self) -> tuple[R, BaseException | None]:
+        """The result, or what was raised in its place. Raises EOFError or OSError for a process that ended."""
+        return cast("tuple[R, BaseException | None]", self.line.recv())
+
+    def end(self) -> None:
+        """End the process; it has nothing that is not kept elsewhere."""
+        self.line.close()
+        self._process.kill()
+        self._process.join()
+
+
+def _serve(line: Connection, work: Callable[[Any], Any]) -> None:
+    """Work on piece after piece, until the line ends."""
     parent = parent_process()
     if parent is not None:
-        Thread(target=_wait_for, args=(parent.sentinel,), daemon=True).start()
+        Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+    while True:
+        try:
+            piece = line.recv()
+        except EOFError:
+            return
+        try:
+            line.send((work(piece), None))
+        except Exception as fault:  # noqa: BLE001 - it is raised where the work was asked for
+            line.send((None, fault))
 
 
-def _wait_for(sentinel: int) -> None:
-    connection.wait([sentinel])
+def _end_with(sentinel: int) -> None:
+    """End when the process ends that started this one, be it killed."""
+    wait([sentinel])
     os._exit(1)
