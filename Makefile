@@ -66,13 +66,14 @@ test-deep: $(VENV)/.dev ## a million generated conversations, in shards of 20,00
 
 test-doors: .venv-doors/.installed .venv-litellm/.installed .node/.installed ## agents, gateways and frameworks as they are installed; in environments of their own
 	.venv-litellm/bin/python -m pytest $(DOORS) tests/clients/litellm_calls.py
-	.venv-doors/bin/python -m pytest $(DOORS) tests/clients/agents.py
+	.venv-doors/bin/python -m pytest $(DOORS) tests/clients/agents.py tests/clients/claude_counts.py
 
 DOORS := -p no:cacheprovider -o filterwarnings=default::UserWarning
 
 .venv-doors/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-doors
 	.venv-doors/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy,mcp,langchain,openai,anthropic,gemini]' langchain-openai pytest hypothesis
+	.venv-doors/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python ctok regex
 	@touch $@
 
 .venv-litellm/.installed: pyproject.toml # which pins older packages of the vendors

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Accuracy, TokenCounter
 from holdfast.kernel.registry import Registry
 
@@ -48,6 +48,17 @@ _SOONER = Registry(
     },
 )
 """Counters of the extra ``bpe`` with the same counts, used if it is installed."""
+
+_OWN = Registry(
+    noun="vocabulary of a vendor's",
+    group="",
+    table={
+        "claude_3": "holdfast.tokens.claude:CLAUDE_3",
+        "claude_4.7": "holdfast.tokens.claude:CLAUDE_4_7",
+        "claude_4.8": "holdfast.tokens.claude:CLAUDE_4_8",
+    },
+)
+"""Counters of the extra ``claude``, used for its models if it is installed."""
 
 _ESTIMATE_ERROR = 0.1
 _DIGITS = 15  # the longest number of tokens
@@ -88,6 +99,9 @@ def _named(name: str) -> TokenCounter:
             )
         return Fixed(int(number))
     family = family_of(name)
+    if family.own:
+        with suppress(MissingExtraError):
+            return _counter(_OWN.load(family.own))
     if family.accuracy.kind == "unknown":
         with suppress(ConfigError):
             return _counter(COUNTERS.load(name))  # a counter of another package

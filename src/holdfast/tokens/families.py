@@ -9,7 +9,7 @@ fits by the true one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.kernel.ports import Accuracy
 
@@ -31,16 +31,20 @@ class Family:
 
     vocabulary: str
     accuracy: Accuracy
+    own: str = ""
+    """The counter of the models' own vocabulary, used if its package is installed."""
 
 
-def _approximate(vocabulary: str, error: float) -> Family:
-    return Family(vocabulary, Accuracy("approximate", error))
+def _approximate(vocabulary: str, error: float, own: str = "") -> Family:
+    return Family(vocabulary, Accuracy("approximate", error), own)
 
 
-_OLDER_CLAUDE = _approximate("cl100k_base", 0.25)  # documented: 20 to 30 % more than cl100k
+# documented: 20 to 30 % more than cl100k
+_OLDER_CLAUDE = _approximate("cl100k_base", 0.25, "claude_3")
 # "approximately 30 percent more tokens than on earlier models" (Anthropic, Token counting): 1.3 /
 # 0.75 = 1 / 0.58
-_NEWER_CLAUDE = _approximate("cl100k_base", 0.42)
+_CLAUDE_4_7 = _approximate("cl100k_base", 0.42, "claude_4.7")
+_NEWER_CLAUDE = _approximate("cl100k_base", 0.42, "claude_4.8")
 _LARGE = _approximate("o200k_base", 0.2)  # 128,000 tokens and more, made for many languages
 _SMALL = _approximate(
     "cl100k_base", 0.2
@@ -73,6 +77,7 @@ _OPENAI_SHORT: tuple[tuple[str, Family], ...] = (
 """Names that are too short to be searched inside other names."""
 
 _OTHERS: tuple[tuple[str, Family], ...] = (
+    (r"claude-(?:[a-z]+-)?4[.-]7(?!\d)", _CLAUDE_4_7),
     (r"claude-(?:[a-z]+-)?(?:4[.-][7-9]|[5-9])(?!\d)|claude-mythos", _NEWER_CLAUDE),
     (r"claude|anthropic", _OLDER_CLAUDE),
     (
@@ -128,7 +133,7 @@ def family_of(model: str | None) -> Family:
     for pattern, family in _OTHERS + _OPENAI:
         if re.search(rf"(?<![a-z0-9])(?:{pattern})", model.lower()):
             accuracy = Accuracy("approximate", family.accuracy.error or 0.05)
-            return _hosted(model, Family(family.vocabulary, accuracy))
+            return _hosted(model, replace(family, accuracy=accuracy))
     if _OPEN_HOSTS.match(model.strip().lower()):
         return _SMALL
     return Family("cl100k_base", Accuracy("unknown"))
