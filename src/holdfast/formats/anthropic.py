@@ -30,15 +30,15 @@ from .asides import unread
 from .paths import Located, Path
 from .payloads import (
     body_of,
+    content_at,
     data_of,
     fields_of,
+    id_at,
     is_address,
     joined,
     object_at,
-    objects_at,
     objects_in,
     objects_of,
-    refuse,
     schemas,
     text_at,
     unknown,
@@ -202,17 +202,13 @@ class Bedrock(Anthropic):
 
 
 def _content(holder: Mapping[str, Any], field: str, place: str, path: Path) -> Located:
-    content = holder.get(field)
-    if isinstance(content, str):
-        yield Text(content), path
-        return
-    if content is not None and not is_list(content):
-        refuse(content, f"{place}.{field}", "give text or a list of blocks")
-    for k, block in objects_at(holder, field, place):
-        kind = block.get("type")
-        reader = _READERS.get(kind) if isinstance(kind, str) else None
-        here, there = (*path, k), f"{place}.{field}[{k}]"
-        yield reader(block, there, here) if reader else (unknown(block, there), here)
+    return content_at(holder, field, place, path, _block, "give text or a list of blocks")
+
+
+def _block(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
+    kind = block.get("type")
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    return reader(block, place, path) if reader else (unknown(block, place), path)
 
 
 def _beside(holder: Mapping[str, Any], taken: frozenset[str]) -> Iterator[str]:
@@ -247,11 +243,8 @@ def _document(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, P
 
 
 def _media(kind: MediaKind, source: Mapping[str, Any], place: str) -> Media:
-    value = next(
-        (text_at(source, field, place) for field in ("data", "url", "file_id") if field in source),
-        "",
-    )
-    return Media(kind, text_at(source, "media_type", place), value)
+    field = next((name for name in ("data", "url", "file_id") if name in source), "data")
+    return Media(kind, text_at(source, "media_type", place), text_at(source, field, place))
 
 
 def _medium(media: Media) -> Mapping[str, Any]:
@@ -266,10 +259,8 @@ def _medium(media: Media) -> Mapping[str, Any]:
 
 
 def _thinking(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
-    return Reasoning(text_at(block, "thinking", place), signed=bool(block.get("signature"))), (
-        *path,
-        "thinking",
-    )
+    thinking = Reasoning(text_at(block, "thinking", place), signed=bool(block.get("signature")))
+    return thinking, (*path, "thinking")
 
 
 def _redacted(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
@@ -279,10 +270,8 @@ def _redacted(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, P
 def _tool_use(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
     given = block.get("input")
     arguments = given if isinstance(given, str) else compact(given or {}, f"{place}.input")
-    return ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments), (
-        *path,
-        "input",
-    )
+    call = ToolCall(_id(block, "id", place), text_at(block, "name", place), arguments)
+    return call, (*path, "input")
 
 
 def _tool_result(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
@@ -292,13 +281,7 @@ def _tool_result(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part
 
 
 def _id(block: Mapping[str, Any], field: str, place: str) -> str:
-    value = text_at(block, field, place)
-    if not value:
-        advice = "a call and its result name the same id"
-        raise FormatError(
-            f'the {block.get("type")} block has no "{field}"', place=place, advice=advice
-        )
-    return value
+    return id_at(block, field, place, f"the {block.get('type')} block")
 
 
 _READERS = {

@@ -8,7 +8,7 @@ label or of a field's name, which no vendor's ids, kinds and names exceed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .values import is_list, is_object
 
@@ -67,3 +67,14 @@ def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
                 field in _LABELS and type(value) is str and len(value) <= LABEL
             ):  # most are such
                 yield from said(value, field)
+
+
+def unread_in(content: object, taken: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    """The texts beside what was read of the parts of a content.
+
+    ``taken`` gives, for each type of part that is understood, the fields that were read.
+    """
+    for part in content if is_list(content) else ():
+        kind = part.get("type")
+        if isinstance(kind, str) and kind in taken:
+            yield from unread(part, taken[kind])

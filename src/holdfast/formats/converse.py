@@ -11,7 +11,6 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
@@ -29,7 +28,9 @@ from .asides import unread
 from .paths import Located, Path
 from .payloads import (
     body_of,
+    content_at,
     data_of,
+    id_at,
     joined,
     object_at,
     objects_at,
@@ -113,12 +114,8 @@ class Converse(BlockWire):
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
         """The blocks in their order; a text alone is one block."""
-        content = message.get("content")
-        if isinstance(content, str):
-            yield Text(content), ("content",)
-            return
-        for k, block in objects_at(message, "content", place):
-            yield _block(block, f"{place}.content[{k}]", ("content", k))
+        advice = "give text or a list of blocks"
+        return content_at(message, "content", place, ("content",), _block, advice)
 
     def alone(self, block: Mapping[str, Any]) -> str | None:
         """The text of a block that has nothing beside it."""
@@ -169,14 +166,12 @@ def _block(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path
     if "text" in block:
         return Text(text_at(block, "text", place)), (*path, "text")
     if "toolUse" in block:
-        call = object_at(block, "toolUse", place)
-        there = f"{place}.toolUse"
+        call, there = object_at(block, "toolUse", place), f"{place}.toolUse"
         arguments = compact(call.get("input") or {}, f"{there}.input")
         part = ToolCall(_id(call, there), text_at(call, "name", there), arguments)
         return part, (*path, "toolUse", "input")
     if "toolResult" in block:
-        result = object_at(block, "toolResult", place)
-        there = f"{place}.toolResult"
+        result, there = object_at(block, "toolResult", place), f"{place}.toolResult"
         text, media = joined(_inner(result, there))
         failed = result.get("status") == "error"
         return ToolResult(_id(result, there), text, media, failed), (*path, "toolResult", "content")
@@ -202,11 +197,7 @@ def _inner(result: Mapping[str, Any], place: str) -> Iterator[Part]:
 
 
 def _id(held: Mapping[str, Any], place: str) -> str:
-    value = text_at(held, "toolUseId", place)
-    if not value:
-        advice = "a call and its result name the same id"
-        raise FormatError('there is no "toolUseId"', place=place, advice=advice)
-    return value
+    return id_at(held, "toolUseId", place, "the block")
 
 
 def _media(held: Mapping[str, Any], kind: MediaKind) -> Media:

@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
 
-from .asides import LABEL, unread
+from .asides import LABEL, unread, unread_in
 from .paths import Located, Path
 from .payloads import (
     ROLES,
     body_of,
+    content_at,
     fields_of,
+    id_at,
     joined,
     kinds_of,
     object_at,
     objects_at,
     objects_of,
-    refuse,
     schemas,
     text_at,
     unknown,
@@ -166,11 +166,7 @@ class OpenAIChat(ObjectWire):
         yield from unread(message, SPOKEN if is_result else _READ)
         if not is_result and message.get("reasoning") and message.get("reasoning_content"):
             yield message["reasoning"]  # only one of them is a part
-        content = message.get("content")
-        for item in content if is_list(content) else ():
-            kind = item.get("type")
-            if isinstance(kind, str) and kind in _PARTS:
-                yield from unread(item, _PARTS[kind])
+        yield from unread_in(message.get("content"), _PARTS)
         if is_result:
             return
         for call in message.get("tool_calls") or ():
@@ -218,64 +214,38 @@ def _function_schemas(tools: object) -> bool:
 
 def _result(message: Mapping[str, Any], place: str) -> ToolResult:
     old = message["role"] == "function"
-    field = "name" if old else "tool_call_id"
-    call_id = text_at(message, field, place)
-    if not call_id:
-        advice = (
-            f"give the {'name' if old else 'id'} of the call that it answers, or format='plain'"
-        )
-        raise FormatError(f'the tool result has no "{field}"', place=place, advice=advice)
+    field, what = ("name", "name") if old else ("tool_call_id", "id")
+    advice = f"give the {what} of the call that it answers, or format='plain'"
+    call_id = id_at(message, field, place, "the tool result", advice)
     text, media = joined(part for part, _ in _content(message, place))
     return ToolResult(FUNCTION_ID + call_id if old else call_id, text, media)
 
 
 def _content(message: Mapping[str, Any], place: str) -> Located:
-    content = message.get("content")
-    if content is None:
-        return
-    if isinstance(content, str):
-        yield Text(content), ("content",)
-        return
-    if not is_list(content):
-        refuse(content, f"{place}.content", "give text, null or a list of parts")
-    for k, item in objects_at(message, "content", place):
-        yield _part(item, f"{place}.content[{k}]", ("content", k))
+    advice = "give text, null or a list of parts"
+    return content_at(message, "content", place, ("content",), _part, advice)
 
 
 def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
     kind = item.get("type")
-    if kind == "text":
-        return Text(text_at(item, "text", place)), (*path, "text")
-    if kind == "refusal":
-        return Text(text_at(item, "refusal", place)), (*path, "refusal")
+    if kind in ("text", "refusal"):
+        return Text(text_at(item, kind, place)), (*path, kind)
+    if kind == "image_url" and isinstance(item.get(kind), str):
+        return Media("image", source=item[kind]), path
+    if kind not in _PARTS:
+        return unknown(item, place), path
+    held, there = object_at(item, kind, place), f"{place}.{kind}"
     if kind == "image_url":
-        image = item.get("image_url")
-        if isinstance(image, str):
-            return Media("image", source=image), path
-        image = object_at(item, "image_url", place)
-        source = text_at(image, "url", f"{place}.image_url")
-        return Media(
-            "image", source=source, detail=text_at(image, "detail", f"{place}.image_url")
-        ), path
+        source, detail = text_at(held, "url", there), text_at(held, "detail", there)
+        return Media("image", source=source, detail=detail), path
     if kind == "input_audio":
-        audio = object_at(item, "input_audio", place)
-        media_type = text_at(audio, "format", f"{place}.input_audio")
-        return Media("audio", media_type, text_at(audio, "data", f"{place}.input_audio")), path
-    if kind == "file":
-        file = object_at(item, "file", place)
-        source = text_at(file, "file_data", f"{place}.file") or text_at(
-            file, "file_id", f"{place}.file"
-        )
-        return Media("document", source=source), path
-    return unknown(item, place), path
+        return Media("audio", text_at(held, "format", there), text_at(held, "data", there)), path
+    source = text_at(held, "file_data", there) or text_at(held, "file_id", there)
+    return Media("document", source=source), path
 
 
 def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
-    call_id = text_at(call, "id", place)
-    if not call_id:
-        raise FormatError(
-            'the tool call has no "id"', place=place, advice="give the id that its result names"
-        )
+    call_id = id_at(call, "id", place, "the tool call", "give the id that its result names")
     kind, field = _kind(call)
     name, arguments = _function(object_at(call, kind, place), field, f"{place}.{kind}")
     return ToolCall(call_id, name, arguments), (*path, kind, field)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rule
 from holdfast.kernel.messages import (
     Media,
@@ -27,10 +26,12 @@ from holdfast.kernel.messages import (
 from holdfast.kernel.transcript import Transcript
 from holdfast.result import listed
 
-from .asides import unread
+from .asides import unread, unread_in
 from .paths import Located, Path
 from .payloads import (
     body_of,
+    content_at,
+    id_at,
     joined,
     object_at,
     objects_at,
@@ -189,8 +190,10 @@ class OpenAIResponses(ObjectWire):
         """Namespaces of calls, reasoning that is encrypted, and whatever else stands beside what is read."""
         kind = message.get("type")
         if kind not in (None, "message"):
-            return unread(message, _read_of(str(kind), message))
-        return _beside_content(message)
+            yield from unread(message, _read_of(str(kind), message))
+        else:
+            yield from unread(message, SPOKEN)
+            yield from unread_in(message.get("content"), _PARTS)
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
         """The part of a call or an output, or the one text of a message: most items are these."""
@@ -232,15 +235,6 @@ def _read_of(kind: str, item: Mapping[str, Any]) -> frozenset[str]:
     return _REASONED if kind == "reasoning" else frozenset(item)
 
 
-def _beside_content(message: Mapping[str, Any]) -> Iterator[str]:
-    yield from unread(message, SPOKEN)
-    content = message.get("content")
-    for part in content if is_list(content) else ():
-        kind = part.get("type")
-        if isinstance(kind, str) and kind in _PARTS:
-            yield from unread(part, _PARTS[kind])
-
-
 def _item(item: Mapping[str, Any], kind: str, place: str) -> tuple[Part, Path]:
     if kind in CALLS:
         field = CALLS[kind]
@@ -260,11 +254,9 @@ def _item(item: Mapping[str, Any], kind: str, place: str) -> tuple[Part, Path]:
 
 
 def _call_id(item: Mapping[str, Any], place: str) -> str:
-    value = text_at(item, "call_id", place) or text_at(item, "id", place)
-    if not value:
-        advice = "a call and its output name the same call_id"
-        raise FormatError(f'the {item["type"]} has no "call_id"', place=place, advice=advice)
-    return value
+    advice = "a call and its output name the same call_id"
+    field = "call_id" if item.get("call_id") or not item.get("id") else "id"
+    return id_at(item, field, place, f"the {item['type']}", advice)
 
 
 def _output(item: Mapping[str, Any], place: str) -> Located:
@@ -281,16 +273,7 @@ def _output(item: Mapping[str, Any], place: str) -> Located:
 
 
 def _content(message: Mapping[str, Any], place: str, field: str = "content") -> Located:
-    content = message.get(field)
-    if content is None:
-        return
-    if isinstance(content, str):
-        yield Text(content), (field,)
-        return
-    if not is_list(content):
-        refuse(content, f"{place}.{field}", "give text or a list of parts")
-    for k, part in objects_at(message, field, place):
-        yield _part(part, f"{place}.{field}[{k}]", (field, k))
+    return content_at(message, field, place, (field,), _part, "give text or a list of parts")
 
 
 def _part(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
@@ -304,8 +287,7 @@ def _part(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
         source = text_at(part, "image_url", place) or text_at(part, "file_id", place)
         return Media("image", source=source, detail=text_at(part, "detail", place)), path
     if kind == "input_audio":
-        audio = object_at(part, "input_audio", place)
-        there = f"{place}.input_audio"
+        audio, there = object_at(part, kind, place), f"{place}.{kind}"
         return Media("audio", text_at(audio, "format", there), text_at(audio, "data", there)), path
     sources = (text_at(part, field, place) for field in ("file_data", "file_url", "file_id"))
     return Media("document", source=next(filter(None, sources), "")), path

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from holdfast.kernel.errors import FormatError
-from holdfast.kernel.messages import Media, Opaque, Part, Role
+from holdfast.kernel.messages import Media, Opaque, Part, Role, Text
 
+from .paths import Located, Path
 from .values import compact, is_list, is_object
 
 MESSAGES = "messages"
@@ -175,6 +176,42 @@ def objects_at(
         if not is_object(item):
             refuse(item, f"{place}.{field}[{k}]", "give an object")
         yield k, item
+
+
+def id_at(
+    holder: Mapping[str, Any],
+    field: str,
+    place: str,
+    owner: str,
+    advice: str = "a call and its result name the same id",
+) -> str:
+    """The id in this field. Raises FormatError if ``owner``, as the error calls it, has none."""
+    value = text_at(holder, field, place)
+    if not value:
+        raise FormatError(f'{owner} has no "{field}"', place=place, advice=advice)
+    return value
+
+
+PartReader = Callable[[Mapping[str, Any], str, Path], tuple[Part, Path]]
+"""From an object in a list, its place for errors and its path to the part and the path of its
+text."""
+
+
+def content_at(
+    holder: Mapping[str, Any], field: str, place: str, path: Path, read: PartReader, advice: str
+) -> Located:
+    """The parts of a content that is one text or a list of objects, which ``read`` reads.
+
+    Raises FormatError, with the advice, for a content of another type.
+    """
+    content = holder.get(field)
+    if isinstance(content, str):
+        yield Text(content), path
+        return
+    if content is not None and not is_list(content):
+        refuse(content, f"{place}.{field}", advice)
+    for k, item in objects_at(holder, field, place):
+        yield read(item, f"{place}.{field}[{k}]", (*path, k))
 
 
 def is_address(source: str) -> bool:
