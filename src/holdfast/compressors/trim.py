@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -26,16 +26,18 @@ from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolR
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.fit import head_tail, water_level
 
-# a text longer than the target divided by this loses of its middle before anything goes for it
-_OVERSIZE = 2
-# in parts of this size of the target, so that what was sent before stays the same for a while
-_STEPS = 16
-# what must stay leaves the target divided by this to older messages, where there are any
-_HISTORY = 4
-_FLOOR = 8  # while something else can go, no text is clamped below the target divided by this,
-_LEAST = 64  # nor below these tokens;
+Place = tuple[int, int]
+"""A message and a part of it."""
+
+# Shares of the target, as divisors: found by trying on recorded conversations.
+_OVERSIZE = 2  # a longer message loses its middle before anything is dropped for it
+_STEPS = 16  # its length is a multiple of this share, so that it seldom changes between calls
+_HISTORY = 4  # left to older messages by what must stay
+_FLOOR = 8  # no text is clamped below this share while something else can go,
+# Tokens.
+_LEAST = 64  # nor below these;
+_LAST = 16  # a mark and a few words: what is left of a text if the budget cannot be met
 _SHORT = 4  # a value among arguments that takes no more stays: a mark in quotes takes as much
-_LAST = 16  # nor below these when the budget cannot be met anyway: a marker and a few words
 
 _MIDDLE = "too long for the budget: its middle is left out"
 _WORDS = "the words of a user are too long for the budget: their middle is left out"
@@ -43,33 +45,32 @@ _WORDS = "the words of a user are too long for the budget: their middle is left 
 
 @dataclass(frozen=True, slots=True)
 class Trim(Configured):
-    """Drop the oldest messages until the target is met, then shorten what must stay but is too long.
+    """Drop the oldest messages until the target is met, then shorten what must stay.
 
-    System messages, pins and the newest message with its open exchange always stay; what the
-    profile prefers and a summary of what has left stay while the rest can be clamped. What a user
-    said is never clamped unless ``clamp_users`` or ``clamp_users_last`` asks for it. Summaries, and
-    what calls say that were answered, are clamped where nothing else but a user's words can give
-    way: arguments stay a JSON object with the same keys.
+    System messages, pins and the newest message with its open exchange always stay. What the
+    profile prefers, and a summary of dropped messages, stay while the rest can be clamped. Words
+    of users are clamped only with ``clamp_users`` or ``clamp_users_last``. Summaries and the
+    arguments of answered calls are clamped when nothing else but words of users is left; arguments
+    stay a JSON object with the same keys.
     """
 
     keep_recent: int = 0
-    """The newest messages (system messages not counted) that stay whatever the budget."""
+    """The newest messages, system messages not counted, that stay whatever the budget."""
 
     only_when_last_is_user: bool = False
     """Whether a conversation that does not end with a user's message is left alone."""
 
     threshold: Share | None = None
-    """Aim at this many tokens, or this share of the budget, instead of at the target."""
+    """Tokens, or share of the budget, to aim at in place of the target."""
 
     clamp: bool = True
-    """Whether tool results and assistant texts that are too long for the budget lose their
-    middle."""
+    """Whether tool results and texts of the assistant that are too long lose their middle."""
 
     clamp_users: bool = False
-    """Whether user messages may lose their middle too."""
+    """Whether messages of users may lose their middle too."""
 
     clamp_users_last: bool = False
-    """Whether they may where nothing else can give way any more; the profiles ask for that."""
+    """Whether they may when nothing else can give way; the profiles set this."""
 
     name = "trim"
 
@@ -78,109 +79,22 @@ class Trim(Configured):
         if self.only_when_last_is_user and not ends_with_user(transcript):
             return Plan.skip("last_is_not_user", NOT_ENDED)
         target = allowance.target if self.threshold is None else allowance.share(self.threshold)
-        work = _Work(transcript, allowance, target)
+        work = _Work(self, transcript, allowance, target)
         if work.excess <= 0:
             return Plan.skip("within_budget", "it fits already")
-        firm = transcript.protected.union(newest(transcript, self.keep_recent))
-        self._fit(work, firm, firm | preferred(transcript))
+        work.fit(transcript.protected.union(newest(transcript, self.keep_recent)))
         edits = work.edits()
         if not edits:
             return Plan.skip("nothing_may_go", "everything that is there must stay")
-        detail = (
-            _WORDS
-            if any(isinstance(edit, Replace) and edit.reason == _WORDS for edit in edits)
-            else ""
-        )
-        return Plan(edits, reason="trimmed", detail=detail)
-
-    def _fit(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
-        """What costs least first.
-
-        The middle of what is oversize, the oldest, the middle of what stays, the preferred, the
-        middle of all.
-        """
-        floor = max(_LEAST, work.target // _FLOOR)
-        oversize = self._clampable(work.transcript, work.oversize)
-        half, step = work.target // _OVERSIZE, max(1, work.target // _STEPS)
-        work.clamp(oversize, work.staying, work.target, max(floor, half), step)
-        work.clamp(
-            self._clampable(work.transcript, kept), kept, work.room_beside_history(kept), floor
-        )
-        work.drop_oldest(kept)
-        if work.excess > 0:
-            work.clamp(
-                self._clampable(work.transcript, work.staying), work.staying, work.target, floor
-            )
-        if work.excess <= 0:
-            return
-        self._drop_preferred(work, firm, kept)
-        everything = self._clampable(
-            work.transcript, work.staying, last=True, users=self.clamp_users_last
-        )
-        least = 1 if work.shortest(everything, 1) <= work.target else _LAST
-        for parts in (self._clampable(work.transcript, work.staying, last=True), everything):
-            while work.excess > 0 and work.clamp(parts, work.staying, work.target, least):
-                # once, but for counters whose counts of parts do not add up to that of their
-                # message
-                pass
-
-    def _drop_preferred(self, work: _Work, firm: frozenset[int], kept: frozenset[int]) -> None:
-        """Drop the oldest of what is preferred, until the rest can be clamped to the target."""
-        transcript = work.transcript
-        for i in sorted(kept - firm):
-            parts = self._clampable(
-                transcript, work.staying, last=True, users=self.clamp_users_last
-            )
-            if work.shortest(parts, _LAST) <= work.target:
-                return
-            kept -= {i}
-            if firm.isdisjoint(unit_of(transcript, i)):
-                work.going = legal(transcript, work.going.union(unit_of(transcript, i)), kept)
-
-    def _clampable(
-        self,
-        transcript: Transcript,
-        among: AbstractSet[int],
-        *,
-        last: bool = False,
-        users: bool = False,
-    ) -> dict[tuple[int, int], Part]:
-        """(message, part) -> the part, for every text of these messages that may lose its middle.
-
-        At ``last`` also summaries of what has left, and what calls that were answered say.
-        """
-        found: dict[tuple[int, int], Part] = {}
-        for i in among if self.clamp else ():
-            message = transcript.messages[i]
-            summary = self._is_summary(transcript, i)
-            if i in transcript.pinned or message.role == "system" or (summary and not last):
-                continue
-            answered = _answered(transcript, i) if last and message.calls else ()
-            for at, part in enumerate(message.parts):
-                if isinstance(part, ToolCall):
-                    if part.id in answered and brief(part.arguments, 0, len):
-                        found[i, at] = part
-                elif isinstance(part, ToolResult) or (
-                    isinstance(part, Text) and (summary or users or self._may_clamp(message))
-                ):
-                    found[i, at] = part
-        return found
-
-    def _is_summary(self, transcript: Transcript, i: int) -> bool:
-        """Whether it is a summary of what has left: cut short it would be none.
-
-        As the newest it must give way.
-        """
-        return i not in transcript.newest and body_of(transcript.messages[i]) is not None
-
-    def _may_clamp(self, message: Message) -> bool:
-        return message.role != "user" or self.clamp_users
+        clamps_words = any(isinstance(edit, Replace) and edit.reason == _WORDS for edit in edits)
+        return Plan(edits, reason="trimmed", detail=_WORDS if clamps_words else "")
 
 
 @dataclass(slots=True)
 class _Work:
     """What has been decided so far, and how far it is from the target."""
 
+    knobs: Trim
     transcript: Transcript
     allowance: Allowance
     target: int
@@ -188,9 +102,9 @@ class _Work:
     overhead: int = field(init=False)
     going: set[int] = field(default_factory=set[int])
     clamped: dict[int, dict[int, str]] = field(default_factory=dict[int, dict[int, str]])
-    """Message -> part -> what is left of its text."""
-    frames: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
-    """Tokens of a call's arguments that say nothing: brackets and keys."""
+    """From message and part to what is left of the text."""
+    frames: dict[Place, int] = field(default_factory=dict[Place, int])
+    """Tokens of the brackets and keys in the arguments of a call."""
 
     def __post_init__(self) -> None:
         self.sizes = list(self.allowance.meter.sizes(self.transcript))
@@ -199,42 +113,92 @@ class _Work:
     @property
     def excess(self) -> int:
         """Tokens over the target."""
-        return (
-            self.overhead + sum(self.sizes) - sum(self.sizes[i] for i in self.going) - self.target
-        )
-
-    def room_beside_history(self, kept: AbstractSet[int]) -> int:
-        """What the messages that must stay may take, so that some history stays beside them."""
-        history = sum(size for i, size in enumerate(self.sizes) if i not in kept)
-        return self.target - min(self.target // _HISTORY, history)
+        gone = sum(self.sizes[i] for i in self.going)
+        return self.overhead + sum(self.sizes) - gone - self.target
 
     @property
     def staying(self) -> frozenset[int]:
         """What has not been dropped so far."""
         return frozenset(range(len(self.sizes))) - self.going
 
-    @property
-    def oversize(self) -> frozenset[int]:
-        """Messages longer than what one text may take."""
-        return frozenset(i for i, size in enumerate(self.sizes) if size > self.target // _OVERSIZE)
+    def fit(self, firm: frozenset[int]) -> None:
+        """Give up what costs least first; ``firm`` messages are never dropped.
 
-    def shortest(self, parts: Mapping[tuple[int, int], Part], level: int) -> int:
-        """Tokens of what stays if each of these parts had so many at most."""
+        In order: the middle of oversize messages, the middle of what is to stay, the oldest
+        messages, the middle of what has stayed, preferred messages, and at last the middle of
+        everything.
+        """
+        kept = firm | preferred(self.transcript)
+        floor, half = max(_LEAST, self.target // _FLOOR), self.target // _OVERSIZE
+        oversize = self.clampable(i for i, size in enumerate(self.sizes) if size > half)
+        step = max(1, self.target // _STEPS)
+        self.clamp(oversize, self.staying, self.target, max(floor, half), step)
+        history = sum(size for i, size in enumerate(self.sizes) if i not in kept)
+        room = self.target - min(self.target // _HISTORY, history)
+        self.clamp(self.clampable(kept), kept, room, floor)
+        self.drop_oldest(kept)
+        if self.excess > 0:
+            self.clamp(self.clampable(self.staying), self.staying, self.target, floor)
+        if self.excess <= 0:
+            return
+        self.drop_preferred(firm, kept)
+        everything = self.everything()
+        least = 1 if self.shortest(everything, 1) <= self.target else _LAST
+        for parts in (self.clampable(self.staying, last=True), everything):
+            # More than once only if counts of parts do not add up to the count of their message.
+            while self.excess > 0 and self.clamp(parts, self.staying, self.target, least):
+                pass
+
+    def clampable(
+        self, among: Iterable[int], *, last: bool = False, users: bool = False
+    ) -> dict[Place, Part]:
+        """The parts of these messages that may lose their middle.
+
+        ``last`` adds summaries and the arguments of calls that were answered, ``users`` the words
+        of users. A summary is not cut short before, for then it would be none; as the newest
+        message it must give way like any other.
+        """
+        found: dict[Place, Part] = {}
+        transcript = self.transcript
+        for i in among if self.knobs.clamp else ():
+            message = transcript.messages[i]
+            summary = i not in transcript.newest and body_of(message) is not None
+            if i in transcript.pinned or message.role == "system" or (summary and not last):
+                continue
+            answered = self._answered(i) if last and message.calls else ()
+            may_cut = summary or users or message.role != "user" or self.knobs.clamp_users
+            for at, part in enumerate(message.parts):
+                if isinstance(part, ToolCall):
+                    may_go = part.id in answered and bool(brief(part.arguments, 0, len))
+                else:
+                    may_go = isinstance(part, ToolResult) or (may_cut and isinstance(part, Text))
+                if may_go:
+                    found[i, at] = part
+        return found
+
+    def everything(self) -> dict[Place, Part]:
+        """The parts that may lose their middle when nothing else can give way."""
+        return self.clampable(self.staying, last=True, users=self.knobs.clamp_users_last)
+
+    def _answered(self, i: int) -> set[str]:
+        """The ids of the calls with results in the exchange of a message."""
+        unit = unit_of(self.transcript, i)
+        return {result.call_id for n in unit for result in self.transcript.messages[n].results}
+
+    def shortest(self, parts: Mapping[Place, Part], level: int) -> int:
+        """Tokens of what stays if each of these parts had at most ``level``."""
         saved = [max(0, self._length(at, part) - level) for at, part in parts.items()]
         return self.excess + self.target - sum(saved)
 
     def drop_oldest(self, kept: AbstractSet[int]) -> None:
         """Drop the oldest units that are not kept until the target is met.
 
-        The oldest may have to come back, where the next may not be the first: then more is asked
-        for.
+        A rule may bring the oldest back, because the message after it may not be the first. Then
+        twice as much is asked for.
         """
         left = [0 if i in self.going else size for i, size in enumerate(self.sizes)]
-        gone, wanted, most = (
-            self.going,
-            self.excess,
-            sum(size for i, size in enumerate(left) if i not in kept),
-        )
+        most = sum(size for i, size in enumerate(left) if i not in kept)
+        gone, wanted = self.going, self.excess
         while self.excess > 0:
             more = oldest_first(self.transcript, left, wanted, kept)
             self.going = legal(self.transcript, gone | more, kept)
@@ -242,61 +206,69 @@ class _Work:
                 break
             wanted *= 2
 
+    def drop_preferred(self, firm: frozenset[int], kept: frozenset[int]) -> None:
+        """Drop the oldest preferred messages until the rest can be clamped to the target."""
+        for i in sorted(kept - firm):
+            if self.shortest(self.everything(), _LAST) <= self.target:
+                return
+            kept -= {i}
+            unit = unit_of(self.transcript, i)
+            if firm.isdisjoint(unit):
+                self.going = legal(self.transcript, self.going.union(unit), kept)
+
     def clamp(
         self,
-        parts: Mapping[tuple[int, int], Part],
+        parts: Mapping[Place, Part],
         among: AbstractSet[int],
         room: int,
         floor: int,
         step: int = 1,
     ) -> bool:
-        """Clamp the longest parts to one length, ``floor`` or more, so that ``among`` fit.
+        """Clamp the longest parts to one length so that the messages ``among`` fit the room.
 
-        The length is a multiple of the ``step``, or the floor.
+        The length is a multiple of ``step``, and at least ``floor`` tokens. Returns whether a part
+        became shorter.
         """
         whole = self.overhead + sum(self.sizes[i] for i in among)
-        lengths = {at: self._length(at, part) for at, part in parts.items()}
-        if whole <= room or not lengths:
+        if whole <= room or not parts:
             return False
-        level = water_level(list(lengths.values()), room - whole + sum(lengths.values()))
-        return self.clamp_to(parts, max(level - level % step, floor))
-
-    def clamp_to(self, parts: Mapping[tuple[int, int], Part], level: int) -> bool:
-        """Clamp every part that is longer than the level, in tokens; whether one became shorter."""
+        lengths = [self._length(at, part) for at, part in parts.items()]
+        level = water_level(lengths, room - whole + sum(lengths))
+        level = max(level - level % step, floor)
         changed = {at[0] for at, part in parts.items() if self._shorten(at, part, level)}
         for i in changed:
-            self.sizes[i] = self.allowance.meter.message(
-                self.transcript.messages[i].saying(self.clamped[i])
-            )
+            now = self.transcript.messages[i].saying(self.clamped[i])
+            self.sizes[i] = self.allowance.meter.message(now)
         return bool(changed)
 
-    def _length(self, at: tuple[int, int], part: Part) -> int:
+    def _length(self, at: Place, part: Part) -> int:
+        """Tokens of a part that can be clamped, as it is now."""
         meter = self.allowance.meter
-        clamped = self.clamped.get(at[0], {}).get(at[1])
-        if isinstance(part, ToolCall):
-            return meter.text(clamped or part.arguments) - self._frame(at, part)
-        if clamped is not None:
-            return meter.text(clamped)
-        return meter.text(part.text) + sum(map(meter.media, _media(part)))
+        text = self.clamped.get(at[0], {}).get(at[1])
+        media = _media(part) if text is None else ()
+        if text is None:
+            text = part.arguments if isinstance(part, ToolCall) else part.text
+        return meter.text(text) + sum(map(meter.media, media)) - self._frame(at, part)
 
-    def _frame(self, at: tuple[int, int], call: ToolCall) -> int:
+    def _frame(self, at: Place, part: Part) -> int:
+        if not isinstance(part, ToolCall):
+            return 0
         if at not in self.frames:
             count = self.allowance.meter.text
-            self.frames[at] = count(brief(call.arguments, 0, count)) - 1
+            self.frames[at] = count(brief(part.arguments, 0, count)) - 1
         return self.frames[at]
 
-    def _shorten(self, at: tuple[int, int], part: Part, level: int) -> bool:
+    def _shorten(self, at: Place, part: Part, level: int) -> bool:
+        """Clamp the part if it is longer than the level; whether it became shorter."""
         length = self._length(at, part)
         if length <= level:
             return False
-        count, message, frame = self.allowance.meter.text, self.transcript.messages[at[0]], 0
+        count, frame = self.allowance.meter.text, self._frame(at, part)
         if isinstance(part, ToolCall):
-            frame = self._frame(at, part)
             text = brief(part.arguments, frame + level, count)
         else:
-            text = _briefer(message, level, count) or _clamped(
-                part, level, count, self.transcript.seal
-            )
+            message = self.transcript.messages[at[0]]
+            text = _clamped(message, part, level, count, self.transcript.seal)
         if count(text) - frame >= length:
             return False
         self.clamped.setdefault(at[0], {})[at[1]] = text
@@ -316,14 +288,18 @@ class _Work:
         return tuple(found)
 
 
-def _clamped(part: Part, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
-    """Beginning and end of the text.
+def _clamped(
+    message: Message, part: Part, level: int, count: Callable[[str], int], seal: Seal | None
+) -> str:
+    """Beginning and end of the text of a part, in about ``level`` tokens.
 
-    A line stands for the media of a result, which go with a change of its text.
-
-    No white space at the end: some vendors refuse it in the last message.
+    A summary is marked again, because it is recognised by its text. The media of a result go when
+    its text changes, and a line stands for them.
     """
-    media = _media(part)
+    body, media = body_of(message), _media(part)
+    if body is not None:
+        room = level - count(mark("", message.role))
+        return mark(_cut(body, room, count), message.role)
     if not media:
         return _shortened(part.text, level, count, seal)
     noun = "image" if all(medium.kind == "image" for medium in media) else "attachment"
@@ -333,23 +309,11 @@ def _clamped(part: Part, level: int, count: Callable[[str], int], seal: Seal | N
     return f"{text}\n{note}".lstrip("\n") if room >= 0 else "…"
 
 
-def _briefer(message: Message, level: int, count: Callable[[str], int]) -> str:
-    """A summary that says less, marked anew: it is known by what it says.
-
-    Empty for what is none.
-    """
-    body = body_of(message)
-    if body is None:
-        return ""
-    room = level - count(mark("", message.role))
-    return mark(_cut(body, room, count), message.role)
-
-
 def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
     """Beginning and end of the text.
 
-    The reference at its end stays whole or goes: half of one leads nowhere, and one alone says
-    nothing.
+    The reference at its end stays whole or goes: half of one cannot be resolved, and one alone
+    says nothing.
     """
     said, reference = parted(text, seal)
     if not reference:
@@ -363,8 +327,8 @@ def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | 
 def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
     """The JSON object of a call's arguments with its longest values clamped, under the same keys.
 
-    A value that is no text is clamped as the text that it is written as. Empty where there is no
-    object.
+    A value that is no text is clamped as the JSON text that it is written as. Empty if the
+    arguments are no JSON object, or an empty one.
     """
     try:
         found = parse(arguments)
@@ -377,14 +341,11 @@ def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
 
     def told(level: int) -> str:
         room = level if level > _SHORT else 0
-        return dump(
-            {
-                key: value
-                if lengths[key] <= level
-                else _cut(value if isinstance(value, str) else dump(value), room, count)
-                for key, value in values.items()
-            }
-        )
+        now = dict(values)
+        for key, value in values.items():
+            if lengths[key] > level:
+                now[key] = _cut(value if isinstance(value, str) else dump(value), room, count)
+        return dump(now)
 
     low, high = _SHORT, max(tokens, _SHORT)
     while low < high:
@@ -396,15 +357,11 @@ def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
     return told(low)
 
 
-def _answered(transcript: Transcript, i: int) -> set[str]:
-    """The ids of the calls with results in the exchange of a message."""
-    return {
-        result.call_id for n in unit_of(transcript, i) for result in transcript.messages[n].results
-    }
-
-
 def _cut(text: str, tokens: int, count: Callable[[str], int]) -> str:
-    """Beginning and end of the text, or the beginning alone, with a mark; where none fits, the mark."""
+    """Beginning and end of the text around a mark, or the mark alone if no more fits.
+
+    There is no white space at the end: some vendors refuse it in the last message.
+    """
     cut = head_tail(text, tokens, count) if tokens > 0 else ""
     return cut.rstrip() if "…" in cut or cut == text else "…"
 
