@@ -1,4 +1,4 @@
-from holdfast.compressors.writer import Task, _packed, quoted, written
+from holdfast.compressors.writer import WritingTask, _packed, quoted, written
 from holdfast.kernel.compressor import Attempt, Plan
 from holdfast.kernel.ports import All
 from tests.talks import planned_by
@@ -35,14 +35,16 @@ def noted(task, blocks, reply):
 
 
 def test_everything_goes_in_one_call_where_no_window_is_known():
-    plan, asked = noted(Task("summarize", 100, 0, words), ["a b", "c d"], lambda _: "Notes.")
+    plan, asked = noted(WritingTask("summarize", 100, 0, words), ["a b", "c d"], lambda _: "Notes.")
     assert plan.detail == "Notes."
     assert "a b\n\nc d" in asked[0].prompt
 
 
 def test_parts_are_read_together_and_merged_in_rounds():
     blocks = [quoted(f"message {n} " + "word " * 100) for n in range(60)]
-    plan, asked = noted(Task("summarize", 50, 1_000, words), blocks, lambda _: "Notes. " * 30)
+    plan, asked = noted(
+        WritingTask("summarize", 50, 1_000, words), blocks, lambda _: "Notes. " * 30
+    )
     assert all(words(request.prompt) <= 1_000 for request in asked)
     assert sum("Make one set of notes" in request.prompt for request in asked) > 1
     for n in range(60):

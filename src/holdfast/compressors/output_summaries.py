@@ -1,7 +1,4 @@
-"""Old tool outputs in a model's words, in the place of a placeholder or an excerpt.
-
-The original is kept.
-"""
+"""A model's summaries of old tool outputs, in place of a placeholder or an excerpt."""
 
 from __future__ import annotations
 
@@ -18,24 +15,14 @@ from holdfast.kernel.ports import Ask
 from holdfast.kernel.registry import Registry
 
 _TELLERS = Registry("teller", "tellers", {"output": "holdfast.compressors.writer:output_summary"})
-"""What writes and verifies is loaded where a model is asked: no clearing without one waits for
-it."""
+"""Loaded when a model is asked: clearing outputs without a model does not wait for it."""
 
-_BESIDE = 100  # tokens that the opening and the reference take at most: a longer text is no summary of ours
+_BESIDE = 100  # tokens that the opening and the reference take at most
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
 
 
-class OldOutput(NamedTuple):
-    """One output: the position of its message, its tool if that is known, and its tokens."""
-
-    position: int
-    tool: str
-    text: str
-    tokens: int
-
-
 class ToldOutput(NamedTuple):
-    """What stands in the place of an output, and the key of the original if it is kept."""
+    """What replaces an output, and the key of the original; the key is empty if it is not kept."""
 
     text: str
     key: str
@@ -43,12 +30,10 @@ class ToldOutput(NamedTuple):
 
 @dataclass(slots=True)
 class OutputSummaries:
-    """The summaries of one run, each of at most ``tokens``.
+    """The summaries of one run, each of at most ``tokens`` tokens.
 
-    After the first failure none are asked for any more.
-
-    What a summary says does not depend on the question in view, so that it is the same from call to
-    call.
+    After the first failure no more are asked for. A summary does not depend on the question in
+    view, so that it is the same from call to call.
     """
 
     tokens: int
@@ -56,7 +41,6 @@ class OutputSummaries:
     troubles: list[str] = field(default_factory=list[str], init=False)
     """What failed, the model or the store; none if nothing did."""
     _asks: bool = field(default=True, init=False)
-    _keeps: bool = field(default=True, init=False)
     _originals: WorkingStore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,50 +51,44 @@ class OutputSummaries:
         """Whether summaries are wanted, and there is a model that has not failed."""
         return bool(self.tokens and self.allowance.writer) and self._asks
 
-    def of(self, output: OldOutput, room: int) -> Generator[Ask[Any], Any, ToldOutput | None]:
-        """The output in a model's words, and the reference to it.
+    def of(
+        self, text: str, tokens: int, position: int, tool: str, room: int
+    ) -> Generator[Ask[Any], Any, ToldOutput | None]:
+        """A summary of the output with a reference to it, in at most ``room`` tokens.
 
-        None where there is no room for that.
+        ``tokens`` is the size of the text, ``position`` that of its message, ``tool`` empty if the
+        tool is not known. None if there is no room for a summary.
         """
-        by = f" of {output.tool}" if output.tool else ""
-        opening = f"[Summary of an old output{by}, {output.tokens:,} tokens]"
-        least = self.tokens + self.allowance.meter.text(opening)
-        if not self.may_ask or least >= output.tokens:
+        by = f" of {tool}" if tool else ""
+        opening = f"[Summary of an old output{by}, {tokens:,} tokens]"
+        count = self.allowance.meter.text
+        if not self.may_ask or self.tokens + count(opening) >= tokens:
             return None
         tell = cast(
             "Callable[..., Generator[Ask[Any], Any, tuple[str, str]]]", _TELLERS.load("output")
         )
-        allowance = self.allowance if self._keeps else replace(self.allowance, stored=False)
         try:
-            text, trouble = yield from tell(
-                output.text, output.position, output.tool, self.tokens, allowance
-            )
+            told, trouble = yield from tell(text, position, tool, self.tokens, self.allowance)
         except ModelError as fault:
             self._asks = False
-            self.troubles.append(
-                f"no more summaries were asked for: {' '.join(str(fault).split())}"
-            )
+            problem = " ".join(str(fault).split())
+            self.troubles.append(f"no more summaries were asked for: {problem}")
             return None
         if trouble:
-            self._keeps = False
+            self.allowance = replace(self.allowance, stored=False)
             self.troubles.append(trouble)
         worked = self._originals.works
-        key = yield from self._originals.save(output.text)
+        key = yield from self._originals.save(text)
         if worked and not self._originals.works:
             self.troubles.append(self._originals.trouble)
-        tool = self.allowance.recall_tool
-        told = f"{opening}\n{text}" + (
-            f"\n{note('text', output.tokens, key, tool=tool)}" if key else ""
-        )
-        return (
-            ToldOutput(told, key)
-            if self.allowance.meter.text(told) < min(room + 1, output.tokens)
-            else None
-        )
+        told = f"{opening}\n{told}"
+        if key:
+            told += f"\n{note('text', tokens, key, tool=self.allowance.recall_tool)}"
+        return ToldOutput(told, key) if count(told) < min(room + 1, tokens) else None
 
 
 def is_summary(text: str, tokens: int, most: int) -> bool:
-    """Whether the text of so many tokens is an old output in a model's words, which may take ``most``."""
+    """Whether a text of so many tokens is such a summary, of at most ``most`` tokens."""
     return (
         tokens <= most + _BESIDE
         and text.startswith("[Summary ")

@@ -1,7 +1,4 @@
-"""Clear old tool outputs: the calls stay, so that the model sees what it has done.
-
-The bulk goes.
-"""
+"""Clear old tool outputs; the calls stay, so that the model sees what it has done."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from holdfast.compressors.cuts import unit_of
 from holdfast.compressors.knobs import Configured
-from holdfast.compressors.output_summaries import OldOutput, OutputSummaries, is_summary
+from holdfast.compressors.output_summaries import OutputSummaries, is_summary
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Flow, Plan
 from holdfast.kernel.edits import Edit, Offload, Replace
@@ -36,14 +33,20 @@ class Output(NamedTuple):
     text: str
     tokens: int
 
+    def replaced(self, text: str, key: str = "") -> Edit:
+        """The edit that puts the text in its place, an Offload if the original has a key."""
+        reason = f"old output of {self.tool or 'a tool'}"
+        if key:
+            return Offload(self.position, self.part, text, key, reason)
+        return Replace(self.position, self.part, text, reason)
+
 
 @dataclass(frozen=True, slots=True)
 class Prune(Configured):
     """Tool outputs older than a protected zone become a placeholder, if enough of them can go.
 
-    The zone is measured back from the newest output; the output in which it ends stays whole, and
-    so does everything in the newest exchange while the model has not answered it. Shares are of the
-    budget.
+    The zone is measured back from the newest output. The output in which it ends stays whole, and
+    so does the newest exchange while the model has not answered it. Shares are of the budget.
     """
 
     protect_tokens: Share = 0.4
@@ -59,10 +62,10 @@ class Prune(Configured):
     """Nothing goes in a conversation with fewer user messages."""
 
     placeholder: str = PLACEHOLDER
-    """What stands in the place of an output."""
+    """The text that replaces an output."""
 
     contextual: bool = False
-    """Whether the placeholder names the tool and the size of what stood there."""
+    """Whether the text names the tool and the size of the output instead."""
 
     tools: tuple[str, ...] = ()
     """Only outputs of these tools go (shell patterns such as ``read_*``); empty means all."""
@@ -74,45 +77,41 @@ class Prune(Configured):
     """Whether outputs that the wire marks as errors stay."""
 
     at_minimum: bool = False
-    """Whether exactly the minimum is enough; the design asks for more than it."""
+    """Whether exactly the minimum is enough; by default more than that must go."""
 
     reach_budgets: float = 0.0
-    """How far back outputs are looked at, in budgets of conversation; what is older is left to a
-    later step that drops it. 0 is without end."""
+    """How far back outputs are looked at, in budgets of conversation; a later step drops what is
+    older. 0 looks at all."""
 
     by: Literal["part", "message"] = "part"
-    """Whether the zone may end between two outputs of one message."""
+    """Whether the zone may end between two outputs of one message, or only between messages."""
 
     summary_tokens: int = 0
-    """Tokens that a model's summary of an output may take, in the place of the placeholder; 0 asks
-    for none."""
+    """Tokens for a model's summary of an output in place of the placeholder; 0 asks for none."""
 
     name = "prune"
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """One edit for each output that goes; a model is asked only where summaries are wanted."""
+        """One edit for each output that goes; a model is asked only if summaries are wanted."""
         if self.min_user_turns and len(transcript.user_positions) < self.min_user_turns:
             return Plan.skip("too_few_turns", f"fewer than {self.min_user_turns} user turns")
         going = self._going(transcript, allowance)
         total = sum(output.tokens for output, _ in going)
         minimum = allowance.share(self.minimum_tokens)
         if total < minimum or (total == minimum and not self.at_minimum):
-            return Plan.skip(
-                "below_minimum",
-                f"{total:,} tokens could go, {minimum:,} are the least worth clearing",
-            )
+            problem = f"{total:,} tokens could go, {minimum:,} are the least worth clearing"
+            return Plan.skip("below_minimum", problem)
         if not going:
             return Plan.skip("nothing_old", "no tool output stands beyond the protected zone")
         going.reverse()
         summaries = OutputSummaries(self.summary_tokens, allowance)
         if summaries.may_ask:
             return _summarized(going, summaries)
-        return Plan(
-            tuple([_replaced(output, text) for output, text in going]), reason="outputs_cleared"
-        )
+        edits = tuple([output.replaced(text) for output, text in going])
+        return Plan(edits, reason="outputs_cleared")
 
     def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
-        """What is beyond the zone and gets smaller, newest first, and what takes its place."""
+        """Outputs beyond the zone that become smaller, newest first, each with its new text."""
         protect = allowance.share(self.protect_tokens)
         seen, edge = 0, -1
         going: list[tuple[Output, str]] = []
@@ -130,7 +129,7 @@ class Prune(Configured):
         return going
 
     def _first(self, transcript: Transcript, allowance: Allowance) -> int:
-        """The position from which on outputs are looked at, the beginning of a unit."""
+        """The position of the unit from which on outputs are looked at."""
         if not self.reach_budgets:
             return 0
         sizes = allowance.meter.sizes(transcript)
@@ -142,20 +141,17 @@ class Prune(Configured):
         text = output.text
         if self.summary_tokens and is_summary(text, output.tokens, self.summary_tokens):
             return True
-        return text == self.placeholder or (
-            text.startswith("[") and _CLEARED.fullmatch(text) is not None
-        )
+        is_placeholder = text.startswith("[") and _CLEARED.fullmatch(text) is not None
+        return is_placeholder or text == self.placeholder
 
     def _may_go(self, output: Output, transcript: Transcript) -> bool:
-        if (
-            output.position in transcript.newest
-            or output.position in transcript.pinned
-            or self._cleared(output)
-        ):
+        at = output.position
+        if at in transcript.newest or at in transcript.pinned or self._cleared(output):
             return False
-        if self.keep_tools and _matches(output.tool, self.keep_tools):
+        part = transcript.messages[at].parts[output.part]
+        if self.keep_errors and isinstance(part, ToolResult) and part.is_error:
             return False
-        if self.keep_errors and _is_error(transcript.messages[output.position].parts[output.part]):
+        if _matches(output.tool, self.keep_tools):
             return False
         return not self.tools or _matches(output.tool, self.tools)
 
@@ -168,35 +164,17 @@ class Prune(Configured):
 
 
 def _summarized(going: Sequence[tuple[Output, str]], summaries: OutputSummaries) -> Flow:
-    """The plan in which each output is told by the model.
-
-    The placeholder stands where it is not.
-    """
+    """The plan with a model's summary of each output, or the placeholder if there is none."""
     edits: list[Edit] = []
     for output, text in going:
-        old = OldOutput(output.position, output.tool, output.text, output.tokens)
-        told = yield from summaries.of(old, output.tokens)
-        if told is None:
-            edits.append(_replaced(output, text))
-        elif told.key:
-            edits.append(
-                Offload(output.position, output.part, told.text, told.key, _reason(output))
-            )
-        else:
-            edits.append(_replaced(output, told.text))
+        position, _, tool, whole, tokens = output
+        told = yield from summaries.of(whole, tokens, position, tool, tokens)
+        edits.append(output.replaced(*(told or (text,))))
     return Plan(tuple(edits), reason="outputs_cleared", detail="; ".join(summaries.troubles))
 
 
-def _replaced(output: Output, text: str) -> Replace:
-    return Replace(output.position, output.part, text, _reason(output))
-
-
-def _reason(output: Output) -> str:
-    return f"old output of {output.tool or 'a tool'}"
-
-
 def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Iterator[Output]:
-    """Every tool output from a position on, newest first."""
+    """Every tool output from position ``first`` on, newest first."""
     since = transcript.messages[first:]
     calling = [
         message for message in since if message.role == "assistant" and not message.is_speech
@@ -218,10 +196,6 @@ def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Ite
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _is_error(part: object) -> bool:
-    return isinstance(part, ToolResult) and part.is_error
 
 
 __getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs.tunacode"})

@@ -1,13 +1,13 @@
-"""Which texts may shrink: outputs and arguments of calls, and what a later output made needless."""
+"""Texts that may shrink: outputs and arguments of calls, and outputs that later ones replace."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import translate
 from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from holdfast.compressors.output_summaries import is_summary
 from holdfast.compressors.references import key_in
@@ -17,6 +17,9 @@ from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.fit import head_tail
 from holdfast.text.memo import Memo
+
+if TYPE_CHECKING:
+    from holdfast.compressors.shrink import Shrink
 
 INSTRUCTION_FILES = (
     "AGENTS*.md",
@@ -29,8 +32,7 @@ INSTRUCTION_FILES = (
     ".windsurfrules",
     "*.mdc",
 )
-"""Names of files that tell an agent how to work: what a tool read from them is never shrunk by
-default."""
+"""Files that tell an agent how to work. By default what a tool read from them is never shrunk."""
 
 INSTRUCTION_TOOLS = ("skill", "*_skill", "skill_*", "load_instructions")
 """Tools that give instructions."""
@@ -40,13 +42,12 @@ Place = tuple[int, int]
 
 _WORD = re.compile(r"[^\s\"'`,;:=()\[\]{}<>|&]+")
 _OMISSION = re.compile(r"\[[^\[\]\n]*\bleft out\b[^\[\]\n]*\]\s*\Z")
-_NOTE = 300  # characters at the end of a text in which it says what it leaves out
-# characters in which a path is looked for: what is longer is content, not a command
-_LONGEST_COMMAND = 2_000
+_NOTE = 300  # characters at the end of a text in which a content kind says what it left out
+_LONGEST_COMMAND = 2_000  # characters in which a path is searched: longer texts are content
 
 
 class Shrinkable(NamedTuple):
-    """One text that may shrink: where it stands, its tokens, and the call that gave it or is it."""
+    """A text that may shrink: its place, its tokens, and the call that gave it or that it is of."""
 
     place: Place
     text: str
@@ -56,96 +57,73 @@ class Shrinkable(NamedTuple):
 
     @property
     def position(self) -> int:
-        """Of its message."""
+        """The position of its message."""
         return self.place[0]
 
 
-class Eligible(NamedTuple):
-    """What is a candidate at all; patterns are shell patterns, without regard to case."""
+def candidates_of(
+    knobs: Shrink, transcript: Transcript, meter: Meter, start: int
+) -> list[Shrinkable]:
+    """The texts from position ``start`` on that may shrink, oldest first.
 
-    least: int
-    tools: tuple[str, ...] = ()
-    keep_tools: tuple[str, ...] = ()
-    keep_paths: tuple[str, ...] = ()
-    roles: Collection[str] = ("tool",)
-    summary_tokens: int = 0
-
-    def of(self, transcript: Transcript, meter: Meter, start: int = 0) -> list[Shrinkable]:
-        """The candidates from a position on, oldest first.
-
-        Pinned messages have none, short texts are none.
-
-        Nor is a text that names its original already, or that a model told.
-        """
-        found: list[Shrinkable] = []
-        calls: dict[str, ToolCall] = {}
-        for i in range(start, len(transcript)):
-            message = transcript.messages[i]
-            if message.is_speech and message.role not in self.roles:
-                continue
-            for call in message.calls:
-                calls[call.id] = call
-            if i not in transcript.pinned and message.role != "system":
-                texts = self._in(i, message, transcript, meter, calls)
-                found += [each for each in texts if self._may_shrink(each, transcript.seal)]
-        return found
-
-    def _in(
-        self,
-        i: int,
-        message: Message,
-        transcript: Transcript,
-        meter: Meter,
-        calls: dict[str, ToolCall],
-    ) -> Iterator[Shrinkable]:
-        """The texts of one message that are long enough."""
-        tools = "tool" in self.roles
-        for at, part in enumerate(message.parts):
-            call: ToolCall | None = None
-            if isinstance(part, ToolResult):
-                if not tools or part.media:
-                    continue
-                text, call = part.text, calls.get(part.call_id)
-            elif isinstance(part, ToolCall):
-                if not tools or i in transcript.newest:
-                    continue
-                text, call = part.arguments, part
-            elif isinstance(part, Text) and message.role in self.roles and message.role != "user":
-                text = part.text
-            else:
-                continue
+    Pinned messages and short texts have none, nor has a text that names its original already or
+    that a model wrote.
+    """
+    found: list[Shrinkable] = []
+    calls: dict[str, ToolCall] = {}
+    for i in range(start, len(transcript)):
+        message = transcript.messages[i]
+        if message.is_speech and message.role not in knobs.roles:
+            continue
+        calls.update((call.id, call) for call in message.calls)
+        if i in transcript.pinned or message.role == "system":
+            continue
+        for at, text, call in _texts(knobs, transcript, i, calls):
             tokens = meter.text(text)
-            if tokens >= self.least:
-                yield Shrinkable((i, at), text, tokens, call, isinstance(part, ToolCall))
+            is_arguments = isinstance(message.parts[at], ToolCall)
+            candidate = Shrinkable((i, at), text, tokens, call, is_arguments)
+            if tokens >= knobs.min_tokens and _may_shrink(knobs, candidate, transcript.seal):
+                found.append(candidate)
+    return found
 
-    def _may_shrink(self, candidate: Shrinkable, seal: Seal | None) -> bool:
-        call = candidate.call
-        if call is None:
-            chosen = not self.tools
-        else:
-            chosen = _is_chosen(
-                (self.tools, self.keep_tools, self.keep_paths, call.name, call.arguments)
-            )
-        return chosen and not self._is_shrunk(candidate, seal)
 
-    def _is_shrunk(self, candidate: Shrinkable, seal: Seal | None) -> bool:
-        """Whether it names an original, ends with what it leaves out, or is a model's summary."""
-        text = candidate.text
-        if candidate.is_arguments:
-            return "[original: " in text and any(key_in(each, seal) for each in strings(text))
-        if key_in(text, seal) is not None or _OMISSION.search(text[-_NOTE:]) is not None:
-            return True
-        return is_summary(text, candidate.tokens, self.summary_tokens)
+def _texts(
+    knobs: Shrink, transcript: Transcript, i: int, calls: Mapping[str, ToolCall]
+) -> Iterator[tuple[int, str, ToolCall | None]]:
+    """Part, text and call of each text of a message that is of a kind that may shrink."""
+    message, of_tools = transcript.messages[i], "tool" in knobs.roles
+    for at, part in enumerate(message.parts):
+        if isinstance(part, ToolResult):
+            if of_tools and not part.media:
+                yield at, part.text, calls.get(part.call_id)
+        elif isinstance(part, ToolCall):
+            if of_tools and i not in transcript.newest:
+                yield at, part.arguments, part
+        elif isinstance(part, Text) and message.role in knobs.roles and message.role != "user":
+            yield at, part.text, None
+
+
+def _may_shrink(knobs: Shrink, candidate: Shrinkable, seal: Seal | None) -> bool:
+    call, text = candidate.call, candidate.text
+    if call is None:
+        if knobs.tools:
+            return False
+    else:
+        patterns = knobs.tools, knobs.keep_tools, knobs.keep_paths
+        if not _is_chosen((*patterns, call.name, call.arguments)):
+            return False
+    if candidate.is_arguments:
+        return "[original: " not in text or not any(key_in(each, seal) for each in strings(text))
+    if key_in(text, seal) is not None or _OMISSION.search(text[-_NOTE:]) is not None:
+        return False
+    return not is_summary(text, candidate.tokens, knobs.summary_tokens)
 
 
 _Patterns = tuple[str, ...]
 
 
 def _chosen(key: tuple[_Patterns, _Patterns, _Patterns, str, str]) -> bool:
-    """Whether outputs of a call may shrink.
-
-    Of the wanted tools, not of those and of the paths that stay.
-    """
+    """Whether the tool of a call is wanted, and neither it nor its paths are to be kept."""
     tools, keep_tools, keep_paths, name, arguments = key
     if _matches(name, keep_tools) or (tools and not _matches(name, tools)):
         return False
@@ -156,7 +134,7 @@ _is_chosen = Memo(_chosen, lambda key, _: len(key[3]) + len(key[4]) + 64, 8_000_
 
 
 def _names_kept_path(arguments: str, keep_paths: _Patterns) -> bool:
-    """Whether a path that must be kept stands in the call, in a field or inside of a command."""
+    """Whether a field or a command in the arguments names a path that must be kept."""
     return any(
         _matches(word.rsplit("/", 1)[-1], keep_paths) or _matches(word, keep_paths)
         for text in strings(arguments)
@@ -170,12 +148,12 @@ def _matches(name: str, patterns: _Patterns) -> bool:
 
 @lru_cache(maxsize=64)
 def _any_of(patterns: _Patterns) -> re.Pattern[str]:
-    """One expression for shell patterns; it matches nothing where there are none."""
+    """One expression for all these shell patterns; without patterns it matches nothing."""
     return re.compile("|".join(translate(pattern.lower()) for pattern in patterns) or r"(?!)")
 
 
 def fields(arguments: str) -> dict[str, object]:
-    """The fields of a call's arguments; none where they are no JSON object."""
+    """The fields of a call's arguments; none if they are no JSON object."""
     try:
         found: object = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -184,7 +162,7 @@ def fields(arguments: str) -> dict[str, object]:
 
 
 def strings(arguments: str) -> Iterator[str]:
-    """The texts among the fields of a call's arguments, those in lists too."""
+    """The texts in the fields of a call's arguments, also those in lists."""
     for value in fields(arguments).values():
         if isinstance(value, str):
             yield value
@@ -211,11 +189,11 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FAILED = re.compile(
     r"\W{0,3}(?:error|failed|failure|exception|traceback|cannot|could not|no such)\b", re.IGNORECASE
 )
-_LONGEST_NAME = 120  # characters of a path that a marker shows
+_LONGEST_NAME = 120  # characters of a path that a note shows
 
 
 def repeats(candidates: Sequence[Shrinkable]) -> Iterator[tuple[Shrinkable, str]]:
-    """Outputs whose very text a later output has too, each with what stands in its place."""
+    """Outputs whose exact text a later output has too, each with the note that replaces it."""
     last = {c.text: c for c in candidates}
     if len(last) == len(candidates):
         return
@@ -229,10 +207,9 @@ def repeats(candidates: Sequence[Shrinkable]) -> Iterator[tuple[Shrinkable, str]
 def superseded(
     candidates: Sequence[Shrinkable], messages: Sequence[Message]
 ) -> Iterator[tuple[Shrinkable, str]]:
-    """Reads of files that were read whole or changed later, each with what takes its place.
+    """Reads of files that were read whole or changed later, each with the note that replaces it.
 
-    Candidates and messages are those of the same conversation; calls that gave an error back did
-    nothing.
+    ``messages`` are all messages of the conversation. Calls that returned an error did nothing.
     """
     reads = [
         (c, c.call, deed)
@@ -257,9 +234,9 @@ _WRITE, _WHOLE = "write", "whole"
 
 
 class _Deed(NamedTuple):
-    """What a call does to the file that it names.
+    """What a call does to a file.
 
-    Changes it, reads it whole, reads it in just this way.
+    ``does`` holds ``write``, or the arguments of a read, and ``whole`` if it reads all of the file.
     """
 
     path: str
@@ -304,8 +281,8 @@ def _told(path: str, later: ToolCall, *, changed: bool) -> str:
 _WORTH_CLAMPING = 40  # tokens; a text that is not longer is left whole
 
 
-class _Long(NamedTuple):
-    """A long text: the object that has it, and under which key."""
+class _LongValue(NamedTuple):
+    """A long text with the object and the key that hold it."""
 
     holder: dict[str, Value]
     key: str
@@ -316,10 +293,9 @@ class _Long(NamedTuple):
 def shortened(
     arguments: str, tokens: int, count: Callable[[str], int], reference: str = ""
 ) -> str | None:
-    """The arguments with long texts clamped to fit, the reference at the end of the last.
+    """The arguments with their long texts clamped to fit, and the reference behind the last one.
 
-    None where they are no JSON object, or hold no long text. Numbers and the order of keys stay as
-    written.
+    None if they are no JSON, or hold no long text. Numbers and the order of keys stay as written.
     """
     try:
         found = parse(arguments)
@@ -340,8 +316,8 @@ def shortened(
     return dump(found[0])
 
 
-def _long(values: Value, count: Callable[[str], int]) -> Iterator[_Long]:
-    """The long texts under keys, at any depth."""
+def _long(values: Value, count: Callable[[str], int]) -> Iterator[_LongValue]:
+    """The long texts in objects, at any depth."""
     waiting = [values]
     while waiting:
         value = waiting.pop()
@@ -351,7 +327,7 @@ def _long(values: Value, count: Callable[[str], int]) -> Iterator[_Long]:
             }
             sizes = {key: count(text) for key, text in texts.items() if len(text) > _WORTH_CLAMPING}
             yield from (
-                _Long(value, key, texts[key], size)
+                _LongValue(value, key, texts[key], size)
                 for key, size in sizes.items()
                 if size > _WORTH_CLAMPING
             )

@@ -1,4 +1,4 @@
-"""The summaries that stand in a conversation, shortened by a model; no other message is touched."""
+"""Summaries in a conversation, shortened by a model; no other message changes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import cast
 
 from holdfast.compressors.knobs import Configured
 from holdfast.compressors.summaries import body_of, concealed, mark
-from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
+from holdfast.compressors.verification import Count, accepted, details_of, with_missing
 from holdfast.compressors.writer import quoted, request
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
@@ -24,16 +24,16 @@ _LEAST = 16  # tokens that a model is asked for, however small the cap is
 
 @dataclass(frozen=True, slots=True)
 class Squeeze(Configured):
-    """Summaries that take too much are each written anew by the model, about half as long.
+    """Summaries that are too long are each written again by the model, about half as long.
 
-    What a summary says exactly, and the model left out, is listed behind it while there is room. If
-    the model fails, or a reply is refused, nothing changes.
+    Exact details that the model left out are listed behind its text while there is room. If the
+    model fails, or a reply is refused, nothing changes.
     """
 
     cap_tokens: Share = 400
-    """What all summaries may take together, in tokens or as a share of the target.
+    """What all summaries together may take, in tokens or as a share of the target.
 
-    It is less where they must take less for everything to fit.
+    They get less if everything fits only then.
     """
 
     name = "squeeze"
@@ -55,30 +55,25 @@ class Squeeze(Configured):
             max(_LEAST, min(count(text) // _HALF, cap * count(text) // whole))
             for text, _ in found.values()
         ]
-        asks = [
+        asks = tuple(
             request("squeeze", room, {"messages": quoted(body)})
             for room, (_, body) in zip(rooms, found.values(), strict=True)
-        ]
+        )
+        edits: list[Replace] = []
         try:
-            answers = yield from ask(All(cast("tuple[Ask[object], ...]", tuple(asks))))
-            edits = tuple(
-                Replace(
-                    i,
-                    0,
-                    _shorter(transcript.messages[i].role, *found[i], answer, room, count),
-                    "the summary, shortened",
-                    asked=True,
-                )
-                for i, answer, room in zip(found, answers, rooms, strict=True)
-            )
+            answers = yield from ask(All(cast("tuple[Ask[object], ...]", asks)))
+            for i, answer, room in zip(found, answers, rooms, strict=True):
+                role = transcript.messages[i].role
+                text = _shorter(role, *found[i], answer, room, count)
+                edits.append(Replace(i, 0, text, "the summary, shortened", asked=True))
         except HoldfastError as fault:
             detail = " ".join(str(fault).split())
             return Plan(status="failed", reason="summarization_failed", detail=detail, fault=fault)
-        return Plan(edits, reason="squeezed")
+        return Plan(tuple(edits), reason="squeezed")
 
 
 def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, str]]:
-    """Where summaries stand, each with the whole text and with what it says below its mark."""
+    """From the position of each summary to its whole text and to what stands below its mark."""
     found: dict[int, tuple[str, str]] = {}
     for i, given in enumerate(transcript.messages):
         message = concealed(given) if masked else given
@@ -89,16 +84,11 @@ def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, 
 
 
 def _shorter(role: Role, whole: str, body: str, answer: object, room: int, count: Count) -> str:
-    """The reply in the place of a summary, marked as it was.
-
-    Raises ModelError for a reply that is refused.
-    """
+    """The reply in place of a summary, marked as it was. Raises ModelError if it is refused."""
     if isinstance(answer, HoldfastError):
         raise answer
     text = accepted(str(answer), room, count)
-    more = listed(missing(details_of("user", body), text), room - count(text), count)
-    told = f"{text}\n{bullets(more)}" if more else text
-    after = mark(told, role)
+    after = mark(with_missing(text, details_of("user", body), room, count), role)
     if count(after) >= count(whole):
         raise ModelError("the reply of the model was refused: it is not shorter than the summary")
     return after

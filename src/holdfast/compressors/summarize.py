@@ -12,7 +12,6 @@ from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import mark
 from holdfast.compressors.summary_memory import Envelope, History, Known, Memory
 from holdfast.compressors.summary_text import (
-    Body,
     Parts,
     chosen_words,
     composed,
@@ -21,7 +20,7 @@ from holdfast.compressors.summary_text import (
     settled,
 )
 from holdfast.compressors.verification import details
-from holdfast.compressors.writer import Task, rendered, wording, written
+from holdfast.compressors.writer import WritingTask, rendered, wording, written
 from holdfast.kernel.apply import apply
 from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Flow, Plan
@@ -32,11 +31,11 @@ from holdfast.kernel.ports import Ask
 from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript
 
+# Chosen by hand:
 _OF_THE_MODEL = 0.6  # of the cap: the rest is for words of the user and for details
-
-
-_ADDED = 0.3  # of the cap that a text may take which is set behind earlier ones
-
+_ADDED = 0.3  # of the cap that a text may take which is added behind earlier ones
+_LEAST = 64  # tokens; a smaller summary says nothing, and less history is not worth a call
+_REACH = 8  # units before and behind the wanted end at which a summary may end instead
 
 Speaker = Literal["user", "assistant", "system"]
 
@@ -45,37 +44,35 @@ Speaker = Literal["user", "assistant", "system"]
 class Summarize(Configured):
     """What is older than the recent turns becomes one marked message, which a model writes.
 
-    With a store, what was summarized before is found again and only extended: by thread where the
-    conversation has one, else by what is covered. A summary that is handed back in the conversation
-    is extended too. User messages are quoted in it while they fit, and exact things and constraints
-    that the model left out are listed. If the model fails, or its reply is refused, nothing changes
-    but what an earlier summary covers.
+    With a store, earlier summaries are found again and only extended: by the thread if the
+    conversation has one, else by what they cover. A summary that is handed back in the
+    conversation is extended too. User messages are quoted in it while they fit, and exact things
+    and constraints that the model left out are listed. If the model fails or its reply is
+    refused, only messages that an earlier summary covers are replaced.
     """
 
     keep_recent: int | None = None
-    """Messages that stay as they are, system messages not counted; exactly so many, whatever the
-    budget."""
+    """Exactly so many messages stay as they are, system messages not counted."""
 
     keep_tokens: Share = 0.2
     """Without the two others: whole turns of at most so many tokens stay, or of this share of the
     target."""
 
     keep_at_least: Share | None = None
-    """In their place: at least so many tokens stay, or this share of the target, cut after a
-    finished message."""
+    """At least so many tokens stay, or this share of the target, cut behind a finished message."""
 
     summary_max_tokens: Share = 0.15
     """What the summary may take, in tokens or as a share of the target."""
 
     combine: Literal["concat", "model", "hybrid"] = "concat"
-    """How a summary is extended: new text is set behind it, and the oldest sentences go when the
-    cap is reached; the model writes both anew; or the first until the cap is reached, then the
-    second."""
+    """How a summary is extended. ``concat``: new text is added, and the oldest sentences go when
+    the cap is reached. ``model``: the model writes both anew. ``hybrid``: the first until the cap
+    is reached, then the second."""
 
     min_new: Share = 1.0
-    """With ``keep_tokens`` and a store: the new history, in tokens or as a share of the target, for
-    which the model is asked again. Until then it waits in the store, and its exact details stand in
-    the summary."""
+    """With ``keep_tokens`` and a store: how much new history, in tokens or as a share of the
+    target, is worth a call of the model. Until then it waits in the store, and the summary lists
+    its exact details."""
 
     quote_users: bool = True
     """Whether the user's own words are quoted while they fit."""
@@ -90,14 +87,14 @@ class Summarize(Configured):
     """Who speaks the summary."""
 
     opening: str | None = None
-    """A text of the caller's in the place of the mark: the model's text alone stands behind it, and
-    a conversation in which it is handed back holds it as a message like any other."""
+    """A text in place of the mark. The model's text alone stands behind it, and when it is handed
+    back it is a message like any other."""
 
     instructions: str = ""
-    """What the model is asked to mind beside the usual."""
+    """What the model should mind beside the usual."""
 
     keep_seconds: float | None = None
-    """How long a kept summary is used; without end if None."""
+    """How long a kept summary is used; None is without end."""
 
     name = "summarizing"
 
@@ -120,126 +117,20 @@ class Summarize(Configured):
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         memory = Memory(history, self._writer(allowance), self.keep_seconds)
-        return (yield from self._planned(SummaryTelling(form, history, memory)))
-
-    def _planned(self, telling: SummaryTelling) -> Flow:
-        history, memory = telling.history, telling.memory
-        start = self._start_of_recent(history)
-        known = yield from memory.look(start)
-        kept = spoken(telling, known.upto) if known and not known.stands else None
-        if known and kept and not history.exact:
-            reused = kept[0].reused(known, telling.most)
-            if telling.meets(reused):
-                return reused
-        place = placed(telling, start - 1, known.upto if known else -1)
-        if place is None or not self._is_worth_it(history, _new(place, known)):
-            if known and kept:
-                return kept[0].reused(known, telling.cap(known.upto))
-            if start == 0:
-                return Plan.skip("no_boundary", "no cut leaves enough behind it")
-            return Plan.skip("nothing_older", "nothing that may go is older than what stays")
-        telling, new = place[0], _new(place, known)
-        if known and not history.exact and memory.keeps:
-            waits = known.envelope.waits + history.size(new)
-            if waits < tokens_of(self.min_new, history.allowance.target):
-                later = telling.told_by_rule(known, new)
-                if telling.is_smaller(later, new[-1]):
-                    return (yield from self._put_off(telling, later, new))
-        return (yield from self._extended(telling, known, new))
-
-    def _is_worth_it(self, history: History, new: Sequence[int]) -> bool:
-        """Whether there is enough to summarize.
-
-        An earlier summary under the caller's opening, alone, is not.
-        """
-        said = [history.messages[i].content_text or "" for i in new]
-        if self.opening and len(said) == 1 and said[0].startswith(self.opening):
-            return False
-        return history.size(new) >= (1 if history.exact else LEAST)
-
-    def _extended(self, telling: SummaryTelling, known: Known | None, new: list[int]) -> Flow:
-        """The plan with a summary that the model wrote; without it, what can be done by rule."""
-        try:
-            envelope = yield from self._written(telling, known, new)
-        except HoldfastError as fault:
-            done, detail = Plan(), " ".join(str(fault).split())
-            if known and telling.memory.keeps:
-                later = telling.told_by_rule(known, new)
-                if telling.is_smaller(later, new[-1]):
-                    done = yield from self._put_off(telling, later, new)
-            return Plan(done.edits, "failed", "summarization_failed", detail, fault=fault)
-        yield from telling.memory.keep(envelope)
-        return telling.plan(envelope, new[-1], "summarized")
-
-    def _written(
-        self, telling: SummaryTelling, known: Known | None, new: list[int]
-    ) -> Generator[Ask[Any], Any, Envelope]:
-        """The summary of what is known and of the new messages. Raises ModelError."""
-        allowance, cap = telling.history.allowance, telling.cap(new[-1])
-        count = allowance.meter.text
-        earlier = known.envelope.texts if known else ()
-        anew = bool(earlier) and self._writes_anew(count(joined(earlier)), cap)
-        tokens = max(LEAST, int(cap * (_ADDED if earlier and not anew else _OF_THE_MODEL)))
-        wish = (
-            {"instructions": f"{self.instructions.strip()}\n"} if self.instructions.strip() else {}
-        )
-        blocks = (yield from telling.memory.waiting(known.envelope)) if known else []
-        blocks += telling.blocks(new)
-        task = Task("summarize", tokens, allowance.writer_window, count, wish)
-        text = telling.history.told(
-            (yield from written(task, blocks, joined(earlier) if anew else ""))
-        )
-        texts = (text,) if anew else settled((*earlier, text), cap, count)
-        envelope = telling.envelope(known, new, texts, cap)
-        if not telling.is_smaller(envelope, new[-1]):
-            raise ModelError("the reply of the model was refused: the summary would not be smaller")
-        return envelope
-
-    def _put_off(self, telling: SummaryTelling, later: Envelope, new: list[int]) -> Flow:
-        """The plan for a summary with messages that wait for the model, once these are kept."""
-        yield from telling.memory.keep(later, telling.blocks(new))
-        if not telling.memory.keeps:
-            return Plan.skip("nothing_kept", telling.memory.shelf.trouble)
-        return telling.plan(later, new[-1], "told_by_rule")
-
-    def _start_of_recent(self, history: History) -> int:
-        """Where the messages begin that stay as they are."""
-        target = history.allowance.target
-        if self.keep_at_least is None:
-            return history.start_of_recent(self.keep_recent, tokens_of(self.keep_tokens, target))
-        return retention_boundary(
-            history.messages, history.sizes, tokens_of(self.keep_at_least, target)
-        )
-
-    def _writes_anew(self, earlier: int, cap: int) -> bool:
-        """Whether the model gets its earlier notes too, which have so many tokens."""
-        if self.combine == "hybrid":
-            return earlier > cap * (_OF_THE_MODEL - _ADDED)
-        return self.combine == "model"
+        return (yield from _Telling(form, history, memory).planned())
 
     def _writer(self, allowance: Allowance) -> str:
-        """The fingerprint of all that decides what is written, conversation and budget aside."""
-        said = (
-            wording(),
-            allowance.writer,
-            self.instructions,
-            self.quote_users,
-            self.verify,
-            self.opening,
-        )
+        """The hash of all that decides what is written, conversation and budget aside."""
+        knobs = self.instructions, self.quote_users, self.verify, self.opening
+        said = (wording(), allowance.writer, *knobs)
         return sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _new(place: tuple[SummaryTelling, int], known: Known | None) -> list[int]:
-    """What a summary up to there covers beyond the one that is known."""
-    telling, upto = place
-    return [i for i in telling.history.places if i <= upto and (known is None or i > known.upto)]
-
-
 def retention_boundary(messages: Sequence[Message], sizes: Sequence[int], keep_recent: int) -> int:
-    """How many of the first messages may be summarized; ``keep_recent`` tokens stay behind them.
+    """How many of the first messages may be summarized, so that ``keep_recent`` tokens stay.
 
-    The cut moves back to where it parts no call from its result; 0 where nothing can go.
+    ``sizes`` are the tokens of each message. The cut moves back to where it separates no call from
+    its result; 0 if nothing can go.
     """
     cut, kept = len(messages), 0
     while cut > 0 and kept < keep_recent:
@@ -258,77 +149,177 @@ def _is_safe(messages: Sequence[Message], cut: int) -> bool:
     return cut == len(messages) or not messages[cut].results
 
 
-LEAST = 64  # tokens; a smaller summary says nothing, and less history is not worth a call
+_SPEAKERS: tuple[Speaker, ...] = ("user", "assistant")
+_STAND_IN = Envelope(start=0, end=0, count=1, covers="", body="…")
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryTelling:
-    """What a summary becomes in one conversation.
-
-    Covers always run up to a position, of ``history.places``.
-    """
+class _Telling:
+    """How one conversation is summarized: a summary always covers all up to some position."""
 
     form: Summarize
-    """How it is told: its role, its opening, what is quoted and what is verified."""
-
     history: History
     memory: Memory
+
+    def planned(self) -> Flow:
+        """The plan: a kept summary again, or one that is extended."""
+        history, memory = self.history, self.memory
+        start = self._start_of_recent()
+        known = yield from memory.look(start)
+        kept = self._spoken(known.upto) if known and not known.stands else None
+        if known and kept and not history.exact:
+            reused = kept.reused(known, self.most)
+            if self._meets(reused):
+                return reused
+        place = self._placed(start - 1, known.upto if known else -1)
+        new: list[int] = []
+        if place is not None:
+            first = known.upto if known else -1
+            new = [i for i in history.places if first < i <= place[1]]
+        if place is None or not self._is_worth_it(new):
+            if known and kept:
+                return kept.reused(known, self._cap(known.upto))
+            if start == 0:
+                return Plan.skip("no_boundary", "no cut leaves enough behind it")
+            return Plan.skip("nothing_older", "nothing that may go is older than what stays")
+        telling = place[0]
+        if known and not history.exact and memory.keeps:
+            waits = known.envelope.waits + history.size(new)
+            if waits < tokens_of(self.form.min_new, history.allowance.target):
+                put_off = yield from telling.put_off(known, new)
+                if put_off:
+                    return put_off
+        return (yield from telling.extended(known, new))
+
+    def _start_of_recent(self) -> int:
+        """Where the messages begin that stay as they are."""
+        form, history = self.form, self.history
+        target = history.allowance.target
+        if form.keep_at_least is None:
+            return history.start_of_recent(form.keep_recent, tokens_of(form.keep_tokens, target))
+        least = tokens_of(form.keep_at_least, target)
+        return retention_boundary(history.messages, history.sizes, least)
+
+    def _is_worth_it(self, new: Sequence[int]) -> bool:
+        """Whether there is enough to summarize; an earlier summary alone is not."""
+        said = [self.history.messages[i].content_text or "" for i in new]
+        if self.form.opening and len(said) == 1 and said[0].startswith(self.form.opening):
+            return False
+        return self.history.size(new) >= (1 if self.history.exact else _LEAST)
+
+    def extended(self, known: Known | None, new: list[int]) -> Flow:
+        """The plan with a summary that the model wrote; if it fails, what can be done without."""
+        try:
+            envelope = yield from self._written(known, new)
+        except HoldfastError as fault:
+            done, detail = None, " ".join(str(fault).split())
+            if known and self.memory.keeps:
+                done = yield from self.put_off(known, new)
+            edits = done.edits if done else ()
+            return Plan(edits, "failed", "summarization_failed", detail, fault=fault)
+        yield from self.memory.keep(envelope)
+        return self.plan(envelope, new[-1], "summarized")
+
+    def _written(self, known: Known | None, new: list[int]) -> Generator[Ask[Any], Any, Envelope]:
+        """The summary of what is known and of the new messages. Raises ModelError."""
+        allowance, cap = self.history.allowance, self._cap(new[-1])
+        count = allowance.meter.text
+        earlier = known.envelope.texts if known else ()
+        anew = bool(earlier) and self._writes_anew(count(joined(earlier)), cap)
+        share = _ADDED if earlier and not anew else _OF_THE_MODEL
+        wish = self.form.instructions.strip()
+        values = {"instructions": f"{wish}\n"} if wish else {}
+        blocks = (yield from self.memory.waiting(known.envelope)) if known else []
+        task = WritingTask(
+            "summarize", max(_LEAST, int(cap * share)), allowance.writer_window, count, values
+        )
+        reply = yield from written(
+            task, blocks + self._blocks(new), joined(earlier) if anew else ""
+        )
+        text = self.history.told(reply)
+        texts = (text,) if anew else settled((*earlier, text), cap, count)
+        envelope = self._envelope(known, new, texts, cap)
+        if not self._is_smaller(envelope, new[-1]):
+            raise ModelError("the reply of the model was refused: the summary would not be smaller")
+        return envelope
+
+    def _writes_anew(self, earlier: int, cap: int) -> bool:
+        """Whether the model gets its earlier notes too, which have so many tokens."""
+        if self.form.combine == "hybrid":
+            return earlier > cap * (_OF_THE_MODEL - _ADDED)
+        return self.form.combine == "model"
+
+    def put_off(self, known: Known, new: list[int]) -> Generator[Ask[Any], Any, Plan | None]:
+        """The plan in which the new messages wait in the store for the model.
+
+        The summary that is there is extended by words of the user and exact details of the new
+        messages. None if that would not be smaller than these.
+        """
+        before = known.envelope
+        later = self._envelope(known, new, before.texts, self._cap(new[-1]))
+        waits = before.waits + self.history.size(new)
+        later = replace(later, waiting=before.waiting, waits=waits)
+        if not self._is_smaller(later, new[-1]):
+            return None
+        yield from self.memory.keep(later, self._blocks(new))
+        if not self.memory.keeps:
+            return Plan.skip("nothing_kept", self.memory.shelf.trouble)
+        return self.plan(later, new[-1], "told_by_rule")
 
     @property
     def most(self) -> int:
         """Tokens that the text of any summary may take."""
-        return max(LEAST, tokens_of(self.form.summary_max_tokens, self.history.allowance.target))
+        target = self.history.allowance.target
+        return max(_LEAST, tokens_of(self.form.summary_max_tokens, target))
 
-    def cap(self, upto: int) -> int:
+    def _cap(self, upto: int) -> int:
         """Tokens that the text of a summary may take, so that everything fits the target."""
         target = self.history.allowance.target
         room = target - self.history.total + self.history.size(self._gone(upto))
         room -= self._message_tokens("") - self.history.allowance.meter.text("")
-        return min(self.most, max(LEAST // 4, room))
+        return min(self.most, max(_LEAST // 4, room))
 
-    def envelope(
+    def _envelope(
         self, known: Known | None, new: list[int], texts: tuple[str, ...], cap: int
     ) -> Envelope:
-        """The summary that these texts are of what is known and of the new messages."""
+        """The summary that these texts make of what is known and of the new messages."""
+        form, history = self.form, self.history
         upto = new[-1] if new or known is None else known.upto
         before = known.envelope if known else Envelope(self.memory.original(new[0]), 0, 0, "")
         said: tuple[str, ...] = ()
-        if self.form.quote_users:
+        if form.quote_users:
             earlier = before.said if known and known.stands else ()
-            words = (
-                *earlier,
-                *self.history.words_of_users(i for i in self.history.places if i <= upto),
-            )
-            said = chosen_words(words, self.most // 2, self.history.allowance.meter.text)
-        body = self._body(new, Parts(before.count + len(new), texts, said, before.details), cap)
+            words = history.words_of_users(i for i in history.places if i <= upto)
+            said = chosen_words((*earlier, *words), self.most // 2, history.allowance.meter.text)
+        if form.opening is not None:
+            body = plain(texts, cap, self._text_tokens)
+        else:
+            parts = Parts(before.count + len(new), texts, said, before.details)
+            source = details(history.messages[i] for i in new) if form.verify else []
+            body = composed(parts, source, cap, self._text_tokens)
         told = replace(before, texts=texts, said=said, details=body.details, body=body.text)
         if not new:
             return told
-        end, covers = self.memory.original(upto), self.memory.covers(upto)
         return replace(
-            told, end=end, count=before.count + len(new), covers=covers, waiting=(), waits=0
+            told,
+            end=self.memory.original(upto),
+            count=before.count + len(new),
+            covers=self.memory.covers(upto),
+            waiting=(),
+            waits=0,
         )
 
-    def told_by_rule(self, known: Known, new: list[int]) -> Envelope:
-        """The summary that is there, with the user's words and exact details of the new messages.
-
-        These wait.
-        """
-        before = known.envelope
-        later = self.envelope(known, new, before.texts, self.cap(new[-1]))
-        return replace(later, waiting=before.waiting, waits=before.waits + self.history.size(new))
-
     def reused(self, known: Known, cap: int) -> Plan:
-        """The plan for a kept summary, of at most so many tokens."""
+        """The plan for a kept summary, in at most so many tokens."""
         envelope = known.envelope
         if self._text_tokens(envelope.body) > cap:
-            envelope = self.envelope(known, [], envelope.texts, cap)
+            envelope = self._envelope(known, [], envelope.texts, cap)
         return self.plan(envelope, known.upto, "summary_reused")
 
     def plan(self, envelope: Envelope, upto: int, reason: str) -> Plan:
-        """The edits by which the summary takes the place of what it covers.
+        """The edits by which the summary replaces what it covers.
 
-        The system's own is reworded.
+        A summary that stands in a system message is reworded there.
         """
         text = self._text(envelope.body)
         messages, gone = self.history.transcript.messages, self._gone(upto)
@@ -337,41 +328,62 @@ class SummaryTelling:
         if own:
             edits.append(Replace(own[0], 0, text, "the summary, extended", asked=True))
         else:
-            covers = gone[0], gone[-1]
-            edits.append(
-                Insert(upto + 1, self.form.role, text, "the summary of what is older", covers)
-            )
+            covers, what = (gone[0], gone[-1]), "the summary of what is older"
+            edits.append(Insert(upto + 1, self.form.role, text, what, covers))
         told = f"{envelope.count:,} messages, up to message {envelope.end}"
         if envelope.waits:
             told += f"; of these {envelope.waits:,} tokens wait for the model"
-        return Plan(
-            tuple(edits),
-            reason=reason,
-            detail="; ".join(filter(None, (told, self.memory.shelf.trouble))),
-        )
+        detail = "; ".join(filter(None, (told, self.memory.shelf.trouble)))
+        return Plan(tuple(edits), reason=reason, detail=detail)
 
-    def is_smaller(self, envelope: Envelope, upto: int) -> bool:
-        """Whether the summary takes less than what leaves for it."""
+    def _is_smaller(self, envelope: Envelope, upto: int) -> bool:
+        """Whether the summary takes less than what it replaces."""
         return self._message_tokens(self._text(envelope.body)) < self.history.size(self._gone(upto))
 
-    def meets(self, plan: Plan) -> bool:
+    def _meets(self, plan: Plan) -> bool:
         """Whether the target is met with the summary that a plan inserts."""
         gone = [i for edit in plan.edits if isinstance(edit, Drop) for i in edit.indices]
         texts = [edit.text for edit in plan.edits if isinstance(edit, Insert)]
         after = self.history.total - self.history.size(gone) + sum(map(self._message_tokens, texts))
         return after <= self.history.allowance.target
 
-    def blocks(self, new: list[int]) -> list[str]:
+    def _placed(self, wanted: int, after: int) -> tuple[_Telling, int] | None:
+        """The end nearest to ``wanted`` at which a summary may stand, and how it is told there.
+
+        Earlier ends are tried first, since they keep more. If an earlier summary covers all up to
+        ``after``, later ends are not tried, because that summary can stay. None if there is none.
+        """
+        for end in self._ends(wanted, after):
+            telling = self._spoken(end)
+            if telling:
+                return telling, end
+        return None
+
+    def _ends(self, wanted: int, after: int) -> Iterator[int]:
+        places = frozenset(self.history.places)
+        units = self.history.transcript.units
+        ends = [u.stop - 1 for u in units if u.start > after and u.start in places]
+        earlier = [end for end in reversed(ends) if end <= wanted]
+        yield from earlier[:_REACH]
+        if earlier and after < 0:
+            yield from [end for end in ends if end > wanted][:_REACH]
+
+    def _spoken(self, upto: int) -> _Telling | None:
+        """This telling with a speaker that may stand behind the position, the wanted one first."""
+        if not self.history.leaving(upto):
+            return None
+        for role in dict.fromkeys((self.form.role, *_SPEAKERS)):
+            telling = replace(self, form=replace(self.form, role=role))
+            try:
+                apply(self.history.transcript, telling.plan(_STAND_IN, upto, "").edits)
+            except IntegrityError:
+                continue
+            return telling
+        return None
+
+    def _blocks(self, new: list[int]) -> list[str]:
         """The new messages as a model reads them."""
         return list(rendered((self.memory.original(i), self.history.messages[i]) for i in new))
-
-    def _body(self, new: list[int], parts: Parts, cap: int) -> Body:
-        if self.form.opening is not None:
-            return plain(parts.texts, cap, self._text_tokens)
-        messages = [self.history.messages[i] for i in new]
-        return composed(
-            parts, details(messages) if self.form.verify else [], cap, self._text_tokens
-        )
 
     def _gone(self, upto: int) -> list[int]:
         return sorted({*self.history.leaving(upto), *self.history.summaries})
@@ -385,55 +397,6 @@ class SummaryTelling:
     def _message_tokens(self, text: str) -> int:
         wire, role = self.history.transcript.wire, self.form.role
         return self.history.allowance.meter.message(Message(role, wire.compose(role, text), wire))
-
-
-_REACH = 8  # units before and behind the wanted end that are tried
-_SPEAKERS: tuple[Speaker, ...] = ("user", "assistant")
-_STAND_IN = Envelope(start=0, end=0, count=1, covers="", body="…")
-
-
-def placed(
-    telling: SummaryTelling, wanted: int, after: int = -1
-) -> tuple[SummaryTelling, int] | None:
-    """The position nearest to ``wanted`` up to which a summary may cover all, and who speaks it.
-
-    Earlier ends are tried first, since they keep more. Where a summary covers all up to ``after``
-    already, no later ones are: it can stay as it is. None where no summary can stand.
-    """
-    return next((at for end in _ends(telling, wanted, after) if (at := spoken(telling, end))), None)
-
-
-def spoken(telling: SummaryTelling, upto: int) -> tuple[SummaryTelling, int] | None:
-    """The position with a speaker that may stand behind it, the wanted one if he may.
-
-    None where nobody may.
-    """
-    if not telling.history.leaving(upto):
-        return None
-    speakers = dict.fromkeys((telling.form.role, *_SPEAKERS))
-    trials = (replace(telling, form=replace(telling.form, role=role)) for role in speakers)
-    return next(((trial, upto) for trial in trials if _may_stand(trial, upto)), None)
-
-
-def _ends(telling: SummaryTelling, wanted: int, after: int) -> Iterator[int]:
-    places = frozenset(telling.history.places)
-    ends = [
-        unit.stop - 1
-        for unit in telling.history.transcript.units
-        if unit.start > after and unit.start in places
-    ]
-    earlier = [end for end in reversed(ends) if end <= wanted]
-    yield from earlier[:_REACH]
-    if earlier and after < 0:
-        yield from [end for end in ends if end > wanted][:_REACH]
-
-
-def _may_stand(telling: SummaryTelling, upto: int) -> bool:
-    try:
-        apply(telling.history.transcript, telling.plan(_STAND_IN, upto, "").edits)
-    except IntegrityError:
-        return False
-    return True
 
 
 __getattr__ = moved_names(__name__, {"tunacode_history": "holdfast.designs.tunacode"})

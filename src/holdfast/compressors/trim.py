@@ -79,7 +79,7 @@ class Trim(Configured):
         if self.only_when_last_is_user and not ends_with_user(transcript):
             return Plan.skip("last_is_not_user", NOT_ENDED)
         target = allowance.target if self.threshold is None else allowance.share(self.threshold)
-        work = _Work(self, transcript, allowance, target)
+        work = _TrimWork(self, transcript, allowance, target)
         if work.excess <= 0:
             return Plan.skip("within_budget", "it fits already")
         work.fit(transcript.protected.union(newest(transcript, self.keep_recent)))
@@ -91,7 +91,7 @@ class Trim(Configured):
 
 
 @dataclass(slots=True)
-class _Work:
+class _TrimWork:
     """What has been decided so far, and how far it is from the target."""
 
     knobs: Trim

@@ -159,6 +159,12 @@ def listed(lost: Sequence[Detail], tokens: int, count: Count) -> list[str]:
     return list(dict.fromkeys(lines[n] for n in choice.pieces)) if choice else []
 
 
+def with_missing(text: str, source: Sequence[Detail], tokens: int, count: Count) -> str:
+    """The text and a list of the details that it lacks, in about so many tokens together."""
+    lines = listed(missing(source, text), tokens - count(text), count)
+    return f"{text}\n{bullets(lines)}" if lines else text
+
+
 def bullets(lines: Iterable[str]) -> str:
     """The lines as a list."""
     return "\n".join(f"- {line}" for line in dict.fromkeys(lines))

@@ -1,7 +1,7 @@
-"""What a model writes: how it is asked, in one call or in parts, and what is kept of it.
+"""Asking a model for notes, in one call or in parts, and keeping summaries of single messages.
 
-Prompts come from the texts in ``prompts/``; what the model is to read is quoted, so as to be no
-request.
+The prompts are the texts in ``prompts/``. What the model is to read is quoted line by line, so that
+nothing in it passes for a request.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from string import Template
 from typing import Any, NamedTuple, TypeVar, cast
 
 from holdfast.compressors.summaries import WorkingStore, as_object, message_key, messages_key
-from holdfast.compressors.verification import Count, accepted, bullets, details_of, listed, missing
+from holdfast.compressors.verification import Count, accepted, details_of, with_missing
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelError
 from holdfast.kernel.flow import ask
@@ -26,14 +26,14 @@ from holdfast.text.fit import clip, fits
 from holdfast.text.visible import encodable
 
 _HERE = Path(__file__).parent / "prompts"
-_WORDS_A_TOKEN = 0.7  # of English, a little less than the usual three quarters
+_WORDS_A_TOKEN = 0.7  # of English; vendors say three quarters, and this leaves some room
 _QUOTE = "| "
 _OF_SUMMARIES = ("extend", "merge", "message", "squeeze", "summarize", "system")
-"""The prompts whose answers are kept: another wording of one makes all of them be asked for anew."""
+"""The prompts whose answers are kept; after a change of one all of them are asked for again."""
 
 
 def request(name: str, tokens: int, values: Mapping[str, str]) -> Complete:
-    """The request of the prompt ``name`` for a reply of at most so many tokens."""
+    """The request made of the prompt ``name``, for a reply of at most so many tokens."""
     given = {"words": str(max(1, int(tokens * _WORDS_A_TOKEN))), "instructions": "", **values}
     return Complete(
         _prompt(name).substitute(given).strip(), _prompt("system").template.strip(), tokens
@@ -46,20 +46,17 @@ def _prompt(name: str) -> Template:
 
 
 def wording() -> str:
-    """Everything that is asked for a summary: it decides what an answer is worth."""
+    """The text of all prompts for summaries."""
     return "\n".join(_prompt(name).template for name in _OF_SUMMARIES)
 
 
 def quoted(text: str) -> str:
-    """The text as material.
-
-    Every line of it behind a bar, so that nothing inside can end the quotation.
-    """
+    """The text with a bar before every line, so that nothing inside can end the quotation."""
     return "\n".join(_QUOTE + line for line in encodable(text).splitlines()) or _QUOTE
 
 
 def rendered(messages: Iterable[tuple[int, Message]]) -> Iterator[str]:
-    """Each message, given with its position, as a block: who spoke, and the quotation."""
+    """Each message as a block: its position, who spoke, and the quotation."""
     tools: dict[str, str] = {}
     for position, message in messages:
         tools.update((call.id, call.name) for call in message.calls)
@@ -69,7 +66,7 @@ def rendered(messages: Iterable[tuple[int, Message]]) -> Iterator[str]:
 
 
 def _told_by(message: Message, tools: Mapping[str, str]) -> Iterator[str]:
-    """What a reader would see of each part; reasoning is not part of what was said."""
+    """What a reader sees of each part; reasoning is left out, because it was not said."""
     for part in message.parts:
         if isinstance(part, Text) and part.text.strip():
             yield part.text
@@ -91,10 +88,10 @@ _CHARACTERS = 8  # a token: no text has longer ones on the whole
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What is to be written: by the prompt of this name, with these values, in at most ``tokens``.
+class WritingTask:
+    """Notes to be written: by the prompt of this name with these values, in at most ``tokens``.
 
-    ``window`` is what the model takes, in tokens, 0 if unknown.
+    ``window`` is the window of the model in tokens, 0 if it is not known.
     """
 
     prompt: str
@@ -104,20 +101,16 @@ class Task:
     values: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def room(self, earlier: str = "") -> int:
-        """Tokens of material that one call may bring; 0 is without end."""
+        """Tokens of material that one call may hold; 0 is without limit."""
         if not self.window:
             return 0
-        taken = (
-            self.tokens
-            + _WORDING
-            + self.count(earlier)
-            + sum(map(self.count, self.values.values()))
-        )
+        given = sum(map(self.count, (earlier, *self.values.values())))
+        taken = self.tokens + _WORDING + given
         return max(_LEAST_INPUT, int(self.window * _ERRING) - taken)
 
 
-def written(task: Task, blocks: Sequence[str], earlier: str = "") -> Writing:
-    """The notes of the blocks, and of the ``earlier`` notes if there are any. Raises ModelError."""
+def written(task: WritingTask, blocks: Sequence[str], earlier: str = "") -> Writing:
+    """The notes of the blocks, together with ``earlier`` notes if given. Raises ModelError."""
     room, left = task.room(earlier), _ATTEMPTS
     while True:
         try:
@@ -130,17 +123,18 @@ def written(task: Task, blocks: Sequence[str], earlier: str = "") -> Writing:
             room = max(_LEAST_INPUT, min(room or whole, fault.limit or whole, whole) // 2)
 
 
-def _written_in_room(task: Task, blocks: Sequence[str], earlier: str, room: int) -> Writing:
+def _written_in_room(task: WritingTask, blocks: Sequence[str], earlier: str, room: int) -> Writing:
     chunks = _packed(blocks, room, task.count)
     if len(chunks) == 1:
-        return (yield from _asked(task, "extend" if earlier else task.prompt, chunks[0], earlier))
+        (notes,) = yield from _each(task, "extend" if earlier else task.prompt, chunks, earlier)
+        return notes
     parts = [earlier] if earlier else []
     parts += yield from _each(task, task.prompt, chunks)
     return (yield from _merged(task, parts, room))
 
 
-def _merged(task: Task, parts: Sequence[str], room: int) -> Writing:
-    """One set of notes of many, in rounds; each makes fewer of them."""
+def _merged(task: WritingTask, parts: Sequence[str], room: int) -> Writing:
+    """One set of notes made of several, in rounds that each leave fewer."""
     while len(parts) > 1:
         groups = _packed([quoted(part) for part in parts], room, task.count)
         if len(groups) >= len(parts):
@@ -149,31 +143,21 @@ def _merged(task: Task, parts: Sequence[str], room: int) -> Writing:
     return parts[0]
 
 
-def _each(task: Task, prompt: str, materials: Sequence[str]) -> Generator[Ask[Any], Any, list[str]]:
-    asks = tuple(_request(task, prompt, material) for material in materials)
-    answers = yield from ask(All(cast("tuple[Ask[object], ...]", asks)))
+def _each(
+    task: WritingTask, prompt: str, materials: Sequence[str], earlier: str = ""
+) -> Generator[Ask[Any], Any, list[str]]:
+    """The accepted reply to the prompt for each of the materials. Raises ModelError."""
+    values = {**task.values, "earlier": quoted(earlier)}
+    asks = [request(prompt, task.tokens, {**values, "messages": each}) for each in materials]
+    answers = yield from ask(All(cast("tuple[Ask[object], ...]", tuple(asks))))
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
     return [accepted(str(answer), task.tokens, task.count) for answer in answers]
 
 
-def _asked(task: Task, prompt: str, material: str, earlier: str) -> Writing:
-    reply = yield from ask(_request(task, prompt, material, earlier))
-    return accepted(reply, task.tokens, task.count)
-
-
-def _request(task: Task, prompt: str, material: str, earlier: str = "") -> Complete:
-    return request(
-        prompt, task.tokens, {**task.values, "messages": material, "earlier": quoted(earlier)}
-    )
-
-
 def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
-    """The blocks in order, joined to as few texts as the room allows.
-
-    One that is too long is cut into several.
-    """
+    """The blocks in order, joined to as few texts as the room allows; a long block is cut."""
     if not room or fits("\n\n".join(blocks), room, count):
         return ["\n\n".join(blocks)]
     packed: list[str] = []
@@ -190,10 +174,7 @@ def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
 
 
 def _pieces(block: str, room: int, count: Count) -> list[str]:
-    """The block, cut between lines where it does not fit the room.
-
-    Each part opens with the block's first line.
-    """
+    """The block, cut between lines if it does not fit; each part opens with its first line."""
     if fits(block, room, count):
         return [block]
     head, _, rest = block.partition("\n")
@@ -210,28 +191,22 @@ def _pieces(block: str, room: int, count: Count) -> list[str]:
     return pieces
 
 
-_OF_THE_MODEL = 0.7  # of the tokens: the rest is for exact things that it leaves out
+_OF_THE_MODEL = 0.7  # of the tokens, chosen by hand: the rest is for exact things it leaves out
 
 
-class Summary(NamedTuple):
-    """A text in a model's words.
-
-    ``trouble`` says why the store does not keep it, empty if it does.
-    """
+class MessageSummary(NamedTuple):
+    """A text in a model's words; ``trouble`` says why the store does not keep it, if it does not."""
 
     text: str
     trouble: str = ""
 
 
-Summing = Generator[Ask[Any], Any, Summary]
+Summing = Generator[Ask[Any], Any, MessageSummary]
 
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """A text to be summarized by itself.
-
-    Whose it is, its position, and what it is, such as ``output of grep``.
-    """
+    """A text to be summarized by itself; ``source`` says what it is, such as ``output of grep``."""
 
     text: str
     role: Role
@@ -242,68 +217,52 @@ class Single:
 def message_summary(
     single: Single, tokens: int, allowance: Allowance, question: str = ""
 ) -> Summing:
-    """The text in a model's words, within the tokens, with exact things that the model left out.
+    """The text in a model's words, in at most so many tokens, with exact things that it left out.
 
-    Kept in the store, by thread and position or by content, and found again while neither the text
-    nor the prompts, the model or the question change. Raises ModelError where no model answers or
-    its reply is refused; a store that fails costs nothing but the keeping, and is told.
+    It is kept in the store, by thread and position or by content, and found again as long as the
+    text, the prompts, the model and the question stay the same. Raises ModelError if no model
+    answers or its reply is refused. If the store fails the summary is not kept, and ``trouble``
+    says why.
     """
     if not allowance.writer:
         raise ModelError("no model was given; pass llm=")
+    count = allowance.meter.text
     covers = _hash(single.role, single.text)
-    proof = {
-        "covers": covers,
-        "writer": _hash(wording(), allowance.writer, question, single.source),
-    }
-    key = (
-        message_key(allowance.thread, single.index)
-        if allowance.thread
-        else f"summary:message:{covers}"
-    )
+    writer = _hash(wording(), allowance.writer, question, single.source)
+    proof = {"covers": covers, "writer": writer}
+    key = f"summary:message:{covers}"
+    if allowance.thread:
+        key = message_key(allowance.thread, single.index)
     shelf = WorkingStore(allowance.stored)
     known = _kept((yield from shelf.read(key)), proof)
-    if known is not None and allowance.meter.text(known) <= tokens:
-        return Summary(known)
-    text = yield from _message_written(single, tokens, allowance, question)
+    if known is not None and count(known) <= tokens:
+        return MessageSummary(known)
+    about = f" It should help to answer this:\n\n{quoted(question)}" if question.strip() else ""
+    values = {"source": single.source, "question": about}
+    aimed = max(1, int(tokens * _OF_THE_MODEL))
+    task = WritingTask("message", aimed, allowance.writer_window, count, values)
+    reply = accepted((yield from written(task, [quoted(single.text)])), tokens, count)
+    if count(reply) > tokens:
+        raise ModelError(f"the reply of the model was refused: it is longer than {tokens:,} tokens")
+    text = with_missing(reply, details_of(single.role, single.text), tokens, count)
+    if count(text) > tokens:
+        text = reply
+    if count(text) >= count(single.text):
+        raise ModelError("the reply of the model was refused: it is not shorter than the text")
     yield from shelf.write(key, json.dumps({**proof, "text": text}, ensure_ascii=False))
     if allowance.thread:
         yield from shelf.add(messages_key(allowance.thread), [single.index])
-    return Summary(text, shelf.trouble)
+    return MessageSummary(text, shelf.trouble)
 
 
 def output_summary(text: str, index: int, tool: str, tokens: int, allowance: Allowance) -> Summing:
-    """The output of a tool in a model's words, as ``message_summary``.
-
-    ``tool`` is empty if it is not known.
-    """
-    return message_summary(
-        Single(text, "tool", index, f"output of {tool or 'a tool'}"), tokens, allowance
-    )
-
-
-def _message_written(
-    single: Single, tokens: int, allowance: Allowance, question: str
-) -> Generator[Ask[Any], Any, str]:
-    count = allowance.meter.text
-    about = f" It should help to answer this:\n\n{quoted(question)}" if question.strip() else ""
-    values = {"source": single.source, "question": about}
-    task = Task(
-        "message", max(1, int(tokens * _OF_THE_MODEL)), allowance.writer_window, count, values
-    )
-    text = accepted((yield from written(task, [quoted(single.text)])), tokens, count)
-    room = tokens - count(text)
-    if room < 0:
-        raise ModelError(f"the reply of the model was refused: it is longer than {tokens:,} tokens")
-    lines = listed(missing(details_of(single.role, single.text), text), room, count)
-    whole = f"{text}\n{bullets(lines)}" if lines else text
-    told = whole if count(whole) <= tokens else text
-    if count(told) >= count(single.text):
-        raise ModelError("the reply of the model was refused: it is not shorter than the text")
-    return told
+    """As ``message_summary``, of the output of a tool; ``tool`` is empty if it is not known."""
+    single = Single(text, "tool", index, f"output of {tool or 'a tool'}")
+    return message_summary(single, tokens, allowance)
 
 
 def _kept(value: str | None, proof: dict[str, str]) -> str | None:
-    """The text that a store gave, if it was made of the same."""
+    """The text that a store gave, if it was made of the same things."""
     found = as_object(value)
     text = found.get("text")
     return text if isinstance(text, str) and found == {**proof, "text": text} else None
@@ -319,10 +278,7 @@ T = TypeVar("T")
 def together(
     flows: Sequence[Generator[Ask[Any], Any, T]],
 ) -> Generator[Ask[Any], Any, list[T | HoldfastError]]:
-    """What each flow returns, in order, or the HoldfastError that ended it.
-
-    None waits for another one's end.
-    """
+    """Run the flows side by side: what each returns, in order, or the HoldfastError that ended it."""
     ended: dict[int, T | HoldfastError] = {}
     answers: Mapping[int, object] = dict.fromkeys(range(len(flows)))
     while answers:

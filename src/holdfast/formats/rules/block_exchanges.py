@@ -20,7 +20,7 @@ from .changes import (
 from .pairing import NO_NAME, NO_RESULT, Place, answers, paired
 
 
-class _RegroupingRule(RewritingRule):
+class _ResultsOpenNext(RewritingRule):
     """A rule that moves every result to the beginning of the message after its call."""
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
@@ -52,11 +52,11 @@ class _RegroupingRule(RewritingRule):
             yield message_of(messages[-1], "user", results)
 
 
-class BlockExchanges(_RegroupingRule, ToolExchanges):
+class BlockExchanges(_ResultsOpenNext, ToolExchanges):
     """A call and all its results are one unit."""
 
 
-class ResultsInNextMessage(_RegroupingRule):
+class ResultsInNextMessage(_ResultsOpenNext):
     """All results of a message stand together in the message right after it."""
 
     name = "results_in_next_message"
@@ -73,7 +73,7 @@ class ResultsInNextMessage(_RegroupingRule):
                 waiting = {call.id: i for call in message.calls}
 
 
-class ResultsLead(_RegroupingRule, MessageByMessage):
+class ResultsLead(_ResultsOpenNext, MessageByMessage):
     """Tool results are the user's, and stand before everything else in their message."""
 
     name = "results_lead_their_message"

@@ -16,7 +16,7 @@ FUNCTION_ID = "function:"
 its own: its result is found by that name."""
 
 
-class _RegroupingRule(RewritingRule):
+class _ResultsBehindCalls(RewritingRule):
     """A rule that moves every result to the place right after its call."""
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
@@ -41,11 +41,11 @@ class _RegroupingRule(RewritingRule):
                 yield message
 
 
-class OpenAIExchanges(_RegroupingRule, ToolExchanges):
+class OpenAIExchanges(_ResultsBehindCalls, ToolExchanges):
     """A call and all its results are one unit."""
 
 
-class ResultsRightAfter(_RegroupingRule):
+class ResultsRightAfter(_ResultsBehindCalls):
     """Nothing stands between a call and its results, not even a system message."""
 
     name = "results_right_after_call"
