@@ -167,12 +167,14 @@ async def awaited(asked: Requests) -> list[object]:
 
 
 def _singles(asked: Requests) -> Requests:
-    """Every request, those inside an ``All`` one by one."""
-    return [
-        (runtime, each)
-        for runtime, request in asked
-        for each in (request.asks if isinstance(request, All) else (request,))
-    ]
+    """Every request by itself, also those within an ``All``, however deep."""
+    singles: list[tuple[Runtime, Ask[object]]] = []
+    for runtime, request in asked:
+        if isinstance(request, All):
+            singles += _singles([(runtime, each) for each in request.asks])
+        else:
+            singles.append((runtime, request))
+    return singles
 
 
 def _called(singles: Requests) -> list[tuple[Called, CallRecords]]:

@@ -1,4 +1,4 @@
-"""Where cuts may fall, and where what stands for the messages that go may stand."""
+"""Where a conversation may be cut, and where a digest of the dropped messages may stand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from holdfast.kernel.transcript import Transcript, speaks
 
 
 def preferred(transcript: Transcript) -> frozenset[int]:
-    """What stays while it fits: what the transcript prefers, and summaries of messages that have left."""
+    """What stays while it fits: preferred messages, and summaries of dropped ones."""
     return transcript.preferred.union(
         i for i, message in enumerate(transcript.messages) if message.ours
     )
@@ -32,19 +32,30 @@ def ends_with_user(transcript: Transcript) -> bool:
     return bool(transcript.messages) and transcript.messages[-1].role == "user"
 
 
+def start_of_newest(transcript: Transcript, count: int) -> int:
+    """Where the newest ``count`` messages begin, system messages not counted; 0 if all are newest."""
+    others = _without_system(transcript)
+    if count >= len(others):
+        return 0
+    return others[-count] if count else len(transcript)
+
+
 def newest(transcript: Transcript, count: int) -> list[int]:
     """Positions of the newest messages, so many of them, system messages not counted."""
-    others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
+    others = _without_system(transcript)
     return others[max(0, len(others) - count) :]
+
+
+def _without_system(transcript: Transcript) -> list[int]:
+    return [i for i, message in enumerate(transcript.messages) if message.role != "system"]
 
 
 def oldest_first(
     transcript: Transcript, sizes: Sequence[int], excess: int, kept: AbstractSet[int]
 ) -> set[int]:
-    """Positions of the oldest units outside of ``kept`` that together free ``excess`` tokens.
+    """Positions of the oldest units outside ``kept`` that together free ``excess`` tokens.
 
-    All there are if they free less. Where two messages would meet that may not, the gap grows or
-    shrinks.
+    All of them if they free less. The gap grows or shrinks if two messages would meet that may not.
     """
     if excess <= 0 or not sizes:
         return set()
@@ -75,11 +86,11 @@ def kept_whole(unit: range, kept: AbstractSet[int]) -> bool:
 
 
 def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> set[int]:
-    """The nearest set of drops after which no two neighbours meet that may not; units go whole.
+    """The drops nearest to ``going`` after which no neighbours meet that may not; units go whole.
 
-    First the unit after the gap goes too, then the one before it; what is in ``kept`` or protected
-    never does. Where neither may go, the newest of the gap that mends it comes back. So does the
-    newest word of a user where turns that it parts would become one that a rule refuses.
+    First the unit behind a gap goes too, then the one before it, but nothing that is protected or
+    in ``kept``. If neither may go, the newest unit of the gap that helps comes back. The newest
+    message of a user comes back if a rule would refuse the turns that it separates.
     """
     if not going:
         return going
@@ -93,7 +104,7 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
 
 
 def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int) -> bool:
-    """Whether a rule minds what stays of the assistant's from before the user's newest word."""
+    """Whether a rule refuses what stays of the assistant from before the user's newest message."""
     if all(i in going or transcript.messages[i].role != "assistant" for i in range(user)):
         return False
     origins = [i for i in range(len(transcript)) if i not in going]
@@ -128,22 +139,22 @@ def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[in
 
 
 def _may_meet(transcript: Transcript, before: range | None, after: range) -> bool:
-    """Whether two units may stand next to each other; None is the start."""
+    """Whether two units may stand next to each other; None stands for the start."""
     left, right = _speaker(transcript, reversed(before or range(0))), _speaker(transcript, after)
     return right is None or may_follow(transcript.rules, left, right)
 
 
 def _speaker(transcript: Transcript, places: Iterable[int]) -> Message | None:
-    """The first message at these places that is not the system's."""
+    """The first message at these positions that is not the system's."""
     return next(
         (transcript.messages[i] for i in places if transcript.messages[i].role != "system"), None
     )
 
 
 def _bridge(transcript: Transcript, before: range | None, k: int, going: AbstractSet[int]) -> range:
-    """The newest unit of the gap before unit ``k`` that may stand between both sides.
+    """The newest dropped unit before unit ``k`` that may stand between both sides of the gap.
 
-    Empty if there is none.
+    Empty if there is none. ``before`` is the unit on the other side.
     """
     units = transcript.units
     for j in range(k - 1, -1, -1):
@@ -161,10 +172,10 @@ class Placed(NamedTuple):
     at: int
     role: Role
     in_turn: bool = False
-    """Whether an assistant's message that says nothing stands before it, where roles alternate."""
+    """Whether an empty message of the assistant stands before it, so that roles alternate."""
 
     def tokens(self, meter: Meter) -> int:
-        """Tokens beside the text that is placed."""
+        """Tokens of the edits beside those of the text."""
         count = meter.tariff.message
         return count + meter.text(SKIPPED) + meter.tariff.message if self.in_turn else count
 
@@ -175,9 +186,7 @@ class Placed(NamedTuple):
 
 
 def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed | None:
-    """A legal place for what stands for the messages that go.
-
-    None where neighbours would meet that may not.
+    """A legal place for a digest of the messages that go, or None if there is none.
 
     ``going`` are their positions, ascending.
     """
@@ -193,10 +202,10 @@ _SPEAKERS: tuple[Role, ...] = ("user", "assistant")
 
 
 def voice(transcript: Transcript, role: Role) -> Role:
-    """Who tells what has left, if it is to be told in this role.
+    """The role in which a digest is written that should have this one.
 
-    The system may have no voice; and where there is no secret, notes of the assistant's would not
-    be known again.
+    A wire may have no system messages, and without a secret a digest that the assistant speaks
+    could not be recognised later.
     """
     bare = f"{PLAIN}\n"
     if role == "assistant" and transcript.seal and transcript.seal.sealed(bare, role) == bare:
@@ -215,7 +224,7 @@ def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bo
 def _met(
     messages: Sequence[Message], going: Sequence[int], at: int, new: Sequence[Message]
 ) -> Iterator[tuple[Message | None, Message]]:
-    """Neighbours that did not stand next to each other before, system messages aside."""
+    """Neighbours that are new to each other, system messages left out."""
     staying = [i for i in _others(going, len(messages)) if messages[i].role != "system"]
     place = bisect_left(staying, at)
     for n, (one, other) in enumerate(pairwise((-1, *staying))):
@@ -230,10 +239,7 @@ def _met(
 
 
 def _others(going: Sequence[int], length: int) -> Iterator[int]:
-    """The positions that stay, found run by run.
-
-    Of a long history nearly all goes, in one run or a few.
-    """
+    """The positions that stay, found run by run: a long history goes in one run or a few."""
     first = at = 0
     while first < len(going):
         yield from range(at, going[first])

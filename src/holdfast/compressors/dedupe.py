@@ -15,7 +15,7 @@ from math import acos, pi
 from operator import mul
 from typing import cast
 
-from holdfast.compressors.cuts import legal, preferred
+from holdfast.compressors.cuts import legal, preferred, start_of_newest
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.compressors.summaries import body_of
 from holdfast.compressors.verification import stands
@@ -68,7 +68,7 @@ class Semantic(Configured):
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Drop of what others say, and a Replace for each text that takes something over."""
-        said = list(sayings(transcript, _start_of_recent(transcript, self.keep_recent)))
+        said = list(sayings(transcript, start_of_newest(transcript, self.keep_recent)))
         texts = tuple(dict.fromkeys(saying.meant for saying in said))
         if len(said) < 2:
             return Plan.skip("too_few_messages", "fewer than two older messages could be compared")
@@ -180,13 +180,6 @@ def _clusters(
         ):
             found.setdefault(leader, []).append(saying)
         yield from (cluster for cluster in found.values() if len(cluster) > 1)
-
-
-def _start_of_recent(transcript: Transcript, count: int) -> int:
-    others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
-    if count >= len(others):
-        return 0
-    return others[len(others) - count] if count else len(transcript)
 
 
 def _last_text(message: Message) -> int:

@@ -1,6 +1,7 @@
-"""All but the last blocks of a conversation as one message of notes, whether or not the rest fits.
+"""All but the last blocks of a conversation become one message of notes, even if everything fits.
 
-A block is a user's message with all that answers it, or what stands alone. After llm4s.
+A block is a user's message with all that answers it, or a message that stands alone. The design is
+that of llm4s.
 """
 
 from __future__ import annotations
@@ -24,36 +25,38 @@ from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript, speaks
 from holdfast.stream.events import events_of
 
+# Chosen by hand:
 _LEAST = 24  # tokens: in less, no notes say anything
-_MOST = 2  # of so many parts of the target one is for the notes at most
+_MOST = 2  # notes take at most the target divided by this
 
 
 @dataclass(frozen=True, slots=True)
 class Digest(Configured):
-    """History beyond the last blocks becomes one message of notes; an older digest is folded in."""
+    """Older history becomes one message of notes, into which an older digest is folded."""
 
     keep_blocks: int = 5
-    """The newest blocks that stay; a block is a user's message with all that answers it."""
+    """The newest blocks that stay."""
 
     yields: bool = False
-    """Whether fewer blocks stay where so many do not fit the target beside the notes."""
+    """Whether fewer blocks stay if so many do not fit the target beside the notes."""
 
     max_tokens: Share = 1.0
-    """What the notes may take: tokens, or a share of what they stand for."""
+    """What the notes may take: tokens, or a share of what they replace."""
 
     facts: float = 0.0
-    """Share of the notes that exact things may take which the notes do not name, listed by kind."""
+    """Share of the notes for a list, by kind, of exact things that they do not name otherwise."""
 
     heading: str = HEADING
-    """The first line."""
+    """The first line of the notes."""
 
     role: Literal["user", "assistant", "system"] = "user"
-    """Whose message it is, where the rules of the conversation allow it; the system's is obeyed."""
+    """Who speaks the notes, if the rules of the conversation allow it. What the system says is
+    obeyed by models."""
 
     name = "digest"
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """One Drop of what is folded, older digests with it, and one Insert of the digest."""
+        """One Drop of what is folded, older digests included, and one Insert of the notes."""
         sizes, total = allowance.meter.sizes(transcript), allowance.meter.total(transcript)
         keep, going = self.keep_blocks, _older(transcript, self.keep_blocks)
         while True:
@@ -76,10 +79,11 @@ class Digest(Configured):
         return saved(planned, transcript, going, allowance) if allowance.stored else planned()
 
     def _room(self, tokens: int, target: int) -> int:
-        """What notes of so many tokens may take, within the target."""
+        """Tokens for notes that replace so many tokens, given the target."""
         room = min(tokens_of(self.max_tokens, tokens), tokens - 1)
         share = target // _MOST
-        return room if share < _LEAST else min(room, share)  # a tiny target asks for the fold alone
+        # a target too small for any notes is no bound: whoever sets it wants the history folded
+        return room if share < _LEAST else min(room, share)
 
     def _planned(
         self,
@@ -112,8 +116,8 @@ class Digest(Configured):
         return Plan(edits, reason="history_folded", detail=trouble)
 
     def _notes(self, told: Sequence[Message], room: int, count: Callable[[str], int]) -> str:
-        """What is told of the messages, and behind it the exact things that it does not name."""
-        # a secret without the words that show it to be one could not be masked later
+        """Notes of the messages, and behind them exact things that they do not name."""
+        # listed alone, without the words around it, a secret could not be recognised and masked
         info = StructuredInfo.of(list(map(concealed, told))) if self.facts else StructuredInfo()
         bodies = {at: body for at, m in enumerate(told) if (body := body_of(m)) is not None}
         if self.facts:
@@ -126,12 +130,12 @@ class Digest(Configured):
 
 
 def _counted(count: Callable[[str], int]) -> Callable[[str], int]:
-    """The count with a token to spare: joined texts may count more than each alone."""
+    """The count with a token to spare, because joined texts may count more than each alone."""
     return lambda text: count(text) + 1
 
 
 def _older(transcript: Transcript, keep: int) -> list[int]:
-    """What may go of all that is older than the last blocks; system messages are none of them."""
+    """What may go of all before the last blocks; system messages are no blocks."""
     messages = transcript.messages
     starts = [
         start
@@ -149,10 +153,7 @@ BlockType = Literal["user_assistant_pair", "standalone_assistant", "standalone_t
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Messages that belong together, by their positions.
-
-    ``answered`` once the assistant has said its word.
-    """
+    """Positions of messages that belong together; ``answered`` once the assistant has replied."""
 
     id: int
     type: BlockType
@@ -163,9 +164,9 @@ class Block:
 def blocks(messages: Sequence[Message]) -> list[Block]:
     """The blocks in order; every message is in one.
 
-    A user's message opens a block. The assistant's word, the calls on the way to it and their
-    results belong to the block that waits for an answer; a call keeps the block open until its
-    results are answered too.
+    A user's message opens a block. The assistant's reply, the calls that lead to it and their
+    results belong to the block that waits for a reply. A call keeps its block open until its
+    results are answered.
     """
     found: list[Block] = []
     for i, message in enumerate(messages):
@@ -179,17 +180,15 @@ def blocks(messages: Sequence[Message]) -> list[Block]:
 
 
 def _joined(block: Block, message: Message, at: int) -> Block | None:
-    """The block with the message in it; None where the message opens another."""
+    """The block with the message in it, or None if the message opens another."""
     grown = range(block.messages.start, at + 1)
+    if block.type == "standalone_tool":
+        return None
     if _brings_results(message):
-        return (
-            Block(block.id, block.type, grown, answered=False)
-            if block.type != "standalone_tool"
-            else None
-        )
+        return Block(block.id, block.type, grown, answered=False)
     if speaks(message) or block.answered:
         return None
-    if block.type == "standalone_tool" or (message.role == "system" and block.type == "other"):
+    if message.role == "system" and block.type == "other":
         return None
     return Block(block.id, block.type, grown, answered=not message.calls)
 

@@ -1,10 +1,10 @@
-"""What is exact in a history, by the eight kinds of the llm4s design."""
+"""Exact things in a history, sorted into the eight kinds of the llm4s design."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from holdfast.compressors.summaries import body_of
@@ -14,6 +14,7 @@ from holdfast.text.identifiers import find
 from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
 
+# Chosen by hand:
 _READ = 20_000  # characters of one text in which exact things are looked for
 _LONGEST = 200  # characters of a sentence that is taken as it is
 _DIGITS = 5  # of a bare number that is a reference: shorter ones are amounts and years
@@ -31,7 +32,7 @@ _BETWEEN = "; "
 
 @dataclass(frozen=True, slots=True)
 class StructuredInfo:
-    """What messages name and state, each once, in its own words and in the order of the messages."""
+    """What messages name and state: each once, word for word, in the order of the messages."""
 
     identifiers: tuple[str, ...] = ()
     """Ids, keys, references, paths and other names that a machine made."""
@@ -49,25 +50,25 @@ class StructuredInfo:
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> StructuredInfo:
-        """What the messages name and state; of an earlier digest also what it lists."""
-        found = _Found()
+        """What the messages name and state, and what an earlier digest among them lists."""
+        found: _Found = {kind: {} for kind in _LABELS}
         for message in messages:
             body = body_of(message)
             if body is not None:
-                found.read_digest(body)
+                _read_digest(body, found)
                 continue
             for part in message.parts:
                 if isinstance(part, ToolCall):
-                    found.tools[part.name] = None
-                    found.read_names(part.arguments)
+                    found["tools"][part.name] = None
+                    _read_names(part.arguments, found)
                 else:
-                    found.read(part.text)
-        return cls(*(tuple(getattr(found, kind)) for kind in _LABELS))
+                    _read(part.text, found)
+        return cls(**{kind: tuple(values) for kind, values in found.items()})
 
     def told(self, beside: str, room: int, count: Callable[[str], int]) -> str:
-        """What ``beside`` does not name, a line for each kind, in at most so many tokens.
+        """What the text ``beside`` does not name, a line for each kind, in at most ``room`` tokens.
 
-        Of each kind the newest where not all fit.
+        If not all values of a kind fit, its newest are shown.
         """
         lines: list[str] = []
         for kind, label in _LABELS.items():
@@ -95,54 +96,44 @@ _LINE = re.compile(rf"^({'|'.join(_LABELS.values())}): (.+)$", re.MULTILINE)
 
 
 def without_facts(body: str) -> str:
-    """What a digest says but for the things that it lists by kind."""
+    """A digest without the lines that list things by kind."""
     return _LINE.sub("", body).rstrip("\n")
 
 
-class _Found:
-    """The values so far, each in the order in which it was first said."""
+_Found = Mapping[str, dict[str, None]]
+"""For each kind the values so far, in the order in which they were first said."""
 
-    def __init__(self) -> None:
-        for kind in _LABELS:
-            setattr(self, kind, dict[str, None]())
 
-    identifiers: dict[str, None]
-    urls: dict[str, None]
-    status_codes: dict[str, None]
-    tools: dict[str, None]
-    decisions: dict[str, None]
-    constraints: dict[str, None]
-    errors: dict[str, None]
-    outcomes: dict[str, None]
+def _read_digest(body: str, found: _Found) -> None:
+    kinds = {label: kind for kind, label in _LABELS.items()}
+    for line in _LINE.finditer(body):
+        found[kinds[line[1]]].update(dict.fromkeys(line[2].split(_BETWEEN)))
+    _read_names(without_facts(body), found)
 
-    def read_digest(self, body: str) -> None:
-        kinds = {label: kind for kind, label in _LABELS.items()}
-        for line in _LINE.finditer(body):
-            getattr(self, kinds[line[1]]).update(dict.fromkeys(line[2].split(_BETWEEN)))
-        self.read_names(without_facts(body))
 
-    def read_names(self, text: str) -> None:
-        for one in find(text[:_READ]):
-            if one.kind == "url":
-                self.urls[one.text] = None
-            elif one.kind in _NAMES or (one.kind == "number" and len(one.text) >= _DIGITS):
-                self.identifiers[one.text] = None
-            elif one.kind == "quoted":
-                self.read_names(one.text)
-        self.status_codes.update(dict.fromkeys(_STATUS.findall(text[:_READ])))
+def _read_names(text: str, found: _Found) -> None:
+    for one in find(text[:_READ]):
+        if one.kind == "url":
+            found["urls"][one.text] = None
+        elif one.kind in _NAMES or (one.kind == "number" and len(one.text) >= _DIGITS):
+            found["identifiers"][one.text] = None
+        elif one.kind == "quoted":
+            _read_names(one.text, found)
+    found["status_codes"].update(dict.fromkeys(_STATUS.findall(text[:_READ])))
 
-    def read(self, text: str) -> None:
-        self.read_names(text)
-        for sentence in sentences(text[:_READ]):
-            said = " ".join(sentence.split())
-            if not 0 < len(said) <= _LONGEST:
-                continue
-            tells = signals(said)
-            if tells.decides:
-                self.decisions[said] = None
-            elif tells.constrains:
-                self.constraints[said] = None
-            elif tells.alarm >= FAILURE:
-                self.errors[said] = None
-            elif _OUTCOME.search(said):
-                self.outcomes[said] = None
+
+def _read(text: str, found: _Found) -> None:
+    _read_names(text, found)
+    for sentence in sentences(text[:_READ]):
+        said = " ".join(sentence.split())
+        if not 0 < len(said) <= _LONGEST:
+            continue
+        tells = signals(said)
+        if tells.decides:
+            found["decisions"][said] = None
+        elif tells.constrains:
+            found["constraints"][said] = None
+        elif tells.alarm >= FAILURE:
+            found["errors"][said] = None
+        elif _OUTCOME.search(said):
+            found["outcomes"][said] = None

@@ -215,26 +215,6 @@ def thread_prefix(thread: str) -> str:
     return f"thread_{escaped}:"
 
 
-def content_key(covers: str) -> str:
-    """The summary of messages with this hash, in a conversation without a thread."""
-    return f"summary:{covers}"
-
-
-def waiting_key(key: str) -> str:
-    """The messages that the summary under the key covers, and that no model has been sent yet."""
-    return f"{key}:waiting"
-
-
-def opening_key(opening: str) -> str:
-    """The list of ranges of conversations without a thread that open with messages of this hash."""
-    return f"summary:opening:{opening}"
-
-
-def mark_key(mark: str) -> str:
-    """Where the list of ranges is kept that the summary message with this mark belongs to."""
-    return f"summary:mark:{mark}"
-
-
 def as_object(value: str | None) -> dict[str, Any]:
     """The JSON object of the text; an empty one where it is none."""
     found = _json(value)

@@ -15,19 +15,16 @@ from hashlib import sha256
 from time import time
 from typing import Any, cast
 
+from holdfast.compressors.cuts import start_of_newest
 from holdfast.compressors.summaries import (
     WorkingStore,
     as_list,
     as_object,
     body_of,
     concealed,
-    content_key,
     earlier_key,
-    mark_key,
-    opening_key,
     ranges_key,
     summary_key,
-    waiting_key,
 )
 from holdfast.compressors.summary_text import parsed
 from holdfast.kernel.budget import Allowance
@@ -127,12 +124,8 @@ class History:
         them; or whole turns of at most ``keep_tokens``, or whole units where the newest turn alone
         is longer.
         """
-        messages = self.transcript.messages
         if keep_recent is not None:
-            others = [i for i, message in enumerate(messages) if message.role != "system"]
-            if keep_recent >= len(others):
-                return 0
-            first = others[len(others) - keep_recent] if keep_recent else len(messages)
+            first = start_of_newest(self.transcript, keep_recent)
             return next((unit.start for unit in self.transcript.units if first in unit), first)
         newest = self.transcript.newest.start
         turn = self._start([turn.start for turn in self.transcript.turns], keep_tokens)
@@ -231,8 +224,16 @@ class Range:
 
 _RANGE = {"start": int, "end": int, "covers": str, "mark": str, "key": str}
 _SPARE = 2  # shorter ranges that stay beside the newest, should its end be edited
-_OPENING = opening_key("")
+_OPENING = "summary:opening:"
+"""Before the hash of the first messages, in the key of a list of ranges without a thread."""
+_MARK = "summary:mark:"
+"""Before the mark of a summary message, in the key under which the key of its list stands."""
 _MOST_RANGES = 500  # of one list: the newest; what leaves is only made again
+
+
+def _waiting_key(key: str) -> str:
+    """Where the messages stand that the summary under the key covers and no model has seen."""
+    return f"{key}:waiting"
 
 
 def ranges_of(value: str | None) -> list[Range]:
@@ -333,13 +334,12 @@ class Memory:
         key = (
             summary_key(thread, envelope.start, envelope.end)
             if thread
-            else content_key(envelope.covers)
+            else f"summary:{envelope.covers}"
         )
         if waiting:
-            envelope = replace(envelope, waiting=(*envelope.waiting, waiting_key(key)))
-            yield from self.shelf.write(
-                waiting_key(key), json.dumps(list(waiting), ensure_ascii=False)
-            )
+            envelope = replace(envelope, waiting=(*envelope.waiting, _waiting_key(key)))
+            listed = json.dumps(list(waiting), ensure_ascii=False)
+            yield from self.shelf.write(_waiting_key(key), listed)
         known = earlier_key(envelope.body)
         new = Range(envelope.start, envelope.end, envelope.covers, known, key)
         yield from self.shelf.write(
@@ -349,13 +349,13 @@ class Memory:
         kept = [each for each in self._ranges if each not in gone]
         yield from self.shelf.write(self._list, with_range(kept, new))
         if not thread:
-            yield from self.shelf.write(mark_key(known), self._list)
+            yield from self.shelf.write(_MARK + known, self._list)
         for old in gone:
             yield from self.shelf.write(old.key, None)
-            if waiting_key(old.key) not in envelope.waiting:
-                yield from self.shelf.write(waiting_key(old.key), None)
+            if _waiting_key(old.key) not in envelope.waiting:
+                yield from self.shelf.write(_waiting_key(old.key), None)
             if not thread:
-                yield from self.shelf.write(mark_key(old.mark), None)
+                yield from self.shelf.write(_MARK + old.mark, None)
 
     def _superseded(self, envelope: Envelope) -> list[Range]:
         """Ranges of this conversation that the summary goes beyond, all but the newest of them.
@@ -396,8 +396,8 @@ class Memory:
         body = body_of(self.history.messages[standing[0]]) if standing else None
         self._list = ranges_key(thread) if thread else ""
         if body is not None and stored and not thread:
-            self._list = (yield from self._read(mark_key(earlier_key(body)))) or ""
-        self._list = self._list or opening_key(self._opening())
+            self._list = (yield from self._read(_MARK + earlier_key(body))) or ""
+        self._list = self._list or _OPENING + self._opening()
         self._ranges = ranges_of((yield from self._read(self._list)))
         if body is not None:
             envelope = yield from self._standing(body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.compressors.cuts import kept_whole, legal, oldest_first, preferred
+from holdfast.compressors.cuts import legal, oldest_first, preferred, start_of_newest
 from holdfast.compressors.knobs import Configured, check_knobs
 from holdfast.kernel.budget import Allowance, Share
 from holdfast.kernel.compressor import Plan
@@ -18,9 +18,9 @@ from holdfast.kernel.transcript import Transcript
 class SlidingWindow(Configured):
     """System messages and the newest of the others, in order, where they stand.
 
-    With none of the three knobs the window is what fits the target, and the task, the newest user
-    message and a summary of what has left stay while they fit. A window that is given is exact: it
-    may leave the result over the budget, and a tool exchange that it would cut through goes whole.
+    Without any knob the window is what fits the target; the task, the newest message of a user and
+    a summary of dropped messages stay while they fit. A window that is given is exact: the result
+    may be over the budget, and a tool exchange that the window cuts through is dropped.
     """
 
     window_size: int | None = None
@@ -49,49 +49,34 @@ class SlidingWindow(Configured):
         """One Drop of everything that is older than the window."""
         sizes = allowance.meter.sizes(transcript)
         if self.window_size is self.keep_turns is self.keep_tokens is None:
-            going = self._over_target(transcript, sizes, allowance)
+            excess = allowance.meter.total(transcript) - allowance.target
+            kept = transcript.protected | preferred(transcript)
+            going = oldest_first(transcript, sizes, excess, kept)
         else:
             start = self._start(transcript, sizes, allowance)
-            going = {
-                i
-                for unit in transcript.units
-                if unit.start < start and _may_go(unit, transcript)
-                for i in unit
-            }
+            older = (unit for unit in transcript.units if unit.start < start)
+            going = {i for unit in older if transcript.protected.isdisjoint(unit) for i in unit}
             going = legal(transcript, going, frozenset())
         if not going:
             return Plan.skip("nothing_outside", "nothing stands outside the window")
         return Plan((Drop(tuple(sorted(going)), "older than the window"),), reason="older_dropped")
 
-    def _over_target(
-        self, transcript: Transcript, sizes: Sequence[int], allowance: Allowance
-    ) -> set[int]:
-        excess = sum(sizes) + allowance.meter.overhead(transcript.envelope) - allowance.target
-        return oldest_first(transcript, sizes, excess, transcript.protected | preferred(transcript))
-
     def _start(self, transcript: Transcript, sizes: Sequence[int], allowance: Allowance) -> int:
         """The position at which the window begins."""
-        others = [i for i, message in enumerate(transcript.messages) if message.role != "system"]
         if self.window_size is not None:
-            kept = others[len(others) - self.window_size :] if self.window_size else []
-            return 0 if self.window_size >= len(others) else min(kept, default=len(transcript))
+            return start_of_newest(transcript, self.window_size)
         if self.keep_turns is not None:
             turns = transcript.turns
-            kept_turns = turns[len(turns) - self.keep_turns :] if self.keep_turns else ()
-            return (
-                0
-                if self.keep_turns >= len(turns)
-                else min((t.start for t in kept_turns), default=len(transcript))
-            )
+            if self.keep_turns >= len(turns):
+                return 0
+            return turns[-self.keep_turns].start if self.keep_turns else len(transcript)
         left = allowance.share(self.keep_tokens or 0)
         start = len(transcript)
-        for i in reversed(others):
+        for i in reversed(range(len(transcript))):
+            if transcript.messages[i].role == "system":
+                continue
             left -= sizes[i]
             if left < 0:
                 break
             start = i
         return start
-
-
-def _may_go(unit: range, transcript: Transcript) -> bool:
-    return not kept_whole(unit, transcript.protected)

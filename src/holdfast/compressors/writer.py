@@ -149,7 +149,10 @@ def _each(
     """The accepted reply to the prompt for each of the materials. Raises ModelError."""
     values = {**task.values, "earlier": quoted(earlier)}
     asks = [request(prompt, task.tokens, {**values, "messages": each}) for each in materials]
-    answers = yield from ask(All(cast("tuple[Ask[object], ...]", tuple(asks))))
+    if len(asks) == 1:
+        answers: Sequence[object] = [(yield from ask(asks[0]))]
+    else:
+        answers = yield from ask(All(cast("tuple[Ask[object], ...]", tuple(asks))))
     for answer in answers:
         if isinstance(answer, Exception):
             raise answer
@@ -174,11 +177,14 @@ def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
 
 
 def _pieces(block: str, room: int, count: Count) -> list[str]:
-    """The block, cut between lines if it does not fit; each part opens with its first line."""
+    """The block, cut between lines if it does not fit; each part opens with the block's heading."""
     if fits(block, room, count):
         return [block]
-    head, _, rest = block.partition("\n")
-    left = max(1, room - count(head) - 4)
+    heading, rest = "", block
+    if not block.startswith(_QUOTE):
+        first, _, rest = block.partition("\n")
+        heading = f"{first}\n"
+    left = max(1, room - count(heading) - 4)
     pieces: list[str] = []
     at = 0
     while at < len(rest):
@@ -187,7 +193,8 @@ def _pieces(block: str, room: int, count: Count) -> list[str]:
         if at + len(part) < len(rest) and (line := part.rfind("\n")) > 0:
             part = part[: line + 1]
         at += len(part)
-        pieces.append(f"{head}\n{part if part.startswith('| ') else '| ' + part}".rstrip("\n"))
+        mark = "" if part.startswith(_QUOTE) else _QUOTE
+        pieces.append(f"{heading}{mark}{part}".rstrip("\n"))
     return pieces
 
 

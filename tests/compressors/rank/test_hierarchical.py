@@ -87,6 +87,14 @@ def test_an_important_message_that_does_not_fit_is_condensed_by_the_model():
     assert holdfast.restore(result) == TALK
 
 
+def test_a_message_that_is_too_long_for_the_model_is_condensed_in_parts():
+    model = Scripted("They spoke of many things.", window=1_000)
+    result = ranked(TALK, 190, model, KNOBS)
+    assert "[Compressed] They spoke of many things." in contents(result)
+    assert len(model.calls) == 3  # two parts, and the notes of both as one
+    assert result.budget_met
+
+
 def test_what_a_user_said_is_never_condensed():
     model = Scripted("Short.")
     result = ranked(TALK, 190, model, KNOBS)
