@@ -130,7 +130,10 @@ def test_a_run_of_calls_is_fitted_and_comes_back():
     ("block", "error"),
     [
         ({"text": 5}, r"messages\[0\]\.content\[0\]\.text: an int does not belong here"),
-        ({"toolUse": {"name": "f"}}, r'content\[0\]\.toolUse: there is no "toolUseId"; a call'),
+        (
+            {"toolUse": {"name": "f"}},
+            r'content\[0\]\.toolUse: the block has no "toolUseId"; a call',
+        ),
         ({"toolResult": "x"}, r"content\[0\]\.toolResult: a str does not belong here"),
     ],
 )

@@ -33,7 +33,7 @@ def ends_with_user(transcript: Transcript) -> bool:
 
 
 def start_of_newest(transcript: Transcript, count: int) -> int:
-    """Where the newest ``count`` messages begin, system messages not counted; 0 if all are newest."""
+    """Where the newest ``count`` messages begin, system messages not counted."""
     others = _without_system(transcript)
     if count >= len(others):
         return 0

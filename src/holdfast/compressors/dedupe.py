@@ -1,9 +1,9 @@
 """Semantic deduplication: of older messages that say the same, one stays.
 
-Vectors hardly see a number, a name or a "not"; a reader does: sentences keep what only one message
-says. Clustering is greedy, in order: each vector joins the first leader that is near enough, or
-leads. With numpy whole blocks are compared at once. Without it, pairs whose numbers differ in sign
-too often for their angle are passed over, which leaves few to be reckoned exactly.
+Vectors hardly reflect a number, a name or a "not", so the texts are compared too, and sentences
+that only one message has are kept. Clustering is greedy and in order: each vector joins the first
+leader that is near enough, or becomes a leader. With numpy, blocks of vectors are compared at once.
+Without it, pairs whose signs differ too often for the angle are skipped, and few are computed.
 """
 
 from __future__ import annotations
@@ -35,24 +35,22 @@ from holdfast.text.similarity import Vector, unit
 from holdfast.text.words import terms, words
 
 _MOST, _SHARE = 2, 0.5
-"""Sentences, and share of a message, that may be added to the one that stays: with more, the two
-differ."""
+"""How many sentences of a message, and what share of its tokens, may be added to the one that
+stays. Messages that differ by more are not merged. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Semantic(Configured):
-    """Older messages of one role that say nearly the same are merged.
+    """Older messages of one role that say nearly the same are merged into the longest.
 
-    The longest stays, where it stands.
-
-    Nothing exact is lost by it. A user's message leaves if the one that stays names all that it
-    names; a sentence in which an assistant's message names more is added to the one that stays; an
-    exchange with tools leaves whole, for a newer one that shows the same. System messages are never
+    Nothing exact is lost. A user's message goes if the one that stays names everything that it
+    names. Sentences in which a message of the assistant names more are added to the one that stays.
+    An exchange with tools goes whole, if a newer one shows the same. System messages are never
     compared.
     """
 
     similarity_threshold: float = 0.85
-    """Cosine from which on two messages say the same; brought into 0 to 1."""
+    """Cosine from which on two messages say the same; values outside 0 to 1 are clamped."""
 
     keep_recent: int = 5
     """The newest messages, system messages not counted, that are left alone."""
@@ -67,7 +65,7 @@ class Semantic(Configured):
         check_knobs(self)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """A Drop of what others say, and a Replace for each text that takes something over."""
+        """A Drop of what other messages say, and a Replace for each text that gets sentences."""
         said = list(sayings(transcript, start_of_newest(transcript, self.keep_recent)))
         texts = tuple(dict.fromkeys(saying.meant for saying in said))
         if len(said) < 2:
@@ -89,7 +87,7 @@ class Semantic(Configured):
 
 
 class _Merged:
-    """What goes into what."""
+    """Which messages are merged into which."""
 
     def __init__(self, transcript: Transcript, meter: Meter) -> None:
         self._transcript, self._meter = transcript, meter
@@ -97,10 +95,7 @@ class _Merged:
         self._into: dict[Saying, list[tuple[Saying, list[str]]]] = {}
 
     def take(self, cluster: Sequence[Saying]) -> None:
-        """Merge what may be merged into the longest, which is not moved.
-
-        Survivors keep their order.
-        """
+        """Merge what may be merged into the longest, which keeps its place."""
         stays = max(cluster, key=lambda saying: (len(saying.meant), saying.unit.start))
         if cluster[0].meant == stays.meant:
             stays = cluster[0]
@@ -115,10 +110,7 @@ class _Merged:
                 whole = with_sentences(whole, more) if more else whole
 
     def _lacking(self, saying: Saying, stays: Saying, whole: str) -> list[str] | None:
-        """The sentences that are to be added when the one goes for the other.
-
-        None where it may not go.
-        """
+        """The sentences to add if ``saying`` goes and ``stays`` stays; None if it may not go."""
         if saying.meant == stays.meant and saying.text == saying.meant:
             return []
         if saying.is_exchange:
@@ -142,7 +134,7 @@ class _Merged:
         return self._meter.text(with_sentences(stays.text, more)) - self._meter.text(stays.text)
 
     def edits(self) -> tuple[Edit, ...]:
-        """What was decided, as far as no rule objects to what would then meet."""
+        """What was decided, as far as no rule objects to the new neighbours."""
         going = {i for taken in self._into.values() for saying, _ in taken for i in saying.unit}
         others = frozenset(range(len(self._transcript))) - going
         going = legal(self._transcript, going, others) & going
@@ -169,7 +161,7 @@ class _Merged:
 def _clusters(
     said: Sequence[Saying], vectors: Mapping[str, Vector], threshold: float
 ) -> Iterator[Sequence[Saying]]:
-    """Sayings of one kind that are near each other, each cluster in order with its leader first."""
+    """Clusters of sayings of one kind that are near each other, each with its leader first."""
     kinds: dict[tuple[str, ...], list[Saying]] = {}
     for saying in said:
         kinds.setdefault(saying.kind, []).append(saying)
@@ -186,18 +178,18 @@ def _last_text(message: Message) -> int:
     return max(at for at, part in enumerate(message.parts) if isinstance(part, Text))
 
 
-_MANY = 128  # numbers of a vector from which on signs tell anything
+_MANY = 128  # dimensions; the signs of fewer numbers say little about an angle
 _SLACK = 0.15
-"""Of the numbers, how many more may differ in sign than at the angle itself.
+"""Share of the signs that may differ beyond what the angle lets expect.
 
-As many differ as the angle is parts of a half turn (Charikar, "Similarity estimation techniques
-from rounding algorithms", 2002): at a cosine of 0.85 it is 0.18 of them with a spread of 0.02 over
-512 numbers, between strangers 0.5.
+The expected share is the angle as a part of a half turn (Charikar, "Similarity estimation
+techniques from rounding algorithms", 2002): 0.18 at a cosine of 0.85, with a standard deviation of
+0.02 over 512 numbers, and 0.5 between unrelated texts.
 """
 
 
 def by_signs(units: Sequence[Sequence[float]], cosine: float) -> list[int]:
-    """The place of the first leader that is near enough, for each vector."""
+    """For each vector, the place of the first leader that is near enough."""
     signs = [_signs(vector) for vector in units]
     positive = [each.bit_count() for each in signs]
     share = (
@@ -227,7 +219,7 @@ def _signs(vector: Sequence[float]) -> int:
 
 
 Clustering = Callable[[Sequence[Sequence[float]], float], list[int]]
-"""From vectors of length 1, all of one size, and a cosine, to the place of each one's leader."""
+"""From vectors of length 1 and one dimension, and a cosine, to the place of each one's leader."""
 
 CLUSTERINGS = Registry(
     noun="clustering",
@@ -238,13 +230,13 @@ CLUSTERINGS = Registry(
     },
 )
 
-_ROUNDING = 1e-9  # equal vectors have a cosine of almost 1
+_ROUNDING = 1e-9  # the computed cosine of equal vectors may be a little below 1
 
 
 def leaders(
     vectors: Sequence[Vector], threshold: float, clustering: Clustering | None = None
 ) -> list[int]:
-    """For each vector the place of its leader, its own where it leads or has no direction."""
+    """For each vector the place of its leader; its own if it leads or has no direction."""
     found = list(range(len(vectors)))
     sizes: dict[int, tuple[list[int], list[list[float]]]] = {}
     for place, vector in enumerate(vectors):
@@ -274,14 +266,15 @@ _OPENING, _CLOSING = "[also said: ", "]"
 _NEGATIONS = frozenset(
     """
     not no never none nothing nobody without neither nor cannot unable unless until except t
-    nicht kein keine keinen nie ohne pas jamais sans nunca sin não sem mai senza niet geen не нет без
+    nicht kein keine keinen nie ohne pas jamais sans nunca sin não sem mai senza niet geen
+    не нет без
     """.split()
 )
-"""The words that turn what is said around; "don't" reads as ``don`` and ``t``."""
+"""Words that negate what is said; "don't" reads as ``don`` and ``t``."""
 
 
 def body(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text without the lines that were added to it, and the sentences that these hold."""
+    """The text without the lines that were added to it, and the sentences in these lines."""
     lines = text.split("\n")
     start = len(lines)
     while (
@@ -293,14 +286,14 @@ def body(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def with_sentences(text: str, more: Sequence[str]) -> str:
-    """The text with a line for each of the sentences, beside those that it has already."""
+    """The text with a line for each of the sentences, behind those added earlier."""
     head, added = body(text)
     lines = (f"{_OPENING}{sentence}{_CLOSING}" for sentence in dict.fromkeys((*added, *more)))
     return "\n".join((head.rstrip(), *lines))
 
 
 def lacking(text: str, other: str) -> list[str]:
-    """The sentences of the text that name exact things which the other lacks, a line each."""
+    """The sentences of the text that name exact things which the other text lacks."""
     own, added = body(text)
     known = frozenset(thing for sentence in sentences(other) for thing in named(sentence))
     lost: list[str] = []
@@ -312,15 +305,14 @@ def lacking(text: str, other: str) -> list[str]:
 
 
 def shows(newer: str, older: str) -> bool:
-    """Whether all that a tool was asked and gave stands in the newer exchange too."""
+    """Whether every word of the older exchange stands in the newer one too."""
     return older == newer or set(older.split()) <= set(newer.split())
 
 
 def contrasts(one: str, other: str) -> bool:
-    """Whether one text denies what the other does not, or both say the same of different things.
+    """Whether only one text negates, or both say the same of different things.
 
-    ``deploy to staging`` and ``deploy to production`` have one frame, in which one place is filled
-    differently.
+    ``deploy to staging`` and ``deploy to production`` differ in one place of the same frame.
     """
     if one == other:
         return False
@@ -342,14 +334,14 @@ _WORDS = Memo(words, lambda text, found: len(text) + 60 * len(found), 16_000_000
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A unit of the transcript with its words; only sayings of one ``kind`` are compared."""
+    """The words of a unit of the transcript; only sayings of one ``kind`` are compared."""
 
     unit: range
     kind: tuple[str, ...]
     """The role of a message, or the roles and the tools of an exchange."""
     text: str
     meant: str
-    """The text as its author wrote it: what is compared."""
+    """The text as its author wrote it, which is compared."""
 
     @property
     def is_exchange(self) -> bool:
@@ -358,7 +350,7 @@ class Saying:
 
 
 def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
-    """What is said before position ``stop`` and can be read as words alone; never the system's."""
+    """The units before position ``stop`` that are words alone; system messages are left out."""
     for together in transcript.units:
         if together.stop > stop:
             return
@@ -373,7 +365,7 @@ def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
 
 
 def _text(message: Message) -> str | None:
-    """The words of a message; None where it has parts that are no words, or stands for others."""
+    """The words of a message; None if it has other parts, or is a summary."""
     if message.plain is not None:
         return None if body_of(message) is not None else message.plain
     if not all(isinstance(part, Text | ToolCall) or _is_words(part) for part in message.parts):

@@ -1,4 +1,4 @@
-"""The originals of what is told in notes: as text, in pieces of about a window each."""
+"""Saving the originals of what notes replace: as text, in pieces of about a window each."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Place = tuple[int, int]
 """A message and a part of it."""
 
 Planned = Callable[[tuple[str, ...], str], Plan]
-"""The plan that ends its notes with these lines, and in whose detail stands why there are none."""
+"""Makes the plan whose notes end with these lines; the text says why there are none."""
 
 
 def saved(
     planned: Planned, transcript: Transcript, going: Sequence[int], allowance: Allowance
 ) -> Generator[Ask[object], Any, Plan]:
-    """The plan with the originals kept and named; without them where the store fails."""
+    """The plan with the originals saved and named, or without them if the store fails."""
     references: list[str] = []
     way = f"; {allowance.recall_tool}(key) gives it back" if allowance.recall_tool else ""
     for text, told in _pieces(transcript, going, allowance):
@@ -41,7 +41,10 @@ def saved(
 def kept(
     parts: Iterable[tuple[Place, str, str]], name: Callable[[Place, str, str], None]
 ) -> Generator[Ask[object], Any, str]:
-    """Save each part, ``(place, text, kind)``, and name its key; what went wrong, empty where nothing did."""
+    """Save each part, given as ``(place, text, kind)``, and pass its key to ``name``.
+
+    Returns what went wrong, empty if nothing did.
+    """
     for place, text, kind in parts:
         try:
             key = yield from ask(Save(text, kind))
@@ -54,7 +57,7 @@ def kept(
 def _pieces(
     transcript: Transcript, going: Sequence[int], allowance: Allowance
 ) -> Iterator[tuple[str, str]]:
-    """The text of each piece, and what to say of it; earlier notes are no original."""
+    """The text of each piece and a description of it; earlier notes are left out."""
     sizes = allowance.meter.sizes(transcript)
     piece: list[Message] = []
     tokens = 0
@@ -77,7 +80,7 @@ def _told(piece: Sequence[Message], tokens: int) -> tuple[str, str]:
 
 
 def transcribed(messages: Sequence[Message]) -> str:
-    """The messages as text: each after the name of its speaker, calls with their arguments."""
+    """The messages as text: each text behind the role, calls with their arguments."""
     return "\n\n".join(
         f"{message.role}: {text}" for message in messages for text in _texts(message)
     )

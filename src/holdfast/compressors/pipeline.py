@@ -16,8 +16,7 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
 
 ROUNDS = 32
-"""How often what misses its target is decided again: each time saves tokens, so this only bounds
-the time."""
+"""How often a missed target is tried again. Each round saves tokens: this only bounds the time."""
 
 
 def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str, Plan, Applied]]:
@@ -27,11 +26,9 @@ def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str,
     """
     if not plan.steps:
         done = plan.applied
-        yield (
-            name,
-            plan,
-            done if done and done.before is transcript else apply(transcript, plan.edits),
-        )
+        if done is None or done.before is not transcript:
+            done = apply(transcript, plan.edits)
+        yield name, plan, done
         return
     for step, inner in plan.steps:
         for record in played(transcript, step, inner):
@@ -41,7 +38,7 @@ def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Does what the strategy does; results and logs call it by the name."""
+    """A strategy under another name in results and logs."""
 
     strategy: Compressor
     name: str
@@ -63,7 +60,7 @@ class Pipeline:
     """Each strategy in turn, until the target is met.
 
     A strategy that fails, breaks a rule or saves nothing leaves the conversation as it was, and the
-    next one takes over. When all are done the last state stands, even if it is over the target.
+    next one takes over. The last state is the result, even if it is over the target.
     """
 
     steps: tuple[Compressor, ...] = ()
@@ -72,16 +69,13 @@ class Pipeline:
     name: str = "hybrid"
 
     rescue: Compressor | None = None
-    """What meets the target where a step failed and it is missed."""
+    """Runs last if a step failed, to meet the target."""
 
     def __post_init__(self) -> None:
         check_knobs(self)
 
     def describe(self) -> Mapping[str, object]:
-        """The name and every step's own description.
-
-        That of the step where it stands alone under its own name.
-        """
+        """The name and the steps; a single step that has this name describes itself."""
         if [step.name for step in self.steps] == [self.name]:
             return described(self.steps[0])
         return {"strategy": self.name, "strategies": [described(step) for step in self.steps]}
@@ -89,9 +83,9 @@ class Pipeline:
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """The plans of the steps, one record for each, whether it ran or not.
 
-        If all together miss the target, they get another round, since one may make room for
-        another: a result that is compressed again stays as it is. Of later rounds only what changed
-        something is recorded.
+        If all together miss the target they get another round, since one may make room for
+        another; so compressing a result again changes nothing. Later rounds record only steps that
+        changed something.
         """
         records: list[tuple[str, Plan]] = []
         now = transcript
@@ -107,19 +101,14 @@ class Pipeline:
         if self.rescue and any(plan.status == "failed" for _, plan in records):
             plan, _ = yield from _tried(self.rescue, now, allowance)
             records.append((self.rescue.name, plan))
-        return (
-            Plan(steps=tuple(records))
-            if records
-            else Plan.skip("no_strategies", "there is no strategy in it")
-        )
+        if not records:
+            return Plan.skip("no_strategies", "there is no strategy in it")
+        return Plan(steps=tuple(records))
 
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """A strategy whose plan is applied as soon as it is made.
-
-    What is wrong with its edits is its own fault.
-    """
+    """A strategy whose plan is applied at once, so that wrong edits count as its own fault."""
 
     strategy: Compressor
 
@@ -128,13 +117,12 @@ class _Settled:
         return self.strategy.name
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """The plan with what became of it, so that nobody has to apply it again."""
+        """The plan with its result, so that it need not be applied again."""
         plan = yield from ask(Attempt(self.strategy, transcript, allowance))
         done = list(played(transcript, self.name, plan))
         for _, _, applied in done:
-            allowance.meter.recount(
-                applied.before, applied.transcript, applied.origins
-            )  # nor can it bring a message that nobody can read
+            # this fails for a message that cannot be read
+            allowance.meter.recount(applied.before, applied.transcript, applied.origins)
         records = tuple((step, replace(inner, applied=applied)) for step, inner, applied in done)
         return replace(plan, steps=records) if plan.steps else records[0][1]
 
@@ -142,10 +130,7 @@ class _Settled:
 def _tried(
     step: Compressor, now: Transcript, allowance: Allowance
 ) -> Generator[Any, Any, tuple[Plan, Transcript]]:
-    """The plan of a step and the transcript after it.
-
-    Unchanged where it is not needed or saves nothing.
-    """
+    """The plan of a step and the transcript after it, the same if it saves nothing."""
     tokens = allowance.meter.total(now)
     if tokens <= allowance.target:
         return Plan.skip("target_met", "the target was met before it"), now
@@ -164,14 +149,15 @@ def _state_after(transcript: Transcript, plan: Plan) -> Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Stepwise:
-    """Decide as of when the conversation last passed a multiple of the step; append the rest.
+    """Compress the conversation as of when it last passed a multiple of the step; append the rest.
 
-    Between two multiples the decision is the same, whatever the strategy is, and the results only
-    grow at their end. No state is kept: the multiples are those of the conversation's own size.
+    Between two multiples the decision stays the same, whatever the strategy, and results only grow
+    at their end, which keeps a provider's prompt cache valid. No state is kept: the multiples are
+    those of the size of the conversation.
     """
 
     strategy: Compressor
-    """What decides."""
+    """The strategy that decides."""
 
     step: float = 0.1
     """Share of the budget."""
@@ -181,20 +167,18 @@ class Stepwise:
 
     @property
     def name(self) -> str:
-        """The name of what decides."""
+        """The name of the strategy."""
         return self.strategy.name
 
     def describe(self) -> Mapping[str, object]:
-        """The description of what decides, and the step."""
+        """The description of the strategy, and the step."""
         return {**described(self.strategy), "step": self.step}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """The plan for the settled part, made to leave room for the rest.
+        """The plan for the settled part that leaves room for the rest, or the plan for the whole.
 
-        Else the plan for the whole.
-
-        What misses the target is decided again, since a smaller conversation has another settled
-        part: a result that is compressed again stays as it is.
+        If it misses the target it is made again, since a smaller conversation has another settled
+        part; so compressing a result again changes nothing.
         """
         records: list[tuple[str, Plan]] = []
         now = transcript
@@ -219,24 +203,23 @@ class Stepwise:
         return (yield from ask(Attempt(self.strategy, transcript, allowance)))
 
     def _settled(self, transcript: Transcript, allowance: Allowance) -> tuple[int, int]:
-        """Where the settled part ends, and what it may take.
+        """Where the settled part ends, and how many tokens it may take.
 
         It ends with the last unit that was complete when the conversation passed the last multiple
-        of the step, and leaves what the rest can grow to before the next one. Neither changes until
-        then.
+        of the step. It leaves the room that the rest can need before the next multiple, so that
+        neither number changes until then.
         """
         step = max(1, int(allowance.target * self.step))
         overhead = allowance.meter.overhead(transcript.envelope)
         reached = list(accumulate(allowance.meter.sizes(transcript), initial=overhead))
         multiple = reached[-1] // step * step
-        stop = max(
-            (unit.stop for unit in transcript.units if reached[unit.stop] <= multiple), default=0
-        )
+        stops = (unit.stop for unit in transcript.units if reached[unit.stop] <= multiple)
+        stop = max(stops, default=0)
         return stop, allowance.target - (multiple + step - reached[stop])
 
 
 def _after(transcript: Transcript, name: str, plan: Plan) -> Transcript:
-    """The transcript after the plan; the same where the plan breaks a rule."""
+    """The transcript after the plan, the same if the plan breaks a rule."""
     now = transcript
     try:
         for _, _, applied in played(transcript, name, plan):

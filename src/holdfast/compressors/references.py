@@ -1,4 +1,4 @@
-"""How a shrunk text names its original: short, for a model to read and for a person to resolve."""
+"""The line with which a shrunk text names its original, for models and for people."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from holdfast.kernel.transcript import Seal
 
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
 _LONGEST = 2_000  # characters at the end of a text in which its reference is looked for
-# about as long as what kinds say of what they leave out
+# about as long as what content kinds say of what they left out
 _USUAL = "1,950 of 2,000 lines; every kind of failure kept"
 _TRIES = 3
 _PLAIN = str.maketrans("[]\n", "() ")
 
 
 def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "") -> Shrunk | None:
-    """The text as it fits the room together with its reference; None where there is no room for both.
+    """The text shrunk to fit the room with its reference, or None if there is no room for both.
 
-    ``tool`` is the name of a tool that the model has and that resolves the key; empty if it has
-    none.
+    ``tool`` is the name of the model's tool that resolves the key, empty if it has none.
     """
     tokens = room.count(text)
     inside = room.tokens - room.count(
@@ -30,9 +29,7 @@ def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "
         if inside < 1:
             return None
         shrunk = kind.shrink(text, replace(room, tokens=inside))
-        omitted = (
-            "" if shrunk.omitted in shrunk.text else shrunk.omitted
-        )  # what the text says need not be repeated
+        omitted = "" if shrunk.omitted in shrunk.text else shrunk.omitted
         told = note(kind.name, tokens, key, omitted=omitted, tool=tool)
         named = f"{shrunk.text}\n{told}" if shrunk.text.strip() else told
         over = room.count(named) - room.tokens
@@ -43,20 +40,20 @@ def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "
 
 
 def note(kind: str, tokens: int, key: str, *, omitted: str = "", tool: str = "") -> str:
-    """The reference: one line with the key, the kind, the size and what is left out."""
+    """The reference: one line with the key, the kind, the size and what was left out."""
     ways = f"; {tool}(key) gives it back" if tool else ""
     gone = f"; left out: {omitted.translate(_PLAIN)}" if omitted else ""
     return f"[original: {key} ({kind}, {tokens:,} tokens{gone}){ways}]"
 
 
 def key_in(text: str, seal: Seal | None = None) -> str | None:
-    """The key that a shrunk text names at its end; None where it names none that was written here."""
+    """The key that a shrunk text names at its end; None if it names none that Holdfast wrote."""
     found = _found(text, seal)
     return found.group(1) if found else None
 
 
 def parted(text: str, seal: Seal | None) -> tuple[str, str]:
-    """What a shrunk text says, and the reference at its end; empty where it has none."""
+    """A shrunk text without its reference, and the reference, empty if it has none."""
     found = _found(text, seal)
     reference = found.group() if found else ""
     return text.removesuffix(reference), reference.rstrip()

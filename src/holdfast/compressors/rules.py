@@ -1,7 +1,4 @@
-"""Subjective edits by named rules, each measured.
-
-What saves nothing, or may not be, does not happen.
-"""
+"""Subjective edits by named rules, each of which is kept only if it saves tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Part, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript, speaks
 
-# what goes can uncover more; a text that has not settled after so many is left alone
+# an edit can make another one possible; a text that still changes after so many is left alone
 _MOST_PASSES = 4
 
 
@@ -42,7 +39,7 @@ class TextRule:
     """What the rule does, in a word or two joined by underscores."""
 
     rewrite: Callable[[str], str]
-    """The text as it should be; what needs no change comes back as it is."""
+    """From a text to the text as it should be, the same if nothing is to change."""
 
     def describe(self) -> Mapping[str, object]:
         """The name: a function has no better description."""
@@ -51,7 +48,7 @@ class TextRule:
     def edits(
         self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
     ) -> Iterator[Edit]:
-        """A Replace for each text that the rule makes shorter, and then leaves alone."""
+        """A Replace for each text that the rule makes shorter, until it changes no more."""
         for i, message in enumerate(transcript.messages):
             if i in transcript.pinned or body_of(message) is not None:
                 continue
@@ -75,10 +72,7 @@ class TextRule:
 
 
 def _role(message: Message, part: Part) -> Role | None:
-    """Whose words a part is, None for what is no text alone.
-
-    Results may come under the user's role.
-    """
+    """Whose words a part is, None if it is not only text. Results may have the user's role."""
     if isinstance(part, ToolResult):
         return None if part.media else "tool"
     return message.role if isinstance(part, Text) else None
@@ -89,11 +83,9 @@ _MARK = "...[+ "
 
 
 class ConsolidateExamples:
-    """Neighbouring messages of the assistant that give examples.
+    """Of neighbouring messages that give examples only the first and the last stay.
 
-    The ones between the first and the last go.
-
-    A line tells how many they were.
+    A line between them says how many there were.
     """
 
     name = "consolidate_examples"
@@ -142,8 +134,8 @@ def _is_example(message: Message) -> bool:
 class MessageRule:
     """A rule that rewrites or leaves out messages of assistants and tools.
 
-    It is refused where it touches what a user or the system said, where it changes more of a
-    message than its texts, and where doing it twice is not the same as doing it once.
+    It is refused if it touches what a user or the system said, if it changes more of a message
+    than its texts, or if applying it twice differs from applying it once.
     """
 
     name: str
@@ -160,7 +152,7 @@ class MessageRule:
     def edits(
         self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
     ) -> Iterator[Edit]:
-        """What the function did. Raises StrategyError or IntegrityError where it is refused."""
+        """What the function did. Raises StrategyError or IntegrityError if the rule is refused."""
         del meter, roles
         given = [deepcopy(message.original) for message in transcript.messages]
         places = {id(message): i for i, message in enumerate(given)}
@@ -187,10 +179,7 @@ class MessageRule:
     def _origins(
         self, known: list[int | None], transcript: Transcript, made: Sequence[object]
     ) -> list[int]:
-        """Which message each of the made ones was.
-
-        The very same object, an equal one, or the one in its place.
-        """
+        """The original of each made message: the same object, an equal one, or by its place."""
         if None in known and len(known) != len(transcript):
             equal = _equal_ones(transcript, made)
             known = [
@@ -208,14 +197,14 @@ class MessageRule:
                 raise StrategyError(self.name, "it changes the order of the messages")
             new = next_j - j - 1
             if new and new != next_i - i - 1:
-                problem = "it cannot be told which messages it made anew; it should return the ones that it got"
-                raise StrategyError(self.name, problem)
+                problem = "it cannot be told which messages it made anew; "
+                raise StrategyError(self.name, problem + "it should return the ones that it got")
             origins += range(i + 1, i + 1 + new)
             origins += [next_i] if next_j < len(known) else []
         return origins
 
     def _texts(self, index: int, message: Message, made: object) -> Iterator[Edit]:
-        """A Replace for each text that is another now."""
+        """A Replace for each text that has changed."""
         parts = message.wire.parts(made)
         changed = {
             at: new.text if not isinstance(new, ToolCall) else new.arguments
@@ -230,11 +219,11 @@ class MessageRule:
 
 
 Rule = MessageRule
-"""The name by which it was known first."""
+"""Its earlier name."""
 
 
 def _equal_ones(transcript: Transcript, made: Sequence[object]) -> list[int | None]:
-    """For each message the next one of the transcript, in order, that says the very same."""
+    """For each made message the next message of the transcript, in order, with the same parts."""
     places: dict[object, list[int]] = {}
     for i in range(len(transcript) - 1, -1, -1):
         places.setdefault(transcript.messages[i].parts, []).append(i)
@@ -250,7 +239,7 @@ def _equal_ones(transcript: Transcript, made: Sequence[object]) -> list[int | No
 
 
 class _Edits(Protocol):
-    """What every rule is."""
+    """What all kinds of rules have in common."""
 
     @property
     def name(self) -> str: ...
@@ -273,22 +262,22 @@ _BUILT_IN: Mapping[str, _Edits] = {
     )
 }
 RULES = tuple(_BUILT_IN)
-"""The names of the rules that come with the strategy."""
+"""The names of the built-in rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules(Configured):
-    """Subjective edits: rules in turn until the target is met, each kept if it saves tokens.
+    """Apply rules in turn until the target is met, and keep the edits of each that saves tokens.
 
-    In no profile unless asked for. What users and the system said, code, JSON and quotations stand
-    as they are.
+    No profile does this by itself. What users and the system said, code, JSON and quotations are
+    never changed.
     """
 
     rules: tuple[str | TextRule | MessageRule, ...] = RULES[:3]
-    """The rules in order: names of those that come with it, or rules of the caller's own."""
+    """The rules in order: names of built-in rules, or rules of your own."""
 
     roles: tuple[Literal["assistant", "tool"], ...] = ("assistant",)
-    """Whose texts the rules that come with it may change."""
+    """Whose texts the built-in rules may change."""
 
     name = "rules"
 
@@ -301,10 +290,7 @@ class Rules(Configured):
                 )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """What all rules together come to.
-
-        The detail tells what each saved, or why it was refused.
-        """
+        """The edits of all rules together; the detail says what each saved."""
         now, origins = transcript, tuple(range(len(transcript)))
         told: list[str] = []
         for rule in (_BUILT_IN[rule] if isinstance(rule, str) else rule for rule in self.rules):
@@ -326,7 +312,7 @@ class Rules(Configured):
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """One rule as a strategy: its edits, applied, if they save tokens. A fault of it is its own."""
+    """One rule as a strategy, so that a fault in it fails that rule alone."""
 
     rule: _Edits
     roles: frozenset[Role]
@@ -336,7 +322,7 @@ class _Tried:
         return self.rule.name
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
-        """The plan with what became of it."""
+        """The edits of the rule and their result, if they save tokens."""
         edits = tuple(self.rule.edits(transcript, allowance.meter, self.roles))
         applied = apply(transcript, edits)
         if not edits or allowance.meter.total(applied.transcript) >= allowance.meter.total(

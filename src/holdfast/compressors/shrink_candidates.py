@@ -182,7 +182,7 @@ _PATH_FIELDS = (
 )
 _READS = re.compile(r"(?:^|_|\b)(?:read|view|cat|open|show|get|fetch)(?:_|\b|$)", re.IGNORECASE)
 _WRITES = re.compile(
-    r"(?:^|_|\b)(?:write|edit|create|replace|str_replace|insert|update|patch|append|save|delete)(?:_|\b|$)",
+    r"(?:^|_|\b)(?:write|edit|create|replace|insert|update|patch|append|save|delete)(?:_|\b|$)",
     re.IGNORECASE,
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -1,15 +1,14 @@
-"""The message that stands for history: how it is marked and known again, and where it is kept.
+"""Summary messages: how they are marked and recognised, and the keys under which they are kept.
 
-Callers hand plain messages back, so a summary must be recognised by what it says. Its first line is
-``[HISTORY_SUMMARY] <digits>``: a keyed hash of whose message it is and all that follows the line,
-made with the secret of the store or of the caller. Without a secret there are no digits, for
-anybody could make them: then a summary is known only in the place where it is put, in the role that
-it has there. All else is text like any other.
+Callers hand plain messages back, so a summary must be recognised by its text. Its first line is
+``[HISTORY_SUMMARY] <digits>``: a keyed hash of the role and of everything below the line, made with
+the secret of the store or of the caller. Without a secret there are no digits, since anybody could
+make them; then a summary is recognised only in the place and the role in which Holdfast puts it.
+Everything else is ordinary text.
 
-A thread's keys in a store begin with ``thread_<id>:``. In the id, and only there, ``:`` and ``%``
-are written ``%3A`` and ``%25``: other ids stand as they are, and no two threads share a key.
-Positions are those of the caller's original conversation, system messages counted, both ends
-included.
+The keys of a thread begin with ``thread_<id>:``, with ``:`` and ``%`` in the id written as ``%3A``
+and ``%25``, so that no two threads share a key. Positions in keys are those of the caller's
+original conversation, system messages counted, both ends included.
 """
 
 from __future__ import annotations
@@ -36,56 +35,58 @@ PLAIN = f"{SUMMARY}]"
 """The mark without digits."""
 
 HISTORY = "history"
-"""The kind of artifact that the originals of a summary are kept as."""
+"""The kind under which the originals of a summary are saved."""
 
-_DIGITS = 12
-_OPEN = "0" * _DIGITS  # where they will stand
+_DIGITS = 12  # one forged mark in 10^12 would pass
+_OPEN = "0" * _DIGITS  # stands where the digits will be
 _FIRST = re.compile(rf"\{PLAIN}(?: (\d{{{_DIGITS}}}))?")
-_EARLIER = re.compile(
-    rf"\{SUMMARY} ([0-9a-f]{{16}})]"
-)  # version 0.1: the beginning of the SHA-256 of the body
+# the mark of version 0.1: the beginning of the SHA-256 of the body
+_EARLIER = re.compile(rf"\{SUMMARY} ([0-9a-f]{{16}})]")
 
 
 def mark(body: str, role: Role = "user", secret: str | None = None) -> str:
-    """The text of a summary message; where the secret is not known there is room for its digits."""
+    """The text of a summary message, with room for digits if the secret is not known yet."""
     digits = _OPEN if secret is None else secret and _key(body, role, secret)
     return f"{PLAIN} {digits}\n{body}" if digits and role != "system" else f"{PLAIN}\n{body}"
 
 
 def body_of(message: Message) -> str | None:
-    """What a summary message says below its mark, or None where the message is none."""
+    """What a summary message says below its mark, or None if it is no summary."""
     return (message.content_text or "").partition("\n")[2] if message.ours else None
 
 
 SKIPPED = "…"
-"""What the assistant says before a summary of a user's, on wires where roles alternate."""
+"""What the assistant says before a summary that a user speaks, if roles must alternate."""
 
 
 class Marks:
-    """What was written here: summaries by their marks, references by their keys; the secret may be empty."""
+    """Recognises what Holdfast wrote: summaries by their marks, references by their keys.
+
+    The secret may be empty.
+    """
 
     def __init__(self, secret: str = "") -> None:
         self.secret = secret
 
     def sealed(self, text: str, role: Role) -> str:
-        """The text of a summary with the digits that this secret makes; any other text as it is."""
+        """The text of a summary with the digits made by this secret; any other text unchanged."""
         first, _, body = text.partition("\n")
         return mark(body, role, self.secret) if _FIRST.fullmatch(first) else text
 
     def knows(self, key: str) -> bool:
-        """Whether a reference with this key was written here."""
+        """Whether Holdfast wrote a reference with this key."""
         return is_known(key, self.secret)
 
     def admit(self, transcript: Transcript) -> Transcript:
-        """Note of each message whether it is a summary that was written here.
+        """Note on each message whether it is a summary of Holdfast's.
 
-        What only looks like one, and would be taken for one if what stands before it left, brings a
-        rule against that.
+        A message may only look like one, and would be taken for one if the messages before it were
+        dropped. Then the transcript gets a rule against that.
         """
         kept = keeps(transcript.rules, transcript.messages)
         firm = {i for unit in transcript.units if not kept.isdisjoint(unit) for i in unit}
         firm |= transcript.pinned
-        opens, asked, last = True, False, None  # only users have spoken so far, what is kept aside
+        opens, asked, last = True, False, None  # opens: so far only users and kept messages
         foreign = False
         for i, message in enumerate(transcript.messages):
             placed = opens and (
@@ -102,14 +103,14 @@ class Marks:
         return replace(transcript, rules=(*transcript.rules, StaysText(self, transcript)))
 
     def is_marked(self, message: Message, *, placed: bool) -> bool:
-        """Whether a message is a summary that was written here, if it stands in its place or does not."""
+        """Whether a message is a summary; ``placed``: it stands where Holdfast puts one."""
         if message.role == "tool" or not _opening(message).startswith(SUMMARY):
             return False
         if not all(isinstance(part, Text) for part in message.parts):
             return False
         first, _, body = (message.content_text or "").partition("\n")
         if message.role == "system" and first == PLAIN:
-            return True  # nobody but the caller writes there
+            return True  # only the caller writes system messages
         found = _FIRST.fullmatch(first)
         if self.secret:
             return found is not None and found[1] == _key(body, message.role, self.secret)
@@ -125,21 +126,21 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class StaysText(Rule):
-    """A text that only looks like a summary never comes to stand where one stands."""
+    """A text that only looks like a summary never moves to a place where one may stand."""
 
     marks: Marks
     transcript: Transcript
-    """As it was given."""
+    """The conversation as it was given."""
 
     name = "text_stays_text"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """None: a provider minds nothing here."""
+        """None: no provider cares."""
         del messages
         return iter(())
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
-        """Whether nobody would take the message for a summary behind this one."""
+        """Whether the message would not be taken for a summary behind ``before``."""
         if message.ours or not self.marks.is_marked(message, placed=True):
             return True
         if before is None or before.ours or _is_skipped(before):
@@ -161,7 +162,7 @@ def _opening(message: Message) -> str:
 
 
 def _fits_user(transcript: Transcript, before: Message | None) -> bool:
-    """Whether a user may speak after this message: then no summary is told by anybody else."""
+    """Whether a user may speak after this message: then every summary here is a user's."""
     wire = transcript.wire
     return may_follow(
         transcript.rules, before, Message("user", wire.compose("user", "notes"), wire)
@@ -173,14 +174,14 @@ def _key(body: str, role: Role, secret: str) -> str:
 
 
 def earlier_key(body: str) -> str:
-    """The hash by which what is kept of a summary is found."""
+    """The hash of a summary's text, by which its record in the store is found."""
     return sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def concealed(message: Message) -> Message:
-    """The message with every secret masked, whoever said it; the very same where there is none.
+    """The message with every secret masked, or the message itself if it has none.
 
-    A summary of older messages is marked anew: it is known by what it says.
+    A summary is marked again, because it is recognised by its text.
     """
     texts, _ = masked_parts(message, everyone=True)
     body = body_of(message) if texts else None
@@ -190,39 +191,39 @@ def concealed(message: Message) -> Message:
 
 
 def summary_key(thread: str, start: int, end: int) -> str:
-    """The summary of the messages from ``start`` to ``end``: ``thread_123:summary:5-15``."""
+    """The key of the summary from ``start`` to ``end``, such as ``thread_123:summary:5-15``."""
     return f"{thread_prefix(thread)}summary:{start}-{end}"
 
 
 def message_key(thread: str, index: int) -> str:
-    """The summary of one message."""
+    """The key of the summary of one message."""
     return f"{thread_prefix(thread)}message:{index}"
 
 
 def ranges_key(thread: str) -> str:
-    """The list of the ranges that are summarized."""
+    """The key of the list of summarized ranges."""
     return f"{thread_prefix(thread)}summary:ranges"
 
 
 def messages_key(thread: str) -> str:
-    """The list of the messages that are summarized by themselves."""
+    """The key of the list of messages that have summaries of their own."""
     return f"{thread_prefix(thread)}message:list"
 
 
 def thread_prefix(thread: str) -> str:
-    """What all keys of a thread begin with, and no others."""
+    """The beginning of all keys of a thread, and of no others."""
     escaped = thread.replace("%", "%25").replace(":", "%3A")
     return f"thread_{escaped}:"
 
 
 def as_object(value: str | None) -> dict[str, Any]:
-    """The JSON object of the text; an empty one where it is none."""
+    """The JSON object that the text is, or an empty one."""
     found = _json(value)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def as_list(value: str | None) -> list[object]:
-    """The JSON list of the text; an empty one where it is none."""
+    """The JSON list that the text is, or an empty one."""
     found = _json(value)
     return cast("list[object]", found) if isinstance(found, list) else []
 
@@ -236,13 +237,13 @@ def _json(value: str | None) -> object:
 
 @dataclass(slots=True)
 class WorkingStore:
-    """The caller's store as a strategy uses it: after its first failure it is not asked again."""
+    """The caller's store, as a strategy uses it: after the first failure it is not asked again."""
 
     works: bool
     """Whether there is a store, and it has worked so far."""
 
     trouble: str = ""
-    """What failed, for people; empty while nothing has."""
+    """What failed, in words for people; empty while nothing has."""
 
     def save(
         self,
@@ -251,22 +252,22 @@ class WorkingStore:
         *,
         open: bool = False,  # noqa: A002 - the name that Save has
     ) -> Generator[Ask[Any], Any, str]:
-        """The key under which an original is kept; empty where it is not."""
+        """Save an original and return its key, empty if it is not saved."""
         key = yield from self._asked(
             Save(text, kind, open=open), "no original was saved from then on"
         )
         return key or ""
 
     def read(self, key: str) -> Generator[Ask[Any], Any, str | None]:
-        """What stands under the key; None where nothing does, or nothing can be read."""
+        """The value of the key, or None if there is none or the store fails."""
         return (yield from self._asked(Read(key), "summaries are not kept"))
 
     def write(self, key: str, value: str | None) -> Generator[Ask[Any], Any, None]:
-        """Keep the value; None deletes it."""
+        """Set the value of the key; None deletes it."""
         yield from self._asked(Write(key, value), "summaries are not kept")
 
     def add(self, key: str, numbers: Iterable[int]) -> Generator[Ask[Any], Any, None]:
-        """Put the numbers on the list under the key, where they are not on it yet."""
+        """Add the numbers to the list under the key, each once."""
         known = as_list((yield from self.read(key)))
         new = [number for number in numbers if number not in known]
         if new:

@@ -1,9 +1,8 @@
-"""What of a conversation is summarized already: finding it again, and keeping what is new.
+"""Finding earlier summaries of a conversation in the store, and keeping new ones.
 
-With a thread, summaries stand under the thread's keys. Without one, they are found by the messages
-with which the conversation opens; in a conversation that holds an earlier summary already, by the
-mark of that summary. Whatever is found is used only if the hash of what it covers is that of the
-messages that stand there now.
+The summaries of a thread are found by the thread's keys. Without a thread they are found by the
+first messages of the conversation, or by the mark of a summary that stands in it. A summary is used
+only if the hash of what it covers equals that of the messages that stand there now.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ from holdfast.text.concealed import redacted_text
 class History:
     """A transcript and what may be spent on it.
 
-    ``exact``: what stays is given, and nothing else is preferred. ``of_system``: a summary that the
-    system speaks is one too, and no message of the system like any other.
+    ``exact``: which messages stay is fixed, and preferences do not count. ``of_system``: summaries
+    may stand in system messages too.
     """
 
     transcript: Transcript
@@ -50,12 +49,12 @@ class History:
 
     @cached_property
     def messages(self) -> Sequence[Message]:
-        """The messages as they may be told again: without secrets where these are masked."""
+        """The messages as they may be repeated: with secrets masked if redaction is on."""
         messages = self.transcript.messages
         return tuple(map(concealed, messages)) if self.allowance.redacts else messages
 
     def told(self, text: str) -> str:
-        """A text that somebody else kept, or a model wrote, as it may be told."""
+        """A text of the store or of a model, as it may be repeated."""
         return redacted_text(text)[0] if self.allowance.redacts else text
 
     @cached_property
@@ -70,10 +69,7 @@ class History:
 
     @cached_property
     def summaries(self) -> tuple[int, ...]:
-        """Where summaries stand that an earlier result put there.
-
-        What may not be changed is none of them.
-        """
+        """The positions of summaries of an earlier result, as far as they may be replaced."""
         firm = self.transcript.pinned.union(self.transcript.newest)
         return tuple(
             i
@@ -87,11 +83,9 @@ class History:
     def places(self) -> tuple[int, ...]:
         """What may be summarized: whole units behind the earlier summary, if there is one.
 
-        The newest aside.
-
-        What is only preferred to stay is among it: a summary covers it, and it leaves the view when
-        nothing prefers it any more. So what a summary covers does not depend on which message is
-        the newest of a user.
+        Protected messages are left out, but preferred ones are not: a summary covers them, and they
+        go when nothing prefers them any more. So what a summary covers does not depend on which
+        message is the user's newest.
         """
         firm = self.transcript.protected.union(self.summaries)
         after = self.summaries[0] if self.summaries else -1
@@ -103,10 +97,10 @@ class History:
         )
 
     def leaving(self, upto: int) -> tuple[int, ...]:
-        """What leaves the view where a summary covers all that it may up to a position.
+        """What goes if a summary covers everything that it may up to a position.
 
-        Words of users that an earlier summary covers, and that stayed with it, go when nothing
-        prefers them.
+        Messages of users that an earlier summary covers, and that stayed beside it, go too when
+        nothing prefers them.
         """
         before = self.summaries[0] if self.summaries else 0
         covered = [i for i in self.places if i <= upto]
@@ -120,9 +114,8 @@ class History:
     def start_of_recent(self, keep_recent: int | None, keep_tokens: int) -> int:
         """Where the messages begin that stay as they are.
 
-        ``keep_recent`` messages, system messages not counted, and what belongs to the first of
-        them; or whole turns of at most ``keep_tokens``, or whole units where the newest turn alone
-        is longer.
+        These are the newest ``keep_recent`` messages with the rest of the first unit, or whole
+        turns of at most ``keep_tokens`` tokens, or whole units if the newest turn is longer.
         """
         if keep_recent is not None:
             first = start_of_newest(self.transcript, keep_recent)
@@ -134,10 +127,7 @@ class History:
         return min(newest, self._start([unit.start for unit in self.transcript.units], keep_tokens))
 
     def _start(self, starts: Sequence[int], tokens: int) -> int:
-        """The earliest of the starts behind which at most so many tokens stand.
-
-        The end if there is none.
-        """
+        """The earliest start with at most so many tokens behind it, else the end."""
         at = len(self.sizes)
         for start in reversed(starts):
             tokens -= sum(self.sizes[start:at])
@@ -151,7 +141,7 @@ class History:
         return sum(self.sizes[i] for i in positions)
 
     def words_of_users(self, positions: Iterable[int]) -> Iterator[str]:
-        """What users said there, word for word."""
+        """What users said at these positions, word for word."""
         for i in positions:
             message = self.messages[i]
             if (
@@ -166,11 +156,11 @@ class History:
 class Envelope:
     """A summary of messages ``start`` to ``end`` of the caller's conversation, ends included.
 
-    ``count`` of them are covered: what is pinned in between stays where it is. ``covers`` is the
-    hash of what is covered, ``writer`` that of the prompts and the model. ``texts`` are the
-    model's, oldest first; ``said`` are words of the user, ``details`` lines of the source; ``body``
-    is what they became. What the model has not been sent is kept under the keys in ``waiting``,
-    ``waits`` tokens in all. ``made`` is in seconds.
+    ``count`` of them are covered; pinned ones in between stay where they are. ``covers`` is the
+    hash of the covered messages, ``writer`` that of the prompts and the model. ``texts`` are the
+    model's, oldest first, ``said`` are words of users, ``details`` lines of the source, and
+    ``body`` is the text made of them. Messages that the model has not seen yet are kept under the
+    keys in ``waiting`` and have ``waits`` tokens together. ``made`` is the time in seconds.
     """
 
     start: int
@@ -192,7 +182,7 @@ class Envelope:
 
     @classmethod
     def of_json(cls, value: str | None) -> Envelope | None:
-        """The envelope that a store gave, None if it gave none or something else."""
+        """The envelope that the value of a store holds, None if it holds none."""
         found = as_object(value)
         if found.keys() != cls.__dataclass_fields__.keys():
             return None
@@ -213,7 +203,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """One line of the list of ranges: where the envelope is kept, and by which it can be told."""
+    """An entry of the list of ranges: the key of an envelope, and how it is recognised."""
 
     start: int
     end: int
@@ -223,12 +213,12 @@ class Range:
 
 
 _RANGE = {"start": int, "end": int, "covers": str, "mark": str, "key": str}
-_SPARE = 2  # shorter ranges that stay beside the newest, should its end be edited
+_SPARE = 2  # shorter ranges that are kept, in case messages at the end of the newest are edited
 _OPENING = "summary:opening:"
 """Before the hash of the first messages, in the key of a list of ranges without a thread."""
 _MARK = "summary:mark:"
 """Before the mark of a summary message, in the key under which the key of its list stands."""
-_MOST_RANGES = 500  # of one list: the newest; what leaves is only made again
+_MOST_RANGES = 500  # the newest of a list; summaries that are forgotten are written again
 
 
 def _waiting_key(key: str) -> str:
@@ -237,7 +227,7 @@ def _waiting_key(key: str) -> str:
 
 
 def ranges_of(value: str | None) -> list[Range]:
-    """The list that a store gave, oldest first; empty if it gave none."""
+    """The list that the value of a store holds, oldest first."""
     listed = [cast("dict[str, Any]", each) for each in as_list(value) if isinstance(each, dict)]
     return [
         Range(**each)
@@ -253,10 +243,7 @@ def with_range(ranges: list[Range], new: Range) -> str:
 
 
 def chained(covers: str, message: Message) -> str:
-    """The hash of what ``covers`` stands for and the message behind it.
-
-    Of nothing, the hash is empty.
-    """
+    """The hash of the messages with the hash ``covers``, empty for none, and this message."""
     said = message.plain
     if said is None:
         said = repr([(type(part).__name__, _content(part)) for part in message.parts])
@@ -274,10 +261,7 @@ Looking = Generator[Ask[Any], Any, "Known | None"]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A summary that holds for this conversation.
-
-    Up to which position, and whether it stands in it already.
-    """
+    """A summary that covers this conversation up to a position, and may stand in it already."""
 
     envelope: Envelope
     upto: int
@@ -303,9 +287,9 @@ class Memory:
         self.shelf = WorkingStore(self.history.allowance.stored)
 
     def look(self, start: int) -> Looking:
-        """The summary that covers most before ``start``.
+        """The longest summary that ends before ``start``, else the shortest that ends behind it.
 
-        If none does, the shortest beyond it, if it may move.
+        The second is tried only if ``start`` is not fixed.
         """
         yield from self._open()
         self._follow()
@@ -327,7 +311,7 @@ class Memory:
         return self.shelf.works
 
     def keep(self, envelope: Envelope, waiting: Sequence[str] = ()) -> Asking:
-        """Keep a summary and what waits to be summarized; the list last: what it names is there."""
+        """Keep a summary and messages that wait for the model, and then name them in the list."""
         if not self.keeps:
             return
         thread = self.history.allowance.thread
@@ -358,9 +342,9 @@ class Memory:
                 yield from self.shelf.write(_MARK + old.mark, None)
 
     def _superseded(self, envelope: Envelope) -> list[Range]:
-        """Ranges of this conversation that the summary goes beyond, all but the newest of them.
+        """Shorter ranges of this conversation, all but the newest of them.
 
-        Conversations without a thread that open alike share a list: there the others stay.
+        Conversations without a thread that begin alike share a list; ranges of others stay in it.
         """
         own = set(self._chain.values()) if self._list.startswith(_OPENING) else None
         shorter = [
@@ -373,7 +357,7 @@ class Memory:
         return sorted(shorter, key=lambda each: each.end)[:-_SPARE]
 
     def waiting(self, envelope: Envelope) -> Generator[Ask[Any], Any, list[str]]:
-        """What a summary covers and the model has not been sent."""
+        """The messages that a summary covers and the model has not seen."""
         found: list[str] = []
         for key in envelope.waiting:
             found += map(str, as_list((yield from self._read(key))))
@@ -404,10 +388,7 @@ class Memory:
             self._base = Known(self._with_others(envelope), standing[0], stands=True)
 
     def _standing(self, body: str) -> Generator[Ask[Any], Any, Envelope]:
-        """The envelope of a summary that stands in the conversation.
-
-        Made from its words where none is kept.
-        """
+        """The envelope of a summary in the conversation, made from its text if none is kept."""
         for found in self._ranges:
             if found.mark == earlier_key(body):
                 envelope = yield from self._envelope(found.key)
@@ -426,7 +407,7 @@ class Memory:
         )
 
     def _with_others(self, envelope: Envelope) -> Envelope:
-        """The summary with what other ones say that stand behind it."""
+        """The summary together with other ones that stand behind it."""
         messages = self.history.messages
         for parts in [parsed(body_of(messages[i]) or "") for i in self.history.summaries[1:]]:
             envelope = replace(

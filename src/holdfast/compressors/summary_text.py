@@ -1,4 +1,4 @@
-"""What a summary says: notes under headings, words of the user and exact details, under one cap."""
+"""The text of a summary: notes under headings, words of the user and exact details."""
 
 from __future__ import annotations
 
@@ -12,19 +12,16 @@ from holdfast.text.fit import choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences
 
-_AGEING = 0.8  # what is left of a sentence's worth with each text that was written after it
+_AGEING = 0.8  # chosen by hand: a sentence keeps this share of its worth with each later text
 _HEADING = "#"
 _FENCE = "```"
 _LEFT_OUT = "[… "
-_MOST = 8  # texts that are told apart: older ones are one
+_MOST = 8  # texts that are kept apart; older ones become one
 
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A sentence or an item with the heading under which it stands.
-
-    ``age`` counts the texts that came later.
-    """
+    """A sentence or a list item with its heading; ``age`` is the number of later texts."""
 
     heading: str
     text: str
@@ -32,7 +29,7 @@ class _Note:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """The notes as one: by headings, oldest first, nothing twice."""
+    """The notes as one text: by headings, oldest first, nothing twice."""
     if len(texts) == 1:
         return texts[0]
     pieces = _pieces(texts)
@@ -40,9 +37,9 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def shortened(texts: Sequence[str], room: int, count: Count) -> str:
-    """The notes as one, in at most so many tokens.
+    """The notes as one text of at most ``room`` tokens.
 
-    The most telling sentences stay, of older notes fewer.
+    The most telling sentences stay, and fewer of older notes.
     """
     whole = joined(texts) if texts else ""
     if fits(whole, room, count):
@@ -59,17 +56,14 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
 
 
 def settled(texts: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """The texts to be kept.
-
-    The newest as they are, all older ones as one of at most so many tokens.
-    """
+    """The texts to keep: the newest as they are, older ones as one of at most ``room`` tokens."""
     if len(texts) <= _MOST:
         return tuple(texts)
     return shortened(texts[: 1 - _MOST], room, count), *texts[1 - _MOST :]
 
 
 def _pieces(texts: Sequence[str]) -> list[_Note]:
-    """Every piece once, by headings in the order in which they first stand."""
+    """Every piece once, by headings in the order of their first appearance."""
     sections: dict[str, dict[str, _Note]] = {}
     for age, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
         for heading, body in _sections(text):
@@ -80,7 +74,7 @@ def _pieces(texts: Sequence[str]) -> list[_Note]:
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """Each heading with the lines below it; empty for what stands above the first."""
+    """Each heading with the lines below it; the heading is empty for lines above the first."""
     heading, lines, fenced = "", list[str](), False
     for line in text.splitlines():
         fenced ^= line.lstrip().startswith(_FENCE)
@@ -93,7 +87,7 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
-    """The chosen pieces under their headings, and how many are left out."""
+    """The chosen pieces under their headings, and how many were left out."""
     written: list[str] = []
     heading = ""
     for n in chosen:
@@ -114,17 +108,13 @@ def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
 _SAID = "\n\n## In the user's own words\n"
 _DETAILS = "\n\n## Also mentioned\n"
 _INTRODUCTION = re.compile(r"Summary of ([\d,]{1,12}) earlier messages?[^\n]*:\n")
-# one part in so many of the cap is for words of the user, and as much at least for details
-_SHARE = 4
+_SHARE = 4  # chosen by hand: the cap divided by this is for words of the user, and for details
 _TRIES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a body is made of, each oldest first.
-
-    ``count`` messages are covered, 0 if nobody knows.
-    """
+    """What a body is made of, oldest first; it covers ``count`` messages, 0 if that is unknown."""
 
     count: int
     texts: tuple[str, ...]
@@ -134,18 +124,17 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The text of a summary, and the details that found room in it."""
+    """The text of a summary, and the details for which there was room."""
 
     text: str
     details: tuple[str, ...] = ()
 
 
 def composed(parts: Parts, source: Sequence[Detail], cap: int, count: Count) -> Body:
-    """The body of the parts, with what is exact in ``source`` and stands nowhere in them.
+    """The body of these parts, in at most ``cap`` tokens.
 
-    At most ``cap`` tokens.
-
-    Where they do not fit, sentences of the oldest text go first.
+    Exact details of ``source`` that the parts lack are added. If not everything fits, sentences of
+    the oldest text go first.
     """
     room = cap
     body = _within(parts, source, room, count)
@@ -159,12 +148,12 @@ def composed(parts: Parts, source: Sequence[Detail], cap: int, count: Count) -> 
 
 
 def plain(texts: Sequence[str], cap: int, count: Count) -> Body:
-    """The texts alone, in at most ``cap`` tokens."""
+    """The body of these texts alone, in at most ``cap`` tokens."""
     return Body(shortened(texts, cap, count))
 
 
 def parsed(body: str) -> Parts:
-    """The parts of a body that somebody handed back; what is not of this form is one text."""
+    """The parts of a body that was handed back; any other text is one part."""
     found = _INTRODUCTION.match(body)
     if found is None:
         return Parts(0, (body.strip(),))
@@ -198,7 +187,7 @@ def _introduction(count: int) -> str:
 
 
 def chosen_words(said: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """The first that the user said and the newest, whole, as many as fit."""
+    """The first words of the user and the newest, whole, as many as fit in ``room`` tokens."""
     distinct = list(dict.fromkeys(said))
     order = [0, *range(len(distinct) - 1, 0, -1)] if distinct else []
     sizes = [len(text) for text in distinct]
@@ -218,10 +207,7 @@ def _unquoted(said: str) -> list[str]:
 
 
 def _lasting(lines: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """What was listed before, as much as fits.
-
-    What must be outlives what merely was, the newest first.
-    """
+    """Earlier details, as many as fit: constraints before others, newer before older."""
     order = sorted(range(len(lines)), key=lambda n: (not signals(lines[n]).constrains, -n))
     sizes = [len(line) for line in lines]
     choice = choose(order, sizes, lambda some: bullets([lines[n] for n in some]), room, count)

@@ -1,7 +1,7 @@
-"""Whether a model's reply may stand for what it was asked to summarize, and what it left out.
+"""Whether a model's reply is accepted as a summary, and which details it left out.
 
 A reply that is empty, a placeholder, an apology or an error is refused. Exact things and
-constraints of the source that a summary does not repeat are listed in the source's own words.
+constraints of the source that a summary does not repeat are listed in the words of the source.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ from holdfast.text.sentences import sentences
 from holdfast.text.visible import encodable
 from holdfast.text.words import terms
 
-_SHORT = 400  # characters: an apology or an error message is not longer, a summary of errors is
-_FAR_TOO_LONG = 8  # times what was asked for: the model did not do what it was asked
+# Chosen by hand:
+_SHORT = 400  # characters: apologies and error messages are not longer, summaries of errors are
+_FAR_TOO_LONG = 8  # times what was asked for
 _PLACEHOLDER = re.compile(
-    r"\[[^\]\n]{0,120}\]|\W*(?:n/?a|none|null|nil|undefined|todo|tbd|(?:no )?summary|placeholder)?\W*",
+    r"\[[^\]\n]{0,120}\]"
+    r"|\W*(?:n/?a|none|null|nil|undefined|todo|tbd|(?:no )?summary|placeholder)?\W*",
     re.IGNORECASE,
 )
 _EXCUSE = re.compile(
-    r"(?:i'?m sorry|i am sorry|sorry|i apologi[sz]e|i can(?:no|')t|i am (?:not able|unable)|as an ai"
-    r"|error\b|exception\b|traceback\b|internal server error|service unavailable|rate limit|\{\s*\"error\")",
+    r"(?:i'?m sorry|i am sorry|sorry|i apologi[sz]e|i can(?:no|')t|i am (?:not able|unable)"
+    r"|as an ai|error\b|exception\b|traceback\b|internal server error|service unavailable"
+    r"|rate limit|\{\s*\"error\")",
     re.IGNORECASE,
 )
 _UNAVAILABLE = re.compile(
@@ -39,32 +42,33 @@ _UNAVAILABLE = re.compile(
     re.IGNORECASE,
 )
 _COMMAND = re.compile(
-    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|all)\b.{0,40}"
+    r"\b(?:ignore|disregard|forget|override)\b.{0,40}"
+    r"\b(?:previous|prior|above|earlier|preceding|all)\b.{0,40}"
     r"\b(?:instructions?|prompts?|rules|messages|directions|context)\b",
     re.IGNORECASE,
 )
 _MARK = re.compile(r"\s*\[(?:HISTORY_SUMMARY|CONVERSATION_SUMMARY)\b")
 
+# Chosen by hand:
 _LONGEST = 200  # characters of a line of the list
-_AROUND = 60  # characters that are shown on both sides of what is exact in a longer one
+_AROUND = 60  # characters that are shown on both sides of an exact thing in a longer line
 _STOP = ". "
 _READ = 20_000  # characters of a tool's output in which exact things are looked for
-_SHARED = 0.8  # of the words of a constraint: who repeats them repeats it
+_SHARED = 0.8  # of the words of a constraint: a line with them repeats the constraint
 _WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "tool": 0.4}
-_CONSTRAINT = 3.0  # exact things that a user's constraint counts for
-_OWN_WORDS = (
-    0.4  # share of its words that a reply takes from the text: another topic has none of them
-)
-_SPELLED_OUT = 2  # digits of a number that the text may have had in words
-_OVERHEAD = 20  # characters that any line costs on top
+_CONSTRAINT = 3.0  # a user's constraint counts as so many exact things
+_OWN_WORDS = 0.4  # share of its words that a reply has from the text; a reply off topic has none
+_SPELLED_OUT = 2  # digits of a number that the text may have in words
+_OVERHEAD = 20  # characters that each line costs beside its text
 
 Count = Callable[[str], int]
 
 
 def accepted(reply: str, tokens: int, count: Count) -> str:
-    """The reply as it may be used. Raises ModelError, saying why, for one that may not.
+    """The reply as it may be used. Raises ModelError, saying why, if it is refused.
 
-    Lines that pass for a mark, or that tell the reader to ignore what else is said, are taken out.
+    Lines are removed that look like the mark of a summary, or that tell the reader to ignore other
+    instructions.
     """
     lines = encodable(reply).strip().splitlines()
     kept = [line for line in lines if not _MARK.match(line) and not _COMMAND.search(line[:2_000])]
@@ -75,20 +79,18 @@ def accepted(reply: str, tokens: int, count: Count) -> str:
         if _PLACEHOLDER.fullmatch(text):
             raise ModelError(f"the reply of the model was refused: {text!r} is a placeholder")
         if _EXCUSE.match(text) or _UNAVAILABLE.search(text):
-            raise ModelError(
-                f"the reply of the model was refused: {text[:80]!r} is an excuse, no summary"
-            )
+            problem = f"{text[:80]!r} is an excuse, no summary"
+            raise ModelError(f"the reply of the model was refused: {problem}")
     if not fits(text, _FAR_TOO_LONG * tokens, count):
-        raise ModelError(
-            f"the reply of the model was refused: it is far longer than {tokens:,} tokens"
-        )
+        problem = f"it is far longer than {tokens:,} tokens"
+        raise ModelError(f"the reply of the model was refused: {problem}")
     return text
 
 
 def unfounded(reply: str, text: str) -> str:
-    """Why the reply cannot stand for the text; empty where it can.
+    """Why the reply is no version of the text; empty if it is one.
 
-    A small number may be one that the text has in words, for "twice" may have become "2 times".
+    A short number may stand for words of the text: "twice" may have become "2 times".
     """
     said = set(terms(reply))
     if not said:
@@ -107,7 +109,7 @@ def unfounded(reply: str, text: str) -> str:
 class Detail:
     """A sentence or a line of the source, and the exact things in it.
 
-    ``constrains``: a user says what must be.
+    ``constrains``: it is a user's, and says what must be or must not be.
     """
 
     line: str
@@ -117,7 +119,7 @@ class Detail:
 
 
 def details(messages: Iterable[Message]) -> list[Detail]:
-    """What is exact in the messages, in their order."""
+    """The details of the messages, in order."""
     return [
         detail
         for message in messages
@@ -127,12 +129,12 @@ def details(messages: Iterable[Message]) -> list[Detail]:
 
 
 def details_of(role: Role, text: str) -> tuple[Detail, ...]:
-    """What is exact in a text that somebody of this role wrote."""
+    """The details of a text that this role wrote."""
     return _DETAILS((role, text))
 
 
 def missing(source: Sequence[Detail], text: str) -> list[Detail]:
-    """The details of which the text lacks something, with what it lacks."""
+    """The details of which the text lacks something, each with what it lacks."""
     said = [frozenset(terms(line)) for line in text.splitlines()]
     found: list[Detail] = []
     for detail in source:
@@ -144,7 +146,7 @@ def missing(source: Sequence[Detail], text: str) -> list[Detail]:
 
 
 def listed(lost: Sequence[Detail], tokens: int, count: Count) -> list[str]:
-    """The lines that say most of what is lost, as many as fit, in the order of the source."""
+    """The lines that tell most of the lost details, as many as fit, in the order of the source."""
     uses = Counter(thing for detail in lost for thing in set(detail.things))
     ranked = sorted(range(len(lost)), key=lambda n: (-_worth(lost[n], uses), -n))
     told: set[str] = set()
@@ -166,18 +168,18 @@ def with_missing(text: str, source: Sequence[Detail], tokens: int, count: Count)
 
 
 def bullets(lines: Iterable[str]) -> str:
-    """The lines as a list."""
+    """The lines as a list, each once."""
     return "\n".join(f"- {line}" for line in dict.fromkeys(lines))
 
 
 def stands(thing: str, text: str) -> bool:
-    """Whether the text names this very thing, and not a longer one in which it is hidden."""
+    """Whether the text names exactly this thing, not only a longer one that contains it."""
     at = text.find(thing)
     while at >= 0:
-        before, after = text[max(0, at - 1) : at], text[at + len(thing) : at + len(thing) + 1]
-        if not (before.isalnum() and thing[0].isalnum()) and not (
-            after.isalnum() and thing[-1].isalnum()
-        ):
+        end = at + len(thing)
+        before, after = text[max(0, at - 1) : at], text[end : end + 1]
+        begins_inside = before.isalnum() and thing[0].isalnum()
+        if not begins_inside and not (after.isalnum() and thing[-1].isalnum()):
             return True
         at = text.find(thing, at + 1)
     return False
@@ -232,10 +234,7 @@ _DETAILS = Memo(_read, _size, 16_000_000)
 
 
 def _is_telling(one: Identifier, role: Role) -> bool:
-    """Whether somebody may need it again.
-
-    Of a tool's output only what is an identifier beyond doubt.
-    """
+    """Whether somebody may need it again; of a tool's output only what is surely an identifier."""
     digits = sum(character.isdigit() for character in one.text)
     if one.kind == "quoted" or len(one.text) > _LONGEST:
         return False
@@ -247,7 +246,7 @@ def _is_telling(one: Identifier, role: Role) -> bool:
 
 
 def _near(things: Sequence[Identifier]) -> list[list[Identifier]]:
-    """The things in groups that fit one line of the list."""
+    """The things in groups, each of which fits one line of the list."""
     groups: list[list[Identifier]] = []
     for one in things:
         if groups and one.start + len(one.text) - groups[-1][0].start <= _LONGEST // 2:
@@ -258,10 +257,7 @@ def _near(things: Sequence[Identifier]) -> list[list[Identifier]]:
 
 
 def _line(text: str, start: int, end: int, near: Sequence[Identifier]) -> str:
-    """The piece in one line.
-
-    Of a long one what stands around the things, cut where a sentence or a word ends.
-    """
+    """The piece as one line; of a long piece what stands around the things, cut between words."""
     if not near or end - start <= _LONGEST:
         return " ".join(text[start:end].split())
     first, last = near[0].start, near[-1].start + len(near[-1].text)

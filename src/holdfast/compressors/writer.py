@@ -202,7 +202,7 @@ _OF_THE_MODEL = 0.7  # of the tokens, chosen by hand: the rest is for exact thin
 
 
 class MessageSummary(NamedTuple):
-    """A text in a model's words; ``trouble`` says why the store does not keep it, if it does not."""
+    """A text in a model's words; ``trouble`` says why it is not kept, empty if it is."""
 
     text: str
     trouble: str = ""
@@ -285,7 +285,7 @@ T = TypeVar("T")
 def together(
     flows: Sequence[Generator[Ask[Any], Any, T]],
 ) -> Generator[Ask[Any], Any, list[T | HoldfastError]]:
-    """Run the flows side by side: what each returns, in order, or the HoldfastError that ended it."""
+    """Run flows side by side; for each what it returns, or the HoldfastError that ended it."""
     ended: dict[int, T | HoldfastError] = {}
     answers: Mapping[int, object] = dict.fromkeys(range(len(flows)))
     while answers:

@@ -1,9 +1,8 @@
-"""What only llm4s does: the size of a tool's output decides what is done to it.
+"""The design of llm4s: the size of a tool's output decides what is done to it.
 
-For callers who ask for that design: every output is treated, the newest too. Where its
-implementation falls short of it, the design holds: a text never grows, a stray word does not make
-it binary, YAML or an error, numbers and keys stay as they are written, and what is called
-externalized can be had back.
+Every output is treated, the newest too. Where the implementation of llm4s deviates from its design,
+the design is followed: a text never grows, a stray word does not make it binary, YAML or an error,
+numbers and keys stay as they are written, and what is called externalized can be recalled.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _FIRST_LINE = 100  # characters of an error's first line that its summary shows
 _FRAME = re.compile(r"^[ \t]*at [^\s\d]|\.(?:java|scala):\d", re.MULTILINE)
 _EMPTY_MEMBER = re.compile(r"^[ \t]*[\w.-]+:[ \t]*(?:null|~|\"\"|''|\[\])[ \t]*\n", re.MULTILINE)
 _ITEM = re.compile(r"( *)- ")
-_TEXT = re.compile(r"[:-] +[|>][+-]?\d?$")  # the lines under it are a text, whatever they look like
+_TEXT = re.compile(r"[:-] +[|>][+-]?\d?$")  # the lines under it are a block of text
 _LONGEST_LIST, _ENDS = 20, 10  # items of a list that stays whole; items at each end of a longer one
 _DEEPEST = 100  # levels; what lies deeper stays as it is
 _WHOLE_LOG, _LOG_HEAD, _LOG_TAIL = 120, 80, 40  # lines
@@ -49,28 +48,26 @@ _DONE = re.compile(
 
 
 def llm4s_history(keep_blocks: int = 5, max_tokens: Share = 400, *, yields: bool = False) -> Digest:
-    """The preset of llm4s: the last blocks stay, and exact things are listed by its kinds.
+    """The history step of llm4s: the last blocks stay, and exact things are listed by kind.
 
-    There the notes are the system's, whoever said what they tell.
+    In llm4s the notes are a system message.
     """
     return Digest(keep_blocks, yields, max_tokens, facts=0.5, heading="")
 
 
 @dataclass(frozen=True, slots=True)
 class SizeClasses(Configured):
-    """Tool outputs by size.
+    """Tool outputs by size: small ones stay, medium ones are compacted, others are moved out.
 
-    Small ones stay, medium ones are compacted by type, large and binary ones moved out.
-
-    What is moved out is kept in the store, and a pointer with its key stands in its place; without
-    a store the text says that it is gone, and shows no key.
+    Large and binary outputs are moved to the store, and a pointer with the key replaces them.
+    Without a store the text says that the output is gone, and has no key.
     """
 
     inline_bytes: int = 2_048
     """Outputs of at most so many bytes (UTF-8) stay as they are."""
 
     external_bytes: int = 8_192
-    """Larger outputs are moved out; those between are compacted in their place."""
+    """Larger outputs are moved out; those in between are compacted by type."""
 
     name = "llm4s"
 
@@ -83,10 +80,7 @@ class SizeClasses(Configured):
             )
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """An edit for each output that becomes smaller.
-
-        Pinned ones stay, and those that have a mark of llm4s.
-        """
+        """An edit for each output that becomes smaller; pinned and already marked ones stay."""
         edits: list[Replace | Offload] = []
         originals = WorkingStore(allowance.stored)
         for index, at, text in _outputs(transcript):
@@ -123,16 +117,13 @@ def _outputs(transcript: Transcript) -> Iterator[tuple[int, int, str]]:
 
 
 def _key(text: str, reference: str) -> str:
-    """The key that gives the text back, the whole hash as llm4s writes it.
-
-    Empty if there is none.
-    """
+    """The key of the text, written as in llm4s with the whole hash; empty without a reference."""
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return reference and f"content_{digest if digest.startswith(reference) else reference}"
 
 
 def type_of(text: str) -> str:
-    """The type in llm4s's order: JSON, YAML, errors, logs, binary, text."""
+    """The type of an output, tried in the order of llm4s: JSON, YAML, error, log, binary, text."""
     bare = text.strip()
     if (bare[:1], bare[-1:]) in (("{", "}"), ("[", "]")):
         return "JSON"
@@ -168,7 +159,7 @@ def _cleaned(value: Value, depth: int) -> Value:
 
 
 def _ends(items: Sequence[T], told: str) -> list[T | str]:
-    """The items, of a long list those at its ends around a line that says how many are gone."""
+    """The items; of a long list those at both ends around a line that counts the others."""
     if len(items) <= _LONGEST_LIST:
         return list(items)
     gone = told.format(len(items) - 2 * _ENDS)
@@ -223,7 +214,7 @@ def _margin(line: str) -> int:
 
 
 def llm4s_log(text: str) -> str:
-    """Up to 120 lines whole; else 80 and 40 around a marker, adjacent equal lines as ``line ×N``."""
+    """Up to 120 lines whole, else 80 and 40 around a marker; equal neighbours as ``line ×N``."""
     if text.count("\n") < _WHOLE_LOG:
         return text
     runs = ((line, len(list(run))) for line, run in groupby(text.split("\n")))
@@ -270,7 +261,7 @@ _INLINE: Mapping[str, Callable[[str], str]] = {
 
 
 def _pointer(text: str, type_: str, size: int, key: str) -> str:
-    """What stands in the place of a text that was moved out, or that is not kept anywhere."""
+    """The text that replaces an output that was moved out, or that is not kept anywhere."""
     if not key:
         return f"[LEFT OUT: {type_} | {_summary(text, type_)}, {size} bytes; it is not kept]"
     if type_ == "BINARY":

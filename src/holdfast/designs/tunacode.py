@@ -1,4 +1,4 @@
-"""The numbers of tunacode, for two strategies."""
+"""The two steps of tunacode, with its numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from holdfast.kernel.budget import Share
 
 
 def tunacode() -> Prune:
-    """Its pruning: 40,000 tokens protected, 20,000 at least, two user turns."""
+    """Its pruning: protects 40,000 tokens, clears at least 20,000, needs two user turns."""
     return Prune(protect_tokens=40_000, minimum_tokens=20_000, min_user_turns=2)
 
 
 def tunacode_history(keep_at_least: Share = 20_000) -> Summarize:
-    """Its compaction: one summary, which the model writes anew each time, and the newest tokens."""
+    """Its compaction: one summary that the model rewrites each time, before the newest tokens."""
     return Summarize(
         keep_at_least=keep_at_least, combine="model", opening="[Compaction summary]\n\n"
     )

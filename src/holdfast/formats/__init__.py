@@ -1,4 +1,4 @@
-"""Whose messages are these? One file a vendor, each with its facts, its reading and writing, and its rules."""
+"""Whose messages are these? One file for each wire format, with its vendor's rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ FORMATS = Registry(
         "vertex": "anthropic",
     },
 )
-"""Names of wire formats, and of the providers that speak them; asked in this order when none is named."""
+"""Wire formats, in the order in which they are asked whether they recognise a payload, and names of
+providers that speak them."""
 
 
 def named(name: str | Format) -> Format:
@@ -46,9 +47,10 @@ def named(name: str | Format) -> Format:
 
 
 def detect(payload: object, name: str | Format | None = None) -> Format:
-    """The format that is named, or the first that recognises the payload. Raises FormatError for no list or body.
+    """The named format, or the first that recognises the payload.
 
-    Where none does it is plain, which says at the reading what is wrong, and where.
+    If none does it is plain, whose reading says what is wrong and where. Raises FormatError for
+    what is neither a list nor a request body.
     """
     if name is not None:
         return named(name)
@@ -60,10 +62,10 @@ def detect(payload: object, name: str | Format | None = None) -> Format:
 def read(
     payload: Any, name: str | Format | None = None, tools: object = None
 ) -> tuple[Any, Format, Transcript]:
-    """The payload, its format, and its messages; where it holds objects of an SDK, as that would send them.
+    """The payload, its format and its messages.
 
-    Raises FormatError for what cannot be read. A format that reads such objects itself is given
-    them.
+    A payload with objects of a vendor's SDK that the format cannot read is returned as the SDK
+    would send it. Raises FormatError for what cannot be read.
     """
     try:
         form = detect(payload, name)

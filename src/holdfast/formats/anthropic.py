@@ -2,8 +2,8 @@
 
 What this format does differently: the system prompt stands beside the messages; tool results are
 blocks of the user's next message, before its words; arguments of a call are an object; thinking is
-signed and must come back as it was. Calls to the vendor's own tools and their results are blocks of
-the assistant, and are left as they are.
+signed and must be sent back unchanged. Calls to the vendor's own tools and their results are blocks
+of the assistant, and are left as they are.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Anthropic(BlockWire):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether a field of the body, a schema or a block of a message is found in the Messages API alone."""
+        """Whether a field of the body, a schema or a block belongs to the Messages API alone."""
         messages = objects_of(payload)
         lists = [content for message in messages if is_list(content := message.get("content"))]
         blocks = [block for content in lists for block in objects_in(content)]
@@ -146,7 +146,7 @@ class Anthropic(BlockWire):
         )
 
     def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields, roles and limits, also of the system prompt; beta blocks count as known."""
+        """Fields, roles and limits, also of the system prompt; beta blocks are accepted."""
         body = body_of(payload)
         system, tools = body.get("system"), body.get("tools")
         return (AsPublished("anthropic", system), CacheControls("anthropic", system, tools))
@@ -162,15 +162,15 @@ class Anthropic(BlockWire):
         return _content(message, "content", place, ("content",))
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Titles and contexts of documents, and whatever else stands beside what is read."""
+        """Titles and contexts of documents, and all other text beside what is read."""
         return _beside(message, SPOKEN)
 
     def compose(self, role: Role, text: str) -> object:
-        """A new message; the words of the system stand in a user message here."""
+        """A new message; words of the system become a user's message."""
         return {"role": "assistant" if role == "assistant" else "user", "content": text}
 
     def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
-        """A new block; reasoning stays behind, for it is not signed."""
+        """A new block; reasoning is left out, because it is not signed."""
         del name
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
@@ -190,13 +190,13 @@ class Anthropic(BlockWire):
 class Bedrock(Anthropic):
     """The Messages API on Amazon Bedrock, which has stricter rules.
 
-    Its messages look like Anthropic's, so that it is never detected: name it.
+    Its messages look like Anthropic's, so that it is never detected and must be named.
     """
 
     name = "bedrock"
 
     def recognises(self, payload: object) -> bool:
-        """Never: what it takes looks like Anthropic's."""
+        """Never, because its messages look like Anthropic's."""
         del payload
         return False
 
@@ -217,10 +217,8 @@ def _beside(holder: Mapping[str, Any], taken: frozenset[str]) -> Iterator[str]:
     content = holder.get("content") if "content" in taken else ()
     for block in content if is_list(content) else ():
         kind = block.get("type")
-        if (
-            kind == "text" and len(block) == len(_TEXT) and "text" in block
-        ):  # most are no more than that
-            continue
+        if kind == "text" and len(block) == len(_TEXT) and "text" in block:
+            continue  # most blocks have nothing else
         if isinstance(kind, str) and kind in _TAKEN:
             yield from _beside(block, _TAKEN[kind])
 
@@ -293,7 +291,7 @@ _READERS = {
     "tool_use": _tool_use,
     "tool_result": _tool_result,
 }
-"""Types of blocks that are understood; any other is carried along."""
+"""Types of blocks that are understood; any other is passed through."""
 
 _TEXT = frozenset({"type", "text"})
 _TAKEN = {
@@ -305,4 +303,4 @@ _TAKEN = {
     "tool_use": frozenset({"name", "input"}),
     "tool_result": frozenset({"content"}),
 }
-"""What of them is read."""
+"""The fields of each type that are read."""

@@ -1,9 +1,9 @@
-"""Text in the fields of a message that are no parts: a count fails upwards, so all of it counts.
+"""Text in fields of a message that are no parts.
 
-Not counted are, reviewed one by one: what an image or a sound is made of, for which
-``tokens.media`` counts; a signature, which the vendor checks and takes off; citations, of which
-Anthropic's guides say that their text, title and address are free; and the first 64 characters of a
-label or of a field's name, which no vendor's ids, kinds and names exceed.
+Counts should rather be too high than too low, so all of it is counted, except: the data of images
+and sounds, which ``tokens.media`` counts; signatures, which the vendor checks and removes;
+citations, whose text, title and address are free according to Anthropic's guides; and the first 64
+characters of labels and names of fields, which no vendor's ids, types and names exceed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LABEL = 64
 
 
 def said(value: object, field: str = "") -> Iterator[str]:
-    """The texts in the value of this field, however deep."""
+    """All texts in the value of this field, at any depth."""
     if isinstance(value, str):
         text = value[LABEL:] if field in _LABELS else value
         if text and field not in _MEDIA and field not in _UNREAD:
@@ -63,9 +63,8 @@ def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
                 continue
             if len(field) > LABEL:
                 yield field
-            if not (
-                field in _LABELS and type(value) is str and len(value) <= LABEL
-            ):  # most are such
+            is_label = field in _LABELS and type(value) is str and len(value) <= LABEL
+            if not is_label:  # most are
                 yield from said(value, field)
 
 

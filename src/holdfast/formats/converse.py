@@ -88,7 +88,7 @@ class Converse(BlockWire):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether a field of the body is found here alone, or blocks have no type."""
+        """Whether a field of the body belongs to Converse alone, or blocks have no type."""
         body = body_of(payload)
         if not _OWN_BODY_FIELDS.isdisjoint(body):
             return True
@@ -123,7 +123,7 @@ class Converse(BlockWire):
         return text if len(block) == 1 and type(text) is str else None
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Names of documents, and whatever else stands beside what is read."""
+        """Names of documents, and all other text beside what is read."""
         yield from unread(message, SPOKEN)
         for block in objects_in(message.get("content")):
             for kind, held in block.items():
@@ -135,11 +135,11 @@ class Converse(BlockWire):
                     yield from unread(held, frozenset({"source", "format"}))
 
     def compose(self, role: Role, text: str) -> object:
-        """A new message; the words of the system stand in a user's message here."""
+        """A new message; words of the system become a user's message."""
         return self.holding("assistant" if role == "assistant" else "user", [{"text": text}])
 
     def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
-        """A new block; reasoning stays behind, for it is not signed."""
+        """A new block; reasoning is left out, because it is not signed."""
         del name
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
@@ -153,7 +153,7 @@ class Converse(BlockWire):
         return None if isinstance(part, Reasoning) else {"text": part.text}
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """A copy that says these texts; of a result a block with its whole text."""
+        """A copy with these texts; a result gets one block with its whole text."""
         parts = self.parts(original)
         wrapped = {k for k in texts if isinstance(parts[k], ToolResult)}
         now: Any = super().render(original, texts)

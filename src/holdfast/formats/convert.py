@@ -54,7 +54,11 @@ class Turn(NamedTuple):
     parts: tuple[Part, ...]
 
 
-def convert(payload: object, to: str, format: str | None = None) -> Object:  # noqa: A002 - the name that users know for it
+def convert(
+    payload: object,
+    to: str,
+    format: str | None = None,  # noqa: A002 - the name that users know for it
+) -> Object:
     """The conversation as a request body of the wire ``to``: its messages, system prompt and tools.
 
     ``format`` names the wire that it is on, which is detected by default. Raises FormatError for
@@ -79,24 +83,26 @@ def convert(payload: object, to: str, format: str | None = None) -> Object:  # n
 
 
 def to_anthropic(payload: object) -> Object:
-    """A list or a request body of Chat Completions as ``{"system", "messages", "tools"}``, each if there is any.
+    """A conversation of Chat Completions as ``{"system", "messages", "tools"}``.
 
-    Raises FormatError for what is no conversation of Chat Completions.
+    Takes a list or a request body; fields without a value are left out. Raises FormatError for
+    what is no conversation of Chat Completions.
     """
     return convert(payload, "anthropic", "openai_chat")
 
 
 def to_openai(payload: object) -> Object:
-    """A list or a request body of the Messages API as ``{"messages", "tools"}``, each if there is any.
+    """A conversation of the Messages API as ``{"messages", "tools"}``.
 
-    Each result becomes a message of its own; images that came with results follow in a message of
-    the user. Raises FormatError for what is no conversation of the Messages API.
+    Takes a list or a request body; fields without a value are left out. Each result becomes a
+    message of its own, and its images follow in a message of the user. Raises FormatError for what
+    is no conversation of the Messages API.
     """
     return convert(payload, "openai_chat", "anthropic")
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
-    """The messages; items of one reply of the assistant, which a wire may have apart, become one."""
+    """What each speaker says; separate items of one reply of the assistant become one turn."""
     said: list[Part] = []
     for message in messages:
         if message.role == "assistant" and (message.calls or not said):

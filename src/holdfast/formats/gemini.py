@@ -56,9 +56,9 @@ _SNAKE = {
     "systemInstruction": "system_instruction",
 }
 _ID = "function:"
-"""Before the name of a function, where a call has no id of its own."""
+"""Before the name of a function, in the id of a call that has none of its own."""
 _SAID = ("result", "output", "error", "content", "text")
-"""Fields of a response whose text is all that it says, where it has no other field."""
+"""Fields whose text is all that a response says, if it has no other field."""
 _FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 _PLACE = frozenset({"role", "parts"})
 _CALLED = frozenset({"name", "args"})
@@ -93,7 +93,7 @@ class Gemini(BlockWire):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether a body has ``contents`` and no messages, or messages have parts without a type."""
+        """Whether a body has only ``contents``, or messages have parts without a type."""
         body = body_of(payload)
         if body:
             return self.field in body and "messages" not in body
@@ -135,7 +135,7 @@ class Gemini(BlockWire):
         return text if len(block) == 1 and type(text) is str else None
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Names of the functions that answer, and whatever else stands beside what is read."""
+        """Names of the functions that answer, and all other text beside what is read."""
         yield from unread(message, _PLACE)
         for part in objects_in(message.get(self.content)):
             call, response = _field(part, "functionCall"), _field(part, "functionResponse")
@@ -145,7 +145,7 @@ class Gemini(BlockWire):
             yield from unread(part.get(response), _ANSWERED)
 
     def compose(self, role: Role, text: str) -> object:
-        """A new message; the words of the system stand in a user's message here."""
+        """A new message; words of the system become a user's message."""
         return self.holding(role, [{"text": text}])
 
     def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -153,7 +153,7 @@ class Gemini(BlockWire):
         return {"role": "model" if role == "assistant" else "user", self.content: list(blocks)}
 
     def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
-        """A new part; reasoning stays behind."""
+        """A new part; reasoning is left out."""
         if isinstance(part, ToolCall):
             called = _called(part.id, part.name)
             return {"functionCall": {**called, "args": dict(parsed_object(part.arguments))}}
@@ -208,7 +208,7 @@ def _part(
 
 
 def _id(holder: Mapping[str, Any], name: str, seen: Counter[str]) -> str:
-    """The id of a call or a response; without one its name, with its number among those of that name."""
+    """The id of a call or a response, or its name and its number among those of that name."""
     if holder.get("id"):
         return str(holder["id"])
     seen[name] += 1
@@ -216,7 +216,7 @@ def _id(holder: Mapping[str, Any], name: str, seen: Counter[str]) -> str:
 
 
 def _said(answer: Mapping[str, Any], place: str) -> tuple[str, Path]:
-    """The text of a response, and where it stands: in its only field, or all of it as JSON."""
+    """The text of a response and its path: the text of its only field, or all of it as JSON."""
     response: object = answer.get("response")
     if is_object(response) and len(response) == 1:
         ((field, value),) = response.items()

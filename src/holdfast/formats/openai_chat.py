@@ -56,7 +56,7 @@ _PARTS = {
     "input_audio": frozenset[str](),
     "file": frozenset[str](),
 }
-"""Types of parts that are understood, and what of them is read as text."""
+"""Types of parts that are understood, and the fields that are read as text."""
 _OWN_FIELDS = _CARRIERS | {"tool_call_id", "annotations"}
 _OWN_ROLES = ("tool", "function", "developer")
 _OWN_BODY_FIELDS = frozenset(
@@ -81,7 +81,7 @@ _OWN_BODY_FIELDS = frozenset(
 
 
 def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """Where the id of this part stands: in the tool message, or beside the function of the call."""
+    """The path of the id: in the tool's message, or beside the function of the call."""
     if message.get("tool_call_id"):
         return ("tool_call_id",)
     places = [path for _, path in OpenAIChat().located(message, "message")]
@@ -105,9 +105,9 @@ class OpenAIChat(ObjectWire):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether a role or a field is found in Chat Completions alone, or content is a list or null.
+        """Whether a role or a field belongs to Chat Completions, or content is a list or null.
 
-        Lists of parts are Anthropic's too: that format is asked before this one.
+        Anthropic has lists of parts too; that format is asked before this one.
         """
         body = body_of(payload)
         if not _OWN_BODY_FIELDS.isdisjoint(body) or _function_schemas(body.get("tools")):
@@ -121,14 +121,14 @@ class OpenAIChat(ObjectWire):
         return not kinds_of(messages, "content").isdisjoint({list, tuple, type(None)})
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload; tools and functions of a body are its envelope."""
+        """The transcript; tools and functions of a body are its envelope."""
         body = body_of(payload)
         envelope = schemas(body.get("tools") if tools is None else tools)
         envelope += schemas(body.get("functions"), "functions")
         return self.transcript(payload, envelope)
 
     def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields and limits of OpenAI's own API; other servers of this wire may take more."""
+        """Fields and limits of OpenAI's own API; other servers may accept more."""
         del payload
         return (
             AsPublished(self.name),
@@ -136,7 +136,7 @@ class OpenAIChat(ObjectWire):
         )
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """Reasoning, content, refusal, sound and calls, in this order; of a tool message its result."""
+        """Reasoning, content, refusal, sound and calls; of a tool's message its result."""
         if ROLES.get(message["role"]) == "tool":
             yield _result(message, place), ("content",)
             return
@@ -158,11 +158,8 @@ class OpenAIChat(ObjectWire):
             yield _call(call, f"{place}.tool_calls[{k}]", ("tool_calls", k))
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Names of speakers, and whatever else stands beside what is read."""
-        is_result = message["role"] in (
-            "tool",
-            "function",
-        )  # of which nothing but the content is a part
+        """Names of speakers, and all other text beside what is read."""
+        is_result = message["role"] in ("tool", "function")  # only the content is a part
         yield from unread(message, SPOKEN if is_result else _READ)
         if not is_result and message.get("reasoning") and message.get("reasoning_content"):
             yield message["reasoning"]  # only one of them is a part
@@ -172,16 +169,15 @@ class OpenAIChat(ObjectWire):
         for call in message.get("tool_calls") or ():
             kind, field = _kind(call)
             called = call[kind]
-            if (
-                call.keys() != _CALL or called.keys() != _CALLED or len(call["id"]) > LABEL
-            ):  # few are
+            is_usual = call.keys() == _CALL and called.keys() == _CALLED
+            if not is_usual or len(call["id"]) > LABEL:
                 yield from unread(call, _KINDS[kind])
                 yield from unread(called, frozenset({"name", field}))
         if message.get("function_call"):
             yield from unread(message["function_call"], _CALLED)
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
-        """The parts of a result, or of calls beside a text: half of an agent's messages are these."""
+        """The parts of a result, or of calls beside a text: half of an agent's messages."""
         try:
             content = message["content"]
             if message["role"] == "tool":
@@ -201,7 +197,7 @@ class OpenAIChat(ObjectWire):
         return tuple(parts) if sound and parts else None
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """A copy that says these texts: for a call the JSON of its arguments, for a result its whole content."""
+        """As on every wire; a result of plain text, the most common, is copied at once."""
         message = self.view(original)
         if message["role"] == "tool" and type(message.get("content")) is str:
             return self.rebuilt({**message, "content": texts[0]}, original)
@@ -252,12 +248,12 @@ def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
 
 
 def _kind(call: Mapping[str, Any]) -> tuple[str, str]:
-    """The fields in which the call has what it calls, and there its arguments."""
+    """The field of what is called, and in it the field of the arguments."""
     return ("custom", "input") if call.get("type") == "custom" else ("function", "arguments")
 
 
 def _function(call: Mapping[str, Any], field: str, place: str) -> tuple[str, str]:
-    """Name and arguments: JSON text, or an object, as some clients keep it, read as its JSON."""
+    """Name and arguments as JSON text; some clients keep the arguments as an object."""
     arguments: object = call.get(field)
     text = compact(arguments, place) if is_object(arguments) else text_at(call, field, place)
     return text_at(call, "name", place), text

@@ -57,7 +57,7 @@ CALLS: Mapping[str, str] = {
     "shell_call": "action",
     "apply_patch_call": "operation",
 }
-"""Types of calls, and where what they call with stands. Any other call is carried along."""
+"""Types of calls and the fields of their arguments. Any other call is passed through."""
 
 OUTPUTS = frozenset(
     {
@@ -90,7 +90,7 @@ _PARTS = {
     "input_file": frozenset[str](),
     "input_audio": frozenset[str](),
 }
-"""Types of parts that are understood, and what of them is read as text."""
+"""Types of parts that are understood, and the fields that are read as text."""
 _TOLD = ("text", "refusal")
 _STREAMS = ("stdout", "stderr")
 _REASONED = frozenset({"summary", "content"})
@@ -126,7 +126,7 @@ class OpenAIResponses(ObjectWire):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether a body has an ``input`` and no messages, or a type of item or part is found here alone."""
+        """Whether a body has ``input`` and no messages, or an item or part a type of its own."""
         body = body_of(payload)
         if body and self.field in body and "messages" not in body:
             return True
@@ -151,12 +151,12 @@ class OpenAIResponses(ObjectWire):
         return self.transcript(payload, envelope)
 
     def continues(self, payload: object) -> str:
-        """The field by which the request goes on from what the vendor keeps; empty where it is whole."""
+        """The field by which the request continues what the vendor keeps; empty if it is whole."""
         body = body_of(payload)
         return next((field for field in _CONTINUES if body.get(field)), "")
 
     def published(self, payload: object) -> tuple[Rule, ...]:
-        """Fields and limits of OpenAI's own API; items of types that are not published count as known."""
+        """Fields and limits of OpenAI's own API; items of unpublished types are accepted."""
         del payload
         return (
             AsPublished(self.name, kind=kind_of),
@@ -187,7 +187,7 @@ class OpenAIResponses(ObjectWire):
         return text if said and type(text) is str else None
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Namespaces of calls, reasoning that is encrypted, and whatever else stands beside what is read."""
+        """Namespaces of calls, encrypted reasoning, and all other text beside what is read."""
         kind = message.get("type")
         if kind not in (None, "message"):
             yield from unread(message, _read_of(str(kind), message))
@@ -196,7 +196,7 @@ class OpenAIResponses(ObjectWire):
             yield from unread_in(message.get("content"), _PARTS)
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
-        """The part of a call or an output, or the one text of a message: most items are these."""
+        """The part of a call or an output: most items are these."""
         kind = message.get("type")
         if kind not in ("function_call", "function_call_output"):
             return None
@@ -208,7 +208,7 @@ class OpenAIResponses(ObjectWire):
         return (ToolCall(call_id, name, text) if is_call else ToolResult(call_id, text),)
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """A copy that says these texts; an action keeps its shape, and an output of streams its streams."""
+        """A copy with these texts; an action keeps its fields, an output of streams its streams."""
         message = cast("Mapping[str, Any]", original)
         field = CALLS.get(str(message.get("type")), "")
         if is_object(message.get(field)):
@@ -221,7 +221,7 @@ class OpenAIResponses(ObjectWire):
 
 
 def _reshaped(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The action with the values of the other that are of the same type."""
+    """The action with those new values that have the type of the old ones."""
     same = {field: value for field, value in now.items() if type(value) is type(before.get(field))}
     return {**before, **same}
 

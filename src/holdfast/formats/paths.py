@@ -1,4 +1,4 @@
-"""Where a part stands in a message, and a copy of the message in which it says something else."""
+"""The places of parts in a message, and copies of the message with other texts there."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Path = tuple[str | int, ...]
 """Keys and positions from the message down to the value that holds the part's text."""
 
 Located = Iterator[tuple[Part, Path]]
-"""The parts of a message in its own order, each with the place of its text."""
+"""The parts of a message, in order, each with the path of its text."""
 
 
 def rewritten(original: Mapping[str, Any], texts: Mapping[Path, str]) -> Mapping[str, Any]:
-    """A copy of the message with these texts at these places; what is not on the way is shared, not copied.
+    """A copy of the message with these texts at these paths; everything else is shared.
 
-    Where an object stands, such as the arguments of a call, the object that the text is in JSON
-    takes its place.
+    An object at a path, such as the arguments of a call, is replaced by the JSON object that the
+    text holds.
     """
     copy: dict[str, Any] = dict(original)
     ours: dict[Path, Any] = {(): copy}

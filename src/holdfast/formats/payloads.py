@@ -1,4 +1,4 @@
-"""What a payload of JSON objects is made of, read with care: every error names the place and says what to do."""
+"""Reading payloads of JSON objects, with errors that name the place and say what to do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROLES: Mapping[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-"""Names of roles, and what they read as. Any other name reads as user; a vendor that refuses it has a rule."""
+"""From names of roles to the roles that they are read as. Any other name is read as a user."""
 
 
 _STRANGERS = (
@@ -67,7 +67,7 @@ def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
 
 
 def objects_of(payload: object, field: str = MESSAGES) -> list[Mapping[str, Any]]:
-    """The messages that are objects at all: what a format looks at before it says that it knows them."""
+    """Those of the messages that are objects, by which a format is recognised."""
     return list(objects_in(payload.get(field) if is_object(payload) else payload))
 
 
@@ -108,7 +108,7 @@ def role_of(original: object, place: str) -> Role:
 
 
 def _stranger(message: Mapping[str, Any]) -> tuple[str, str]:
-    """Whose a message without a role is, and how it is read all the same; nothing where its type tells nothing."""
+    """What a message without a role may be, and advice; both empty if its type tells nothing."""
     kind = message.get("type")
     for whose, name, kinds in _STRANGERS:
         if kind in kinds:
@@ -117,7 +117,7 @@ def _stranger(message: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def schemas(tools: object, place: str = "tools") -> tuple[Part, ...]:
-    """Tool schemas as they are counted: the compact JSON of each. Raises FormatError for what is none."""
+    """The compact JSON of each tool schema, as it is counted. Raises FormatError."""
     if tools is None:
         return ()
     advice = "give the list of schemas that the request sends"
@@ -146,7 +146,7 @@ def joined(parts: Iterable[Part]) -> tuple[str, tuple[Media, ...]]:
 
 
 def text_at(holder: Mapping[str, Any], field: str, place: str) -> str:
-    """The text in this field; missing and null read as empty. Raises FormatError for another type."""
+    """The text in this field, empty if missing or null. Raises FormatError for other types."""
     value = holder.get(field)
     if value is None:
         return ""
@@ -220,7 +220,7 @@ def is_address(source: str) -> bool:
 
 
 def data_of(media: Media) -> tuple[str, str]:
-    """The type and the base64 data of a medium; no data where its source is an address or the id of a file."""
+    """The type and the base64 data of a medium; no data if it is an address or a file's id."""
     if media.source.startswith("data:"):
         kind, _, data = media.source.removeprefix("data:").partition(";base64,")
         return kind, data
@@ -234,7 +234,7 @@ def refuse(value: object, place: str, advice: str) -> NoReturn:
 
 
 def unknown(part: Mapping[str, Any], place: str) -> Opaque:
-    """A part of unknown type, carried along. Raises FormatError for a tool call or result of another wire."""
+    """A part of unknown type, passed through. Raises FormatError for blocks of Converse."""
     if "toolUse" in part or "toolResult" in part:
         advice = "leave the format out, or name converse"
         raise FormatError("this is a block of Bedrock's Converse API", place=place, advice=advice)

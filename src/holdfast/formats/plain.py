@@ -1,6 +1,6 @@
 """Plain messages: a role and a text, and no vendor's rules.
 
-What this format does differently: every role is taken, and read as a user's where no provider has
+What this format does differently: every role is accepted, and read as a user's if no provider has
 it; ``validate`` reports such a role, which is most often a slip.
 """
 
@@ -25,13 +25,13 @@ class Plain(ObjectWire):
     name = "plain"
 
     def recognises(self, payload: object) -> bool:
-        """Whether each message has a role and one text. Vendors are asked before: what is theirs is not plain."""
+        """Whether each message has a role and one text; formats of vendors are asked before."""
         messages = objects_of(payload)
         kinds = kinds_of(messages, "role") | kinds_of(messages, "content")
         return len(messages) == len(messages_of(payload)) and kinds <= {str}
 
     def published(self, payload: object) -> tuple[Rule, ...]:
-        """That each role is one that some provider has."""
+        """The rule that each role is one that some provider has."""
         del payload
         return (KnownRoles(*ROLES),)
 

@@ -1,4 +1,4 @@
-"""The little of JSON Schema that the vendors' types need: what is wrong with a value, and the least that mends it.
+"""The parts of JSON Schema that the vendors' types need: validation, and the smallest repair.
 
 ``tools/wire_schemas.py`` writes the files that are read here from the vendors' own packages.
 """
@@ -39,13 +39,16 @@ _ARTICLES = {
 
 @cache
 def published(name: str) -> WireSchema:
-    """What is published of the messages of this wire."""
+    """The published schema of the messages of this wire."""
     text = Path(__file__).with_name(f"published_{name}.json").read_text("utf-8")
     return WireSchema(json.loads(text))
 
 
 class WireSchema:
-    """The schemas of one wire: ``roles`` has that of a message by its role, ``limits`` what no schema can say."""
+    """The schemas of one wire.
+
+    ``roles`` maps a role to the schema of its messages, ``limits`` holds what no schema can say.
+    """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.roles: Mapping[str, Schema] = data["roles"]
@@ -60,21 +63,15 @@ class WireSchema:
         if problem:
             yield place, problem
         elif value not in branch.get("enum", [branch.get("const", value)]):
-            yield (
-                place,
-                f"{value!r:.40} is none of {', '.join(branch.get('enum', [str(branch.get('const'))]))}",
-            )
+            known = branch.get("enum", [str(branch.get("const"))])
+            yield place, f"{value!r:.40} is none of {', '.join(known)}"
         elif isinstance(value, str):
             yield from ((place, problem) for problem in _of_text(value, branch))
         elif is_list(value):
             most, least = branch.get("maxItems", len(value)), branch.get("minItems", 0)
             if not least <= len(value) <= most:
-                yield (
-                    place,
-                    "the list is empty"
-                    if not value
-                    else f"{len(value)} of them, and {most} are the most",
-                )
+                told = f"{len(value)} of them, and {most} are the most"
+                yield place, told if value else "the list is empty"
             for k, item in enumerate(value):
                 yield from self.problems(item, branch.get("items", {}), f"{place}[{k}]")
         elif is_object(value):
@@ -95,11 +92,10 @@ class WireSchema:
             yield from self.problems(value, branch["then"], place)
 
     def mended(self, value: Any, schema: Schema) -> Any:
-        """The value with the least changed that can be: what only a person can know stays wrong.
+        """The value with the smallest repair; what only a person can know stays wrong.
 
-        Fields that do not exist go, as do texts that are empty. A type that is missing is put in,
-        objects and their JSON are brought to the one that is wanted, and a part of a kind that
-        nobody knows becomes its text.
+        Unknown fields and empty texts go. A missing type is filled in, an object becomes JSON text
+        or the other way round where that is wanted, and a part of an unknown type becomes a text.
         """
         if not schema:
             return value
@@ -149,7 +145,7 @@ class WireSchema:
         return value
 
     def _branch(self, value: object, schema: Schema) -> tuple[Schema, str]:
-        """The one of the schema's choices that the value is meant as, or why there is none."""
+        """The alternative of the schema that the value is meant to be, or why there is none."""
         leaves = list(self._leaves(schema))
         fitting = [leaf for leaf in leaves if _is_of_kind(value, leaf)]
         if not fitting:
@@ -162,11 +158,9 @@ class WireSchema:
             return fitting[0], ""
         if (kind := value.get("type")) is not None:
             found = types.get(kind) if isinstance(kind, str) else None
-            return (
-                (found, "")
-                if found
-                else ({}, f"{kind!r:.40} is none of the types {', '.join(sorted(types))}")
-            )
+            if found:
+                return found, ""
+            return {}, f"{kind!r:.40} is none of the types {', '.join(sorted(types))}"
         meant = [
             leaf
             for leaf in types.values()
@@ -193,12 +187,12 @@ class WireSchema:
 
 
 def _type_of(leaf: Schema) -> str:
-    """The value of the field ``type`` by which objects of this kind are known; empty where they are not."""
+    """The value of the field ``type`` of such objects; empty if the schema fixes none."""
     return str(leaf.get("properties", {}).get("type", {}).get("const", ""))
 
 
 def _is_closed(leaf: Schema) -> bool:
-    """An object whose fields are named has no others; where a condition looks at some, others may be there."""
+    """Whether objects have only the named fields; a condition names just some of them."""
     return "properties" in leaf and "type" in leaf
 
 

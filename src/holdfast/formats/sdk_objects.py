@@ -15,9 +15,7 @@ from .values import is_list, is_object
 
 _LISTS = ("content", "tool_calls")
 _MARKS = ("role", "type")
-_ANSWER = (
-    "message"  # the type of a whole answer of the Messages API, which takes two of its fields back
-)
+_ANSWER = "message"  # the type of an answer of the Messages API, which accepts two of its fields
 _TAKEN_BACK = ("role", "content")
 
 
@@ -27,7 +25,7 @@ class _Dumps(Protocol):
 
 
 def as_sent(payload: Any) -> Any:
-    """The payload with a dictionary in the place of each such object; the very same payload where there is none.
+    """The payload with dictionaries in place of such objects; the same payload if it has none.
 
     Fields that nobody set are left out, as the packages of OpenAI and Anthropic do when they send
     the object.
@@ -51,11 +49,9 @@ def _item(item: Any) -> Any:
     dumped = item.model_dump(mode="json", exclude_unset=True)
     if not is_object(dumped) or not any(mark in dumped for mark in _MARKS):
         return item
-    return (
-        {field: dumped.get(field) for field in _TAKEN_BACK}
-        if dumped.get("type") == _ANSWER
-        else dumped
-    )
+    if dumped.get("type") == _ANSWER:
+        return {field: dumped.get(field) for field in _TAKEN_BACK}
+    return dumped
 
 
 def _object(item: Mapping[str, Any]) -> Mapping[str, Any]:

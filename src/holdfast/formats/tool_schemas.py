@@ -1,4 +1,4 @@
-"""The schema of a tool in the form of each provider, written and read."""
+"""Writing and reading the schema of a tool in the form of each provider."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _PARAMETERS = (
 
 
 def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str, Any]) -> Schema:
-    """What tells the provider of a tool; ``parameters`` is the JSON schema of its arguments.
+    """The schema of a tool for the provider; ``parameters`` is the JSON schema of its arguments.
 
     Raises ConfigError for a provider whose form is not known here.
     """
@@ -73,9 +73,9 @@ def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str,
 
 
 def described(tools: object) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Name, purpose and parameters of each function among the schemas, whosever form they have.
+    """Name, purpose and parameters of each function among schemas of any provider.
 
-    A tool of a vendor's own, which has no name that another would know, is left out.
+    Tools of a vendor's own are left out, because no other vendor knows them.
     """
     for tool in objects_in(tools):
         inner = next((tool[field] for field in _DECLARATIONS if field in tool), tool.get("tools"))

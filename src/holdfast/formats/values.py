@@ -20,10 +20,10 @@ def is_list(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def compact(value: object, place: str = "", otherwise: Callable[[object], str] = str) -> str:
-    """The value as JSON without white space, as it is counted; ``otherwise`` writes what JSON cannot hold.
+    """The value as JSON without white space, as it is counted.
 
-    Raises FormatError, naming the place, for a value that holds itself or is nested too deeply to
-    be written.
+    ``otherwise`` writes what JSON cannot hold. Raises FormatError, naming the place, for a value
+    that contains itself or is nested too deeply.
     """
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=otherwise)
@@ -33,7 +33,7 @@ def compact(value: object, place: str = "", otherwise: Callable[[object], str] =
 
 
 def parsed_object(text: str) -> Mapping[str, Any]:
-    """The JSON object that the text is; a text that is none becomes the one value of an object."""
+    """The JSON object that the text holds, or ``{"text": text}`` if it holds none."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A wire whose messages are JSON objects: a format of this kind says where the parts stand, and no more."""
+"""Wires whose messages are JSON objects: a format says where the parts are, the rest is here."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class ObjectWire(Annotated, ABC):
 
     @abstractmethod
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """The parts of a message in its own order, each with the place of its text; ``place`` is for errors."""
+        """The parts in order, each with the path of its text; errors name ``place``."""
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
         """The texts in the message that are in no part."""
         return unread(message, SPOKEN)
 
     def aside(self, original: object) -> str:
-        """Those texts, each on a line. Raises FormatError for what is nested too deeply to be read."""
+        """Those texts, each on a line. Raises FormatError for what is nested too deeply."""
         message = self.view(original)
         if len(message) == len(SPOKEN) and type(message.get("content")) is str:
             return ""
@@ -91,14 +91,14 @@ class ObjectWire(Annotated, ABC):
         return role_of(original, place)
 
     def alone(self, block: Mapping[str, Any]) -> str | None:
-        """What the only block of a message says where it is a text and nothing else; None for any other."""
+        """The text of a message's only block if that holds nothing else; None for other blocks."""
         del block
         return None
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
-        """The parts of a message as most are, read without a check a field; None for one to be read with care.
+        """The parts of a message of a common form, read quickly; None for any other message.
 
-        A conversation is read anew at each call: this is for the shapes that are read most.
+        A conversation is read again at each call, so that the most common forms are worth it.
         """
         del message
         return None
@@ -110,7 +110,7 @@ class ObjectWire(Annotated, ABC):
         return self._parts(message, "message") if parts is None else parts
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """A copy that says these texts: for a call the JSON of its arguments, for a result its whole content."""
+        """A copy with these texts: JSON for the arguments of a call, all of a result's content."""
         message = self.view(original)
         places = [path for _, path in self.located(message, "message")]
         now = rewritten(message, {places[index]: text for index, text in texts.items()})
@@ -162,7 +162,7 @@ class ObjectWire(Annotated, ABC):
         return text if self.carriers.isdisjoint(message) or not self._carries(message) else None
 
     def _carries(self, message: Mapping[str, Any]) -> bool:
-        """Whether there are parts beside the content; a field that is null or empty carries none."""
+        """Whether there are parts beside the content; null and empty fields hold none."""
         return any(message.get(field) for field in self.carriers.intersection(message))
 
     def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
@@ -202,7 +202,7 @@ class FrameworkWire(ObjectWire):
 
 
 class BlockWire(ObjectWire):
-    """A wire whose messages are lists of blocks, and on which a user's message brings the results."""
+    """A wire whose messages are lists of blocks, with results in messages of the user."""
 
     @abstractmethod
     def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
@@ -217,7 +217,7 @@ class BlockWire(ObjectWire):
 
 
 def _settings(body: Mapping[str, Any], counted: frozenset[str]) -> Iterator[Part]:
-    """Fields of a request that the model reads: the schema of its answer, and any with a text of some length."""
+    """Fields of a request that the model reads: the schema of its answer, and longer texts."""
     for field, value in body.items():
         if field in counted or not value:
             continue

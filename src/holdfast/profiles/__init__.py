@@ -171,9 +171,10 @@ def _names_of(step: Mapping[str, object]) -> set[str]:
 
 
 def read_step(data: object, place: str) -> Compressor:
-    """The strategy that a table names, with the knobs that it sets; also of a result's ``strategy``.
+    """The strategy that a table describes, or the ``strategy`` of a result, with its knobs.
 
-    ``as`` is its name in records, ``strategies`` what a pipeline runs, ``step`` that of ``Stepwise``.
+    ``as`` is its name in records, ``strategies`` are the steps of a pipeline, and ``step`` is that
+    of ``Stepwise``.
     """
     if not isinstance(data, Mapping) or "strategy" not in data:
         raise ConfigError(

@@ -67,7 +67,7 @@ OWN = "HOLDFAST_PRICES"
 
 
 def price_list(own: str | Path | None = None) -> PriceList:
-    """The list that comes with the package, behind a person's own file; that of ``HOLDFAST_PRICES``."""
+    """The prices of the package, under those of the file that ``HOLDFAST_PRICES`` names."""
     listed, file = _listed(), str(own or os.environ.get(OWN, ""))
     if not file:
         return listed

@@ -1,1 +1,1 @@
-"""What vendors refuse: one class a reason, grouped by what it looks at; each has a case in ``tests/rejected/``."""
+"""What vendors refuse: one class for each rule, with a refused request in ``tests/rejected/``."""

@@ -1,4 +1,4 @@
-"""What repairs are made of: rules that say how messages should stand, and the edits that lead there."""
+"""What repairs are made of: rules that say how messages should be, and the edits that follow."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .pairing import NO_NAME, NO_RESULT, paired
 _REFERENCE = "item_reference"
 _COMPACTION = "compaction"
 _KEPT = frozenset({_REFERENCE, "configuration_update", "mcp_list_tools", "tool_search_output"})
-"""Types of items on which others may depend: references to items that the vendor keeps, and tools."""
+"""Items on which others may depend: references to items that the vendor keeps, and tools."""
 _IDS = ("call_id", "approval_request_id")
 
 

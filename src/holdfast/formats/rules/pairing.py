@@ -15,10 +15,10 @@ NO_NAME = "unknown_tool"
 
 
 def paired(messages: Sequence[Message]) -> dict[Place, Place]:
-    """The place of each result that has a call, with the place of that call.
+    """From the place of each result that has a call to the place of that call.
 
-    A result answers the first open call of its id in the nearest message before it, else in the
-    nearest after it.
+    A result answers the first open call with its id in the nearest message before it, or else in
+    the nearest message after it.
     """
     calls: dict[str, list[Place]] = {}
     results: list[tuple[str, Place]] = []
@@ -38,7 +38,7 @@ def paired(messages: Sequence[Message]) -> dict[Place, Place]:
 
 
 def answers(pairs: dict[Place, Place]) -> dict[int, dict[Place, Place]]:
-    """For each message that calls: its calls that are answered, with the places of the answers, in their order."""
+    """From each message that calls to its answered calls, with the places of their answers."""
     found: dict[int, dict[Place, Place]] = {}
     for result, call in sorted(pairs.items()):
         found.setdefault(call[0], {})[call] = result
