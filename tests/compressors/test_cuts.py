@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compressors.cuts import kept_whole, legal, oldest_first
+from holdfast.compressors.cuts import legal, oldest_first
 from holdfast.formats import named
 from holdfast.kernel.integrity import Rule, violations
 from tests.formats.rules.messages import assistant, result, thought, use, user
@@ -98,11 +98,6 @@ def test_the_oldest_go_until_enough_is_free_and_units_go_whole():
     assert oldest_first(transcript, sizes, 2, set()) == {0, 1, 2}
     assert oldest_first(transcript, sizes, 10**9, set()) == set(range(6)) | {6}
     assert oldest_first(transcript, sizes, 10**9, transcript.protected | {1}) == {0, 3, 4, 5}
-
-
-def test_a_unit_stays_if_one_of_its_messages_does():
-    assert kept_whole(range(3, 6), {5})
-    assert not kept_whole(range(3, 6), {6})
 
 
 @pytest.mark.parametrize("form", ["bedrock", "anthropic", "openai_chat"])

@@ -1,4 +1,4 @@
-"""What was paid for once: embeddings and summaries, kept in memory or over any store."""
+"""The cache of embeddings and summaries, in memory or over any store."""
 
 from __future__ import annotations
 
@@ -22,23 +22,19 @@ from holdfast.stores.protocols import SetsMany
 
 
 class Flights:
-    """The first to ask for a key makes the call, and the others get its answer.
-
-    Over threads and loops.
-    """
+    """Equal calls at the same time are made once, across threads and event loops."""
 
     def __init__(self) -> None:
         self._lock = brief_lock()
         self._open: dict[tuple[int, str], Future[object]] = {}
 
     async def once(self, key: str, make: Callable[[], Awaitable[object]]) -> tuple[object, bool]:
-        """The answer, and whether this call made it.
+        """The answer, and whether this caller made the call.
 
-        Faults are values, so that all who wait get them.
-
-        Whoever is cancelled while it makes the call leaves the call to the next one.
+        Errors are returned as values, so that all who wait get them. If the caller who makes the
+        call is cancelled, the next one makes it.
         """
-        own = os.getpid(), key  # what a parent has under way answers no child
+        own = os.getpid(), key  # a child process must not wait for a call of its parent
         while True:
             with self._lock:
                 flight = self._open.get(own)
@@ -68,10 +64,9 @@ Work = Callable[[KeyValueStore | None], Coroutine[Any, Any, object]]
 class Lru(Generic[V]):
     """Values by key, the most recently used last; safe with threads.
 
-    Over a store each value stands under ``holdfast:cache:<kind>:<key>``, and the order of the keys
-    under ``holdfast:cache:<kind>``, written with each value that is kept. A store that fails makes
-    a miss, no fault. Each method has a form that blocks and one that is awaited, which begins with
-    ``a``.
+    In a store each value stands under ``holdfast:cache:<kind>:<key>``, and the order of the keys
+    under ``holdfast:cache:<kind>``, which is written with every value. A store that fails is a
+    miss, not an error. Methods that begin with ``a`` are awaited, the others block.
     """
 
     def __init__(
@@ -87,16 +82,13 @@ class Lru(Generic[V]):
         self._opened, self._encode, self._decode = opened, encode, decode
         self._lock = brief_lock()
         self._entries: OrderedDict[str, V | None] = OrderedDict()
-        """None stands for a value that is in the store and has not been needed yet."""
+        """None stands for a value that is in the store and was not needed yet."""
         self._known = opened is None
-        """Whether the order that the store has is known here."""
+        """Whether the order of the store has been read."""
         self._hits = self._misses = 0
 
     def find(self, keys: Sequence[str]) -> list[V | None]:
-        """The values in the order of the keys, None where there is none.
-
-        What is found is young again.
-        """
+        """The values in the order of the keys, None for missing ones; found ones become newest."""
         return self._found(keys, self._now(lambda store: self._find(store, keys)))
 
     async def afind(self, keys: Sequence[str]) -> list[V | None]:
@@ -104,24 +96,24 @@ class Lru(Generic[V]):
         return self._found(keys, await self._later(lambda store: self._find(store, keys)))
 
     def keep(self, values: Mapping[str, V]) -> None:
-        """Keep the values, and let go of the oldest beyond the capacity."""
+        """Keep the values, and drop the oldest beyond the capacity."""
         self._now(lambda store: self._keep(store, values))
 
     async def akeep(self, values: Mapping[str, V]) -> None:
-        """As ``keep``; what was begun is done even if nobody waits for it any more."""
+        """As ``keep``; if waiting is cancelled the work is still completed."""
         await shield(self._later(lambda store: self._keep(store, values)))
 
     def clear(self) -> None:
-        """Forget everything, the figures too."""
+        """Forget everything, including the figures."""
         self._now(self._clear)
 
     def figures(self) -> CacheFigures:
-        """How much is kept, and how often it was asked and knew. Asks no store."""
+        """Entries, capacity, hits and misses; no store is asked."""
         with self._lock:
             return CacheFigures(len(self._entries), self.capacity, self._hits, self._misses)
 
     def load(self) -> None:
-        """Learn what the store has, if that is not known yet."""
+        """Read the order of the store, if that was not done yet."""
         self._now(self._load)
 
     def _now(self, work: Work) -> object:
@@ -162,7 +154,7 @@ class Lru(Generic[V]):
         return value
 
     def _read(self, text: str | None) -> V | None:
-        """What the text stands for; a text that stands for nothing is as good as none."""
+        """The value of a stored text; None if it cannot be decoded."""
         try:
             return None if text is None else self._decode(text)
         except (ValueError, TypeError):
@@ -193,9 +185,9 @@ class Lru(Generic[V]):
     async def _load(self, store: KeyValueStore | None) -> None:
         if store is None or self._known:
             return
-        order = (
-            _keys(await answered(store.get(self._place)))[-self.capacity :] if self.capacity else []
-        )
+        order: list[str] = []
+        if self.capacity:
+            order = _keys(await answered(store.get(self._place)))[-self.capacity :]
         with self._lock:
             if not self._known:
                 self._entries.update(dict.fromkeys(order))
@@ -213,7 +205,7 @@ class Lru(Generic[V]):
 
 
 async def _set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
-    """Set all of them, in one round trip where the store can."""
+    """Set all values, in one round trip if the store can."""
     if isinstance(store, SetsMany):
         await answered(store.set_many(values))
     else:
@@ -222,26 +214,24 @@ async def _set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
 
 
 def _keys(text: str | None) -> list[str]:
-    """The keys that the text lists; of what is no list, none."""
+    """The keys that the JSON text lists; none if it is no list."""
     try:
         listed: object = json.loads(text or "[]")
     except ValueError:
         return []
-    return (
-        [key for key in cast("list[object]", listed) if isinstance(key, str)]
-        if isinstance(listed, list)
-        else []
-    )
+    if not isinstance(listed, list):
+        return []
+    return [key for key in cast("list[object]", listed) if isinstance(key, str)]
 
 
 Vector = Sequence[float]
 
 
 class CompressionCache:
-    """What models and embedders have answered, by the SHA-256 of the content and the model's name.
+    """Answers of models and embedders, by the SHA-256 of the content and of the model's name.
 
-    ``embeddings`` and ``summaries`` are the most that is kept of each; 0 keeps nothing. With a
-    ``store`` (a URL or an object) it outlives the process. One object serves any number of threads
+    ``embeddings`` and ``summaries`` are the numbers of entries that are kept; 0 keeps none. With a
+    ``store`` (a URL or an object) they outlive the process. One cache serves any number of threads
     and compressions, and equal requests at the same time are one call.
     """
 
@@ -275,7 +265,7 @@ class CompressionCache:
         self.summaries.keep({key_of(model, content): summary})
 
     def clear(self) -> None:
-        """Forget everything, in the store too, and begin the figures anew."""
+        """Forget everything, also in the store, and reset the figures."""
         self.embeddings.clear()
         self.summaries.clear()
 
@@ -286,7 +276,7 @@ class CompressionCache:
         return self.figures()
 
     def figures(self) -> CacheStatistics:
-        """As ``statistics``, without a look into a store that nobody has needed yet."""
+        """As ``statistics``, but a store that was not used yet is not read."""
         return CacheStatistics(self.embeddings.figures(), self.summaries.figures())
 
 
@@ -296,7 +286,7 @@ def content_key(text: str) -> str:
 
 
 def key_of(model: str, *content: str) -> str:
-    """Where an answer of this model to this content is kept; several texts do not run together."""
+    """The key of this model's answer to this content, which may be several texts."""
     whole = content[0] if len(content) == 1 else "".join(f"{len(text)}:{text}" for text in content)
     return f"{content_key(model)[:16]}:{content_key(whole)}"
 

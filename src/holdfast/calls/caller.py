@@ -1,4 +1,4 @@
-"""Calls of models and embedders: within limits, shared where equal, remembered, on record."""
+"""Calls of models and embedders: limited, retried, shared if equal, cached and recorded."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Vector = Sequence[float]
 
 
 def checked(answer: object, texts: int, who: str) -> list[Vector]:
-    """One vector of finite numbers a text, all of one length.
+    """The answer as one vector of finite numbers for each text, all of one length.
 
-    Raises ModelError for anything else.
+    Raises ModelError for anything else. ``who`` names the embedder in errors.
     """
     try:
         rows = [_numbers(row) for row in cast("Sequence[object]", answer)]
@@ -47,7 +47,7 @@ def checked(answer: object, texts: int, who: str) -> list[Vector]:
 
 
 def check_lengths(rows: Sequence[Vector], who: str) -> None:
-    """Raises ModelError unless all are of one length."""
+    """Raise ModelError unless all vectors have one length."""
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
         told = " and ".join(f"{length:,}" for length in sorted(lengths)[:2])
@@ -58,7 +58,7 @@ def check_lengths(rows: Sequence[Vector], who: str) -> None:
 
 
 def _numbers(row: object) -> Vector:
-    """The row as Python's own numbers; an array knows a fast way."""
+    """The row as Python floats; arrays have a fast method for that."""
     listed: Any = getattr(row, "tolist", None)
     return [
         float(number) for number in cast("Sequence[Any]", listed() if callable(listed) else row)
@@ -67,14 +67,14 @@ def _numbers(row: object) -> Vector:
 
 Call = Callable[[], object]
 
-# calls in a row without an answer, retries included: from then on nobody is made to wait any more
+# Chosen by hand: after so many failures in a row, retries included, the vendor is not asked again.
 _SILENT = 8
-_LONGEST = 300  # characters of somebody else's error
+_LONGEST = 300  # characters that are shown of an error of other code
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call: an answer, or the HoldfastError in its place."""
+    """The answer of a call, or its HoldfastError."""
 
     answer: object
     attempts: int
@@ -82,7 +82,7 @@ class Outcome:
 
 
 class VendorLine:
-    """Calls to one vendor during one run; ``who`` names it in errors."""
+    """Calls to one vendor during one run."""
 
     def __init__(self, limits: CallLimits) -> None:
         self._limits = limits
@@ -91,7 +91,7 @@ class VendorLine:
         self._silent = 0
 
     async def ask(self, who: str, call: Call, ledger: CallRecords) -> Outcome:
-        """Make the call when there is a seat for it, and again while that may help."""
+        """Make the call when ``concurrency`` allows it, with retries; errors name ``who``."""
         async with self._seats:
             started = monotonic()
             if ledger.until is None:
@@ -133,7 +133,7 @@ class VendorLine:
             return ModelError(f"{who} failed: {_told(fault)}")
 
     def _pause(self, answer: object, attempts: int, until: float) -> float | None:
-        """Seconds before the call is made again, or None if it is not."""
+        """Seconds to wait before a retry, or None if there is none."""
         limits = self._limits
         if not isinstance(answer, TransientError) or attempts > limits.retries:
             return None
@@ -146,24 +146,24 @@ class VendorLine:
 
 
 async def _answer(call: Call) -> object:
-    """What the call returns, waited for; one that may block gets a thread."""
+    """The result of the call, awaited; a call that may block runs in a thread."""
     waits = iscoroutinefunction(getattr(call, "func", call))
     answer = call() if waits else await in_thread(call)
     return await answer if isawaitable(answer) else answer
 
 
 def _told(fault: BaseException) -> str:
-    """The error in one line of bearable length."""
+    """The error in one line of limited length."""
     line = " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
-_BATCH = 100  # texts in one request: the most that Gemini takes
+_BATCH = 100  # texts in one request; Gemini accepts no more
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What the texts of one request took."""
+    """What is recorded of one request: the texts that were sent for it, attempts and seconds."""
 
     sent: list[str] = field(default_factory=list[str])
     attempts: int = 0
@@ -171,10 +171,10 @@ class _Tally:
 
 
 class EmbeddingRound:
-    """The requests of one moment.
+    """Embedding requests that are made together.
 
-    A text is on record with the first request that needs it; the attempts and seconds of a shared
-    batch are on record with the first request that has a text in it.
+    A text is recorded with the first request that needs it, and the attempts and seconds of a
+    shared batch with the first request that has a text in it.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class EmbeddingRound:
         self._tallies = [_Tally() for _ in asked]
 
     async def answers(self) -> list[object]:
-        """The answer to each request: its vectors, or the fault of one of them."""
+        """The answer to each request: its vectors, or the error of one of them."""
         wanted = list(dict.fromkeys(text for request, _ in self._asked for text in request.texts))
         self._known.update(await self._remembered(wanted))
         for i, (request, _) in enumerate(self._asked):
@@ -214,9 +214,9 @@ class EmbeddingRound:
         }
 
     async def _fill(self, texts: Sequence[str]) -> None:
-        """Get the vectors; where a batch is refused, each request is tried alone.
+        """Get the vectors; if a batch is refused, each of its requests is tried alone.
 
-        The fault may be one's own.
+        One request may be at fault, and the others should not fail with it.
         """
         ledger = self._asked[self._owners[texts[0]]][1]
         key = key_of(self._name, *texts)
@@ -296,7 +296,7 @@ class EmbeddingRound:
 def _pledge(
     limits: CallLimits, ledger: CallRecords, price: Price | None, tokens: tuple[int, int], who: str
 ) -> float | ModelError:
-    """What the call may cost, from now on set aside; the fault where it must not be made."""
+    """The most that the call may cost, which is reserved, or why it must not be made."""
     if limits.max_cost is None:
         return 0.0
     if price is None:
@@ -315,11 +315,11 @@ def _pledge(
 
 
 Asked = tuple[Complete | Embed, CallRecords]
-"""A request, and where its calls are put on record."""
+"""A request, and where its calls are recorded."""
 
 
 class Caller:
-    """Answers what models and embedders are asked during a run, for one conversation or many."""
+    """Answers the requests to models and embedders of one run, for one conversation or many."""
 
     def __init__(self, lineup: Lineup) -> None:
         self._lineup = lineup
@@ -328,10 +328,7 @@ class Caller:
         self._model_line, self._embedder_line = VendorLine(lineup.limits), VendorLine(lineup.limits)
 
     async def together(self, asked: Sequence[Asked]) -> list[object]:
-        """The answers in order, each an answer or a HoldfastError.
-
-        All embeddings go out together.
-        """
+        """The answers in order, each an answer or a HoldfastError; embeddings share batches."""
         embeds = [(request, ledger) for request, ledger in asked if isinstance(request, Embed)]
         completes = [
             (request, ledger) for request, ledger in asked if isinstance(request, Complete)
@@ -358,7 +355,7 @@ class Caller:
     async def _reply(
         self, model: Model, key: str, request: Complete, ledger: CallRecords
     ) -> object:
-        """What the cache knows, else what the model says: then the cache knows it too."""
+        """The cached reply, or that of the model, which is cached then."""
         name = name_of(model)
         known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
         if known is not None:
@@ -418,7 +415,7 @@ class Caller:
 
 
 def _reply_of(answer: object, who: str) -> Reply | HoldfastError:
-    """The answer as a reply without lone surrogates, or the fault that it is."""
+    """The answer as a reply without lone surrogates, or its error."""
     if isinstance(answer, HoldfastError):
         return answer
     reply = Reply(answer) if isinstance(answer, str) else answer

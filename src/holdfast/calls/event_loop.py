@@ -1,6 +1,7 @@
-"""The private event loop.
+"""Waiting across worlds.
 
-Synchronous callers wait for async work, async ones for work that blocks.
+Synchronous callers wait for asynchronous work on a private event loop, and asynchronous callers
+wait for work that blocks in threads.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _NAME = "holdfast-loop"
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work, done on the private loop; safe inside of a running loop too.
+    """The result of the work, done on the private loop; it can be called inside a running loop.
 
-    The loop is one a process, because clients keep their connections with the loop on which they
-    were opened. Whoever stops waiting (an interrupt from the keyboard) stops the work.
+    There is one loop for the process, because clients keep their connections on the loop on which
+    they were opened. If waiting is interrupted, such as from the keyboard, the work is cancelled.
     """
     if threading.current_thread().name == _NAME:
         work.close()
@@ -52,25 +53,22 @@ if hasattr(os, "register_at_fork"):  # a child has the loop, but not the thread 
 
 
 async def in_thread(call: Callable[[], T]) -> T:
-    """The result of a call that may block, done in a thread of its own.
+    """The result of a call that may block, made in a new thread.
 
-    A thread of its own, and none of a pool: a call that never returns takes no seat from others,
-    and does not keep the process from ending. When the waiting is cancelled the call goes on, and
-    its result is forgotten.
+    The thread is not from a pool, so that a call that never returns takes no place from others and
+    does not keep the process from ending. If waiting is cancelled the call goes on, and its result
+    is dropped.
     """
     told: Future[T] = Future()
-    told.set_running_or_notify_cancel()  # from now on it cannot be cancelled, only left
+    told.set_running_or_notify_cancel()  # from now on it cannot be cancelled
     context = copy_context()
 
     def work() -> None:
         try:
             told.set_result(context.run(call))
-        except (
-            StopIteration,
-            GeneratorExit,
-        ) as fault:  # those a future does not hand on as they are
+        except (StopIteration, GeneratorExit) as fault:  # a future cannot carry these
             told.set_exception(RuntimeError(repr(fault)))
-        except BaseException as fault:  # noqa: BLE001 - raised again where the call is waited for
+        except BaseException as fault:  # noqa: BLE001 - raised again by whoever waits
             told.set_exception(fault)
 
     threading.Thread(target=work, name="holdfast-call", daemon=True).start()
@@ -78,7 +76,7 @@ async def in_thread(call: Callable[[], T]) -> T:
 
 
 async def asked(store: Opened, work: Work) -> object:
-    """As ``store.ask``, awaited here; a store that blocks gets a thread of the loop's pool."""
+    """As ``store.ask``, awaited; a store that blocks runs in a thread of the loop's pool."""
     if not store.waits:
         try:
             return await asyncio.to_thread(lambda: instantly(store.begun(work)))

@@ -1,7 +1,4 @@
-"""Who is called for one compression, and how far.
-
-Settled before a strategy asks, opened when it does.
-"""
+"""The model, the embedder, the cache and the limits of one compression."""
 
 from __future__ import annotations
 
@@ -36,15 +33,14 @@ class CallLimits:
     """For one request."""
 
     retries: int = 2
-    """How often a request is sent again after a busy, broken or silent line."""
+    """How often a request is sent again if the vendor is busy, unreachable or silent."""
 
     backoff: float = 0.5
-    """The longest wait before the first retry; it doubles with each, and what is waited is drawn at
+    """The longest wait before the first retry; it doubles with each retry, and the wait itself is
     random."""
 
     patience: float = 20.0
-    """The longest wait that a vendor may ask for; where it asks for more, the call fails at
-    once."""
+    """The longest wait that a vendor may ask for; if it asks for more, the call fails at once."""
 
     total: float = 180.0
     """For all requests of one conversation together, retries and waits included."""
@@ -53,8 +49,8 @@ class CallLimits:
     """How many requests may be under way at the same time."""
 
     max_cost: float | None = None
-    """US dollars for all requests of one conversation together, by the prices that are known; a
-    request that might go beyond, or whose price nobody knows, is not sent."""
+    """US dollars for all requests of one conversation together. A request that may exceed it, or
+    whose price is not known, is not sent."""
 
     def __post_init__(self) -> None:
         for name in ("timeout", "backoff", "patience", "total"):
@@ -82,9 +78,9 @@ _USUAL = CallLimits()
 
 @dataclass(slots=True)
 class Lineup:
-    """The model, the embedder, the cache asked before them, and the limits of their calls.
+    """Who is called, the cache that is asked before, and the limits of the calls.
 
-    ``count`` counts the tokens of a text where a vendor does not tell them.
+    ``count`` counts the tokens of a text if the vendor does not report them.
     """
 
     count: Callable[[str], int]
@@ -104,7 +100,7 @@ class Lineup:
         limits: CallLimits | None,
         opens: bool,
     ) -> Lineup:
-        """What a caller names, checked; only with ``opens`` is a vendor's package loaded."""
+        """The line-up that a caller names, checked; ``opens`` loads the vendors' packages."""
         if embedder is not None:
             check_embedder(embedder)
         if llm is not None:
@@ -115,18 +111,15 @@ class Lineup:
 
     @property
     def writer(self) -> str:
-        """The name of the model, empty where there is none."""
+        """The name of the model, empty if there is none."""
         return name_of(self.model) if self.model else ""
 
     @property
     def writer_window(self) -> int:
-        """What the model takes, in tokens: as it says itself, or as is known of its name.
-
-        0 if neither is.
-        """
+        """The window of the model in tokens: its own, or the one known by its name, or 0."""
         own = getattr(self.model, "window", 0)
         return own if isinstance(own, int) and own > 0 else window_of(self.writer) or 0
 
     def embeds(self) -> Embedder:
-        """The caller's embedder, or the best one without a network, loaded when it is asked."""
+        """The caller's embedder, or the best one that needs no network, loaded on first use."""
         return default_embedder() if self.embedder is None else self.embedder

@@ -70,19 +70,10 @@ def oldest_first(
     return legal(transcript, going, kept)
 
 
-def unit_number(transcript: Transcript, i: int) -> int:
-    """The number of the unit to which a message belongs."""
-    return bisect_right(transcript.units, i, key=attrgetter("start")) - 1
-
-
 def unit_of(transcript: Transcript, i: int) -> range:
     """The unit to which a message belongs."""
-    return transcript.units[unit_number(transcript, i)]
-
-
-def kept_whole(unit: range, kept: AbstractSet[int]) -> bool:
-    """Whether a unit stays because one of its messages does."""
-    return not kept.isdisjoint(unit)
+    number = bisect_right(transcript.units, i, key=attrgetter("start")) - 1
+    return transcript.units[number]
 
 
 def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> set[int]:
@@ -125,10 +116,10 @@ def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[in
         if transcript.messages[unit.start].role == "system" and len(unit) == 1:
             continue
         while gap and not _may_meet(transcript, staying[-1] if staying else None, unit):
-            if not kept_whole(unit, firm):
+            if firm.isdisjoint(unit):
                 now.update(unit)
                 break
-            if not staying or kept_whole(staying[-1], firm):
+            if not staying or not firm.isdisjoint(staying[-1]):
                 now.difference_update(_bridge(transcript, staying[-1] if staying else None, k, now))
                 break
             now.update(staying.pop())

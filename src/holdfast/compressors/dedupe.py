@@ -122,16 +122,12 @@ class _Merged:
         return more if not more or self._may_add(saying, stays, more) else None
 
     def _may_add(self, saying: Saying, stays: Saying, more: Sequence[str]) -> bool:
-        if (
-            saying.kind != ("assistant",)
-            or stays.unit.start in self._transcript.protected
-            or len(more) > _MOST
-        ):
+        firm = stays.unit.start in self._transcript.protected
+        if saying.kind != ("assistant",) or firm or len(more) > _MOST:
             return False
-        return self._added_tokens(stays, more) <= _SHARE * self._meter.text(saying.text)
-
-    def _added_tokens(self, stays: Saying, more: Sequence[str]) -> int:
-        return self._meter.text(with_sentences(stays.text, more)) - self._meter.text(stays.text)
+        count = self._meter.text
+        added = count(with_sentences(stays.text, more)) - count(stays.text)
+        return added <= _SHARE * count(saying.text)
 
     def edits(self) -> tuple[Edit, ...]:
         """What was decided, as far as no rule objects to the new neighbours."""
@@ -140,22 +136,17 @@ class _Merged:
         going = legal(self._transcript, going, others) & going
         if not going:
             return ()
-        added = [
-            edit for stays, taken in self._into.items() for edit in self._added(stays, taken, going)
-        ]
-        return (Drop(tuple(sorted(going)), "another message says the same"), *added)
-
-    def _added(
-        self, stays: Saying, taken: Sequence[tuple[Saying, list[str]]], going: set[int]
-    ) -> Iterator[Edit]:
-        more = [each for saying, some in taken if saying.unit.start in going for each in some]
-        if more:
-            message = self._transcript.messages[stays.unit.start]
-            at = _last_text(message)
-            text = with_sentences(message.parts[at].text, more)
-            yield Replace(
-                stays.unit.start, at, text, "it takes over what messages named that said the same"
-            )
+        edits: list[Edit] = [Drop(tuple(sorted(going)), "another message says the same")]
+        for stays, taken in self._into.items():
+            more = [each for saying, some in taken if saying.unit.start in going for each in some]
+            if more:
+                start = stays.unit.start
+                parts = self._transcript.messages[start].parts
+                at = max(at for at, part in enumerate(parts) if isinstance(part, Text))
+                text = with_sentences(parts[at].text, more)
+                reason = "it takes over what messages named that said the same"
+                edits.append(Replace(start, at, text, reason))
+        return tuple(edits)
 
 
 def _clusters(
@@ -172,10 +163,6 @@ def _clusters(
         ):
             found.setdefault(leader, []).append(saying)
         yield from (cluster for cluster in found.values() if len(cluster) > 1)
-
-
-def _last_text(message: Message) -> int:
-    return max(at for at, part in enumerate(message.parts) if isinstance(part, Text))
 
 
 _MANY = 128  # dimensions; the signs of fewer numbers say little about an angle

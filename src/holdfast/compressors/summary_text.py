@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from holdfast.compressors.verification import Count, Detail, bullets, listed, missing
+from holdfast.compressors.verification import Count, Detail, bullets, chosen, listed, missing
 from holdfast.content.order import order
 from holdfast.text.fit import choose, clip, fits
 from holdfast.text.importance import signals
@@ -190,11 +190,7 @@ def chosen_words(said: Sequence[str], room: int, count: Count) -> tuple[str, ...
     """The first words of the user and the newest, whole, as many as fit in ``room`` tokens."""
     distinct = list(dict.fromkeys(said))
     order = [0, *range(len(distinct) - 1, 0, -1)] if distinct else []
-    sizes = [len(text) for text in distinct]
-    choice = choose(
-        order, sizes, lambda some: _SAID + _quotations([distinct[n] for n in some]), room, count
-    )
-    return tuple(distinct[n] for n in choice.pieces) if choice else ()
+    return tuple(chosen(distinct, order, lambda some: _SAID + _quotations(some), room, count))
 
 
 def _quotations(said: Sequence[str]) -> str:
@@ -209,6 +205,4 @@ def _unquoted(said: str) -> list[str]:
 def _lasting(lines: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
     """Earlier details, as many as fit: constraints before others, newer before older."""
     order = sorted(range(len(lines)), key=lambda n: (not signals(lines[n]).constrains, -n))
-    sizes = [len(line) for line in lines]
-    choice = choose(order, sizes, lambda some: bullets([lines[n] for n in some]), room, count)
-    return tuple(lines[n] for n in choice.pieces) if choice else ()
+    return tuple(chosen(lines, order, bullets, room, count))

@@ -155,10 +155,21 @@ def listed(lost: Sequence[Detail], tokens: int, count: Count) -> list[str]:
         if not told.issuperset(lost[n].things) or lost[n].constrains:
             order.append(n)
             told.update(lost[n].things)
-    lines = [detail.line for detail in lost]
-    sizes = [len(line) for line in lines]
-    choice = choose(order, sizes, lambda some: bullets([lines[n] for n in some]), tokens, count)
-    return list(dict.fromkeys(lines[n] for n in choice.pieces)) if choice else []
+    found = chosen([detail.line for detail in lost], order, bullets, tokens, count)
+    return list(dict.fromkeys(found))
+
+
+def chosen(
+    texts: Sequence[str],
+    order: Sequence[int],
+    render: Callable[[Sequence[str]], str],
+    tokens: int,
+    count: Count,
+) -> list[str]:
+    """As many of the texts as fit when they are rendered together; ``order`` lists the best first."""
+    sizes = [len(text) for text in texts]
+    choice = choose(order, sizes, lambda some: render([texts[n] for n in some]), tokens, count)
+    return [texts[n] for n in choice.pieces] if choice else []
 
 
 def with_missing(text: str, source: Sequence[Detail], tokens: int, count: Count) -> str:

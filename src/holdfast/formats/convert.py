@@ -8,7 +8,7 @@ share, or that the wire does not spell, get another name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from holdfast.kernel.apply import mend
@@ -75,11 +75,18 @@ def convert(
     messages = _mended(form, written(form, talk))
     tools = _tools(body, source, transcript.messages)
     schemas = [tool_schema(form.name, *tool) for tool in tools]
-    beside = _BODIES.get(form.name)
-    if beside:
-        return beside(prompt, messages, schemas)
-    first = [form.compose("system", prompt)] if prompt else []
-    return {"messages": first + messages} | _beside("tools", schemas)
+    request: Object = {}
+    if prompt and form.name in _PROMPTS:
+        field, as_sent = _PROMPTS[form.name]
+        request[field] = as_sent(prompt)
+    elif prompt:
+        messages = [form.compose("system", prompt), *messages]
+    request[form.key(request)] = messages
+    if schemas and form.name == "converse":
+        request["toolConfig"] = {"tools": schemas}
+    elif schemas:
+        request["tools"] = schemas
+    return request
 
 
 def to_anthropic(payload: object) -> Object:
@@ -300,36 +307,12 @@ def _in_item(media: Media, kind: str) -> Object:
 # requests
 
 
-def _beside(field: str, value: object) -> Object:
-    """The field with this value; nothing where there is none."""
-    return {field: value} if value else {}
-
-
-def _with_items(system: str, messages: list[Any], tools: list[Object]) -> Object:
-    return _beside("instructions", system) | {"input": messages} | _beside("tools", tools)
-
-
-def _with_system(system: str, messages: list[Any], tools: list[Object]) -> Object:
-    return _beside("system", system) | {"messages": messages} | _beside("tools", tools)
-
-
-def _with_contents(system: str, messages: list[Any], tools: list[Object]) -> Object:
-    told = {"parts": [{"text": system}]} if system else None
-    return _beside("systemInstruction", told) | {"contents": messages} | _beside("tools", tools)
-
-
-def _with_config(system: str, messages: list[Any], tools: list[Object]) -> Object:
-    told = [{"text": system}] if system else None
-    config = {"tools": tools} if tools else None
-    return _beside("system", told) | {"messages": messages} | _beside("toolConfig", config)
-
-
 _FLAT = {"openai_chat": _as_chat, "langchain": _as_chat, "openai_responses": _as_items}
-_BODIES = {
-    "openai_responses": _with_items,
-    "anthropic": _with_system,
-    "bedrock": _with_system,
-    "gemini": _with_contents,
-    "converse": _with_config,
+_PROMPTS: Mapping[str, tuple[str, Callable[[str], object]]] = {
+    "openai_responses": ("instructions", str),
+    "anthropic": ("system", str),
+    "bedrock": ("system", str),
+    "gemini": ("systemInstruction", lambda text: {"parts": [{"text": text}]}),
+    "converse": ("system", lambda text: [{"text": text}]),
 }
-"""Wires that have the system prompt beside the messages."""
+"""Field and form of the system prompt, on wires that have it beside the messages."""

@@ -14,40 +14,20 @@ from .values import is_object
 Schema = dict[str, Any]
 
 
-def _nested(described: Schema, parameters: Mapping[str, Any]) -> Schema:
-    return {"type": "function", "function": {**described, "parameters": parameters}}
-
-
-def _flat(described: Schema, parameters: Mapping[str, Any]) -> Schema:
-    return {"type": "function", **described, "parameters": parameters}
-
-
-def _with_input(described: Schema, parameters: Mapping[str, Any]) -> Schema:
-    return {**described, "input_schema": parameters}
-
-
-def _declared(described: Schema, parameters: Mapping[str, Any]) -> Schema:
-    return {"functionDeclarations": [{**described, "parameters": parameters}]}
-
-
-def _defined(described: Schema, parameters: Mapping[str, Any]) -> Schema:
-    return {**described, "parameters_json_schema": parameters}
-
-
-def _specified(described: Schema, parameters: Mapping[str, Any]) -> Schema:
-    return {"toolSpec": {**described, "inputSchema": {"json": parameters}}}
-
-
 _WRITERS: Mapping[str, Callable[[Schema, Mapping[str, Any]], Schema]] = {
-    "openai_chat": _nested,
-    "openai_responses": _flat,
-    "anthropic": _with_input,
-    "bedrock": _with_input,
-    "gemini": _declared,
-    "converse": _specified,
-    "langchain": _nested,
-    "pydantic_ai": _defined,
+    "openai_chat": lambda tool, given: {
+        "type": "function",
+        "function": {**tool, "parameters": given},
+    },
+    "openai_responses": lambda tool, given: {"type": "function", **tool, "parameters": given},
+    "anthropic": lambda tool, given: {**tool, "input_schema": given},
+    "gemini": lambda tool, given: {"functionDeclarations": [{**tool, "parameters": given}]},
+    "converse": lambda tool, given: {"toolSpec": {**tool, "inputSchema": {"json": given}}},
+    "pydantic_ai": lambda tool, given: {**tool, "parameters_json_schema": given},
 }
+"""From the name and the description of a tool, and the schema of its arguments, to its form."""
+_LIKE = {"bedrock": "anthropic", "langchain": "openai_chat"}
+"""Providers with the form of another."""
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _PARAMETERS = (
     "parameters",
@@ -63,9 +43,10 @@ def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str,
 
     Raises ConfigError for a provider whose form is not known here.
     """
-    write = _WRITERS.get(FORMATS.aliases.get(provider, provider))
+    name_of_form = FORMATS.aliases.get(provider, provider)
+    write = _WRITERS.get(_LIKE.get(name_of_form, name_of_form))
     if write is None:
-        advice = f"known are {', '.join(sorted({'openai', *_WRITERS}))}"
+        advice = f"known are {', '.join(sorted({'openai', *_WRITERS, *_LIKE}))}"
         problem = f"{provider!r} has no form of tools here"
         raise ConfigError(problem, place="provider", advice=advice)
     told = {"description": purpose} if purpose else {}

@@ -1,4 +1,4 @@
-"""Who completes and embeds? Vendors by name, and whatever object or function a caller brings."""
+"""Who completes and embeds? Vendors by name, or an object or a function of the caller's."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from holdfast.kernel.registry import Registry
 
 
 class FunctionModel:
-    """A function of the prompt, synchronous or not; the instructions stand before the prompt.
+    """A function of the prompt as a model, synchronous or not; it gets the system prompt in front.
 
-    In caches it goes by its qualified name: two functions of one name in one cache are one model,
-    unless an attribute ``name`` tells them apart.
+    Caches know it by its qualified name: two functions with the same name are one model there,
+    unless an attribute ``name`` distinguishes them.
     """
 
     def __init__(self, function: Callable[[str], Any]) -> None:
@@ -35,7 +35,7 @@ class FunctionModel:
 
 
 class FunctionEmbedder:
-    """A function of a list of texts, synchronous or not."""
+    """A function of a list of texts as an embedder, synchronous or not."""
 
     def __init__(self, function: Callable[[Sequence[str]], Any]) -> None:
         self._function = function
@@ -74,7 +74,7 @@ MODELS = Registry(
     },
     aliases={"google": "gemini"},
 )
-"""By what stands before the colon; a value is called with what stands behind it."""
+"""By the name before the colon; the value is called with the text behind it."""
 
 EMBEDDERS = Registry(
     noun="embedder",
@@ -100,7 +100,7 @@ EmbedderSpec = str | Embedder | Callable[[Sequence[str]], Any]
 
 
 def check_model(spec: ModelSpec) -> None:
-    """Raises ConfigError for what ``open_model`` would refuse, and loads no vendor's package."""
+    """Raise ConfigError for what ``open_model`` would refuse; no vendor's package is loaded."""
     _check(MODELS, spec, "complete", "llm", _MODEL_ADVICE)
 
 
@@ -110,9 +110,9 @@ def check_embedder(spec: EmbedderSpec) -> None:
 
 
 def open_model(spec: ModelSpec) -> Model:
-    """The model of ``vendor:name``, the very object that is one, or a function as one.
+    """The model of ``vendor:name``, the object itself if it is a model, or a function as a model.
 
-    Raises ConfigError for anything else, MissingExtraError where the vendor's package is not
+    Raises ConfigError for anything else, and MissingExtraError if the vendor's package is not
     installed.
     """
     check_model(spec)
@@ -131,7 +131,7 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
 
 @cache
 def default_embedder() -> Embedder:
-    """Static vectors where they are installed, else lexical ones: neither asks the network."""
+    """Static vectors if they are installed, else lexical ones; neither needs a network."""
     try:
         return open_embedder("local")
     except MissingExtraError:
@@ -165,6 +165,6 @@ def _made(vendors: Registry, spec: str) -> object:
 
 
 def name_of(provider: object) -> str:
-    """The name of a model or an embedder in results and caches: its own, or that of its class."""
+    """The name of a model or an embedder in results and caches: its own, or its class's."""
     name = getattr(provider, "name", None)
     return name if isinstance(name, str) and name else type(provider).__name__

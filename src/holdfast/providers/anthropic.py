@@ -1,4 +1,4 @@
-"""Anthropic's messages."""
+"""Models of Anthropic's Messages API."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _FAULTS = Faults(
 
 
 class AnthropicModel:
-    """A Claude model; its client is shared by all of one address and key, and safe with threads.
+    """A Claude model; models with one address and key share a client, which is safe with threads.
 
-    Without ``api_key`` and ``base_url`` the environment says them (ANTHROPIC_API_KEY,
-    ANTHROPIC_BASE_URL). ``timeout`` is in seconds. ``window`` is what the model takes, in tokens,
-    where its name does not tell; ``price`` stands in the place of the list price.
+    ``api_key`` and ``base_url`` default to ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL. ``timeout`` is
+    in seconds. ``window`` is the window in tokens, if the name does not tell it. ``price`` replaces
+    the list price.
     """
 
     def __init__(
@@ -41,11 +41,8 @@ class AnthropicModel:
         window: int = 0,
         price: Price | None = None,
     ) -> None:
-        self.name, self.window, self.price = (
-            named(name, "anthropic:claude-haiku-4-5"),
-            window,
-            price,
-        )
+        self.name = named(name, "anthropic:claude-haiku-4-5")
+        self.window, self.price = window, price
         address = base_url or os.environ.get("ANTHROPIC_BASE_URL")
         self._client = _client(key_of("Anthropic", api_key, "ANTHROPIC_API_KEY"), address, timeout)
 
@@ -59,10 +56,10 @@ class AnthropicModel:
                 messages=[{"role": "user", "content": prompt}],
             )
             said = "".join(block.text for block in answer.content if block.type == "text")
-            cached = (answer.usage.cache_read_input_tokens or 0) + (
-                answer.usage.cache_creation_input_tokens or 0
-            )
-            return Reply(said, answer.usage.input_tokens + cached, answer.usage.output_tokens)
+            usage = answer.usage
+            cached = usage.cache_read_input_tokens or 0
+            written = usage.cache_creation_input_tokens or 0
+            return Reply(said, usage.input_tokens + cached + written, usage.output_tokens)
 
 
 @shared

@@ -1,7 +1,4 @@
-"""A model that is none.
-
-Its summary is the most telling sentences of what it is given, word for word.
-"""
+"""A summary without a model: the most telling sentences of the material, word for word."""
 
 from __future__ import annotations
 
@@ -11,24 +8,24 @@ from itertools import groupby
 from holdfast.content.order import order
 from holdfast.text.sentences import sentences
 
-# in front of each line of material; what is asked of a model stands in the other lines
+# begins each line of material; the other lines of a prompt are the request
 _QUOTED = "| "
-# fewer than there are in most texts, so that the reply stays within its tokens
+# fewer than in most texts, so that the reply keeps to its tokens
 _CHARACTERS_A_TOKEN = 3
-_LONGEST = 300  # characters of a sentence; of one that has no end the beginning is quoted
-_SHORTEST = 12  # characters; what is shorter says nothing by itself
+_LONGEST = 300  # characters of a sentence; of a longer one the beginning is quoted
+_SHORTEST = 12  # characters; shorter sentences say nothing by themselves
 
 
 class Extractive:
-    """Asks nobody and nothing: the same sentences for the same material."""
+    """Calls nobody, and gives the same sentences for the same material."""
 
     def __init__(self, name: str = "") -> None:
         self.name = name or "extractive"
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> str:
-        """The sentences that say most, in their order, one a line.
+        """The most telling sentences in their order, one on each line.
 
-        An older summary counts like the rest.
+        Sentences of an older summary count like the others.
         """
         del system
         pieces = _pieces(prompt)
@@ -43,16 +40,13 @@ class Extractive:
 
 
 def _pieces(prompt: str) -> Sequence[str]:
-    """The sentences of the material, each once; one that has no end is cut."""
+    """The sentences of the material, each once; long ones are cut."""
     said = (sentence.strip() for text in _texts(prompt) for sentence in sentences(text))
     return list(dict.fromkeys(_cut(piece) for piece in said if len(piece) >= _SHORTEST))
 
 
 def _texts(prompt: str) -> Sequence[str]:
-    """The quoted texts, each a run of quoted lines.
-
-    Where nothing is quoted, all of the prompt is material.
-    """
+    """The quoted texts, each a run of quoted lines; without any, the whole prompt."""
     runs = groupby(prompt.splitlines(), key=lambda line: line.startswith(_QUOTED))
     quoted = [
         "\n".join(line.removeprefix(_QUOTED) for line in lines)

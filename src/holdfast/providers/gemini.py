@@ -21,18 +21,19 @@ except ImportError as missing:
     raise MissingExtraError("a model of Google", "gemini") from missing
 
 _BROKEN = (httpx.TransportError, httpx2.TransportError)
-"""Before its version 3 the package speaks with httpx, since then with httpx2; it brings both."""
+"""The package uses httpx before its version 3 and httpx2 since then; it installs both."""
 _THINKING = ("gemini-2.5", "gemini-3")
-_THOUGHT = 4_096  # tokens that a thinking model may think before it speaks: they count as output
+# tokens that a thinking model may think before it answers, which count as output; chosen by hand
+_THOUGHT = 4_096
 
 
 class GeminiModel:
-    """A Gemini model; its client is shared by all of one address and key, and safe with threads.
+    """A Gemini model; models with one address and key share a client, which is safe with threads.
 
-    Without ``api_key`` and ``base_url`` the environment says them (GEMINI_API_KEY or
-    GOOGLE_API_KEY, GOOGLE_GEMINI_BASE_URL). ``timeout`` is in seconds. ``window`` is what the model
-    takes, in tokens, where its name does not tell; ``thought`` is how many tokens it may think
-    beyond a reply's own; ``price`` stands in the place of the list price.
+    ``api_key`` defaults to GEMINI_API_KEY or GOOGLE_API_KEY, ``base_url`` to
+    GOOGLE_GEMINI_BASE_URL. ``timeout`` is in seconds. ``window`` is the window in tokens, if the
+    name does not tell it. ``thought`` is how many tokens the model may think beside its reply.
+    ``price`` replaces the list price.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class GeminiEmbedder:
         self._models = _opened(api_key, base_url, timeout)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector a text. Raises ModelError, TransientError or ContextOverflowError."""
+        """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
         sent = [text or " " for text in texts]
         with _translated():
             answer = self._models.embed_content(model=self.name, contents=sent)
@@ -91,14 +92,14 @@ class GeminiEmbedder:
 
 
 def _said(answer: types.GenerateContentResponse) -> str:
-    """The text of the first candidate, without what the model thought."""
+    """The text of the first candidate without the thoughts of the model."""
     content = (answer.candidates or [])[0].content
     parts = (content.parts if content else None) or []
     return "".join(part.text for part in parts if part.text and not part.thought)
 
 
 class _Models(Protocol):
-    """What is used of the client, whose own types name packages that are not installed."""
+    """The used part of the client, whose own types name packages that are not installed."""
 
     def generate_content(
         self, *, model: str, contents: str, config: types.GenerateContentConfig

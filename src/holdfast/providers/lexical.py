@@ -1,8 +1,6 @@
-"""Vectors of the words of a text and of the letters in them.
+"""Vectors of the words of a text and of parts of words: no model, no installation, no network.
 
-No model, nothing to install, no network.
-
-Texts are alike here when they share words and parts of words; what they mean is not known.
+Texts are similar if they share words and parts of words; what they mean is not known.
 """
 
 from __future__ import annotations
@@ -19,14 +17,15 @@ _DIMENSIONS = 512
 # Hashing with signs keeps angles: two features that meet in one place cancel as often as they add
 # up (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", 2009).
 _SIGN = 1 << 63
-_GRAMS = (3, 4)  # letters
-_LONGEST = 48  # letters of a word that are looked at
-_LETTERS = 0.6  # what all parts of a word weigh against the word itself
-_COMMON = 0.2  # what a word without a meaning of its own weighs against another
+# Chosen by hand:
+_GRAMS = (3, 4)  # letters of the parts of a word
+_LONGEST = 48  # letters of a word that are used
+_LETTERS = 0.6  # weight of all parts of a word relative to the word
+_COMMON = 0.2  # weight of a stop word relative to other words
 
 
 class LexicalEmbedder:
-    """Hashed and weighted words and runs of their letters, in 512 places."""
+    """Hashed and weighted words and parts of words, in 512 dimensions."""
 
     name = "lexical-512"
 
@@ -34,7 +33,7 @@ class LexicalEmbedder:
         del name  # there is one kind
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector a text; zeros for a text without words."""
+        """One vector for each text; zeros for a text without words."""
         return [_vector(text) for text in texts]
 
 
@@ -49,7 +48,7 @@ def _vector(text: str) -> list[float]:
 
 @lru_cache(maxsize=1 << 15)
 def _features(word: str) -> tuple[tuple[int, float], ...]:
-    """Where the word and its runs of letters go, and with what weight."""
+    """The dimensions of the word and of its parts, each with the value to add."""
     runs = sorted(set(_runs(word)))
     each = _LETTERS / sqrt(len(runs)) if runs else 0.0
     return (_placed(word, 1.0), *(_placed(f"<{run}", each) for run in runs))

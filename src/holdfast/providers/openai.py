@@ -1,7 +1,4 @@
-"""OpenAI's chat completions and embeddings.
-
-Whoever else speaks them has a ``base_url`` of their own.
-"""
+"""OpenAI's chat completions and embeddings, also of other servers with a ``base_url``."""
 
 from __future__ import annotations
 
@@ -27,18 +24,18 @@ _FAULTS = Faults(
     openai.OpenAIError,
 )
 _REASONING = ("o1", "o3", "o4", "gpt-5")
-_THOUGHT = 4_096  # tokens that a reasoning model may think before it speaks: they count as output
-# characters of a text that are embedded: within the 8,191 tokens that the models take
-_MOST = 8_000
+# tokens that a reasoning model may think before it answers, which count as output; chosen by hand
+_THOUGHT = 4_096
+_MOST = 8_000  # characters of a text that are embedded: the models accept 8,191 tokens
 
 
 class OpenAIModel:
-    """A chat model; its client is shared by all of one address and key, and safe with threads.
+    """A chat model; models with one address and key share a client, which is safe with threads.
 
-    Without ``api_key`` and ``base_url`` the environment says them (OPENAI_API_KEY,
-    OPENAI_BASE_URL); a server of one's own may do without a key. ``timeout`` is in seconds.
-    ``window`` is what the model takes, in tokens, where its name does not tell; ``thought`` is how
-    many tokens it may think beyond a reply's own; ``price`` stands in the place of the list price.
+    ``api_key`` and ``base_url`` default to OPENAI_API_KEY and OPENAI_BASE_URL; a server of your own
+    may need no key. ``timeout`` is in seconds. ``window`` is the window in tokens, if the name does
+    not tell it. ``thought`` is how many tokens the model may think beside its reply. ``price``
+    replaces the list price.
     """
 
     def __init__(
@@ -68,7 +65,7 @@ class OpenAIModel:
             answer = self._client.chat.completions.create(
                 model=self.name,
                 messages=messages,
-                # other servers know the older name only, and OpenAI's reasoning models refuse it
+                # other servers know only the older name, which OpenAI's reasoning models refuse
                 max_completion_tokens=most if self._own else openai.omit,
                 max_tokens=openai.omit if self._own else most,
             )
@@ -81,10 +78,7 @@ class OpenAIModel:
 
 
 class OpenAIEmbedder:
-    """An embedding model, with the options of ``OpenAIModel``.
-
-    Of a long text the beginning is embedded.
-    """
+    """An embedding model with the options of ``OpenAIModel``; long texts are cut."""
 
     def __init__(
         self,
@@ -99,7 +93,7 @@ class OpenAIEmbedder:
         self._client, _ = _opened(api_key, base_url, timeout)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector a text. Raises ModelError, TransientError or ContextOverflowError."""
+        """One vector for each text. Raises ModelError, TransientError or ContextOverflowError."""
         sent = [text[:_MOST] or " " for text in texts]
         with translated(_VENDOR, _FAULTS):
             answer = self._client.embeddings.create(
@@ -112,7 +106,7 @@ class OpenAIEmbedder:
 def _opened(
     api_key: str | None, base_url: str | None, timeout: float
 ) -> tuple[openai.OpenAI, bool]:
-    """The client, and whether it speaks with OpenAI itself."""
+    """The client, and whether its server is OpenAI's."""
     address = base_url or os.environ.get("OPENAI_BASE_URL")
     keys = ("OPENAI_API_KEY",)
     key = (

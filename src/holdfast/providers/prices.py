@@ -1,4 +1,4 @@
-"""What a call costs, by the vendors' list prices as of the date that stands with them."""
+"""What a call costs, by the vendors' list prices of a stated day."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ class Price:
     input: float
     output: float = 0.0
     cache_read: float | None = None
-    """Of what the vendor's prompt cache holds already; by default that of input."""
+    """For input that the vendor's prompt cache holds; by default as ``input``."""
     cache_write: float | None = None
-    """Of what is put there; by default that of input."""
+    """For input that is written to the prompt cache; by default as ``input``."""
 
     @property
     def discount(self) -> float:
-        """What a million tokens cost less where the prompt cache holds them."""
+        """How much less a million tokens cost if the prompt cache holds them."""
         return 0.0 if self.cache_read is None else self.input - self.cache_read
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """What so many tokens cost, in US dollars."""
+        """The price of a call in US dollars."""
         return (input_tokens * self.input + output_tokens * self.output) / _MILLION
 
 
 @dataclass(frozen=True, slots=True)
 class ListedPrice:
-    """One model of the list; ``pattern`` is the regular expression of its names."""
+    """One model of the list; ``pattern`` is a regular expression that its names match."""
 
     vendor: str
     model: str
@@ -51,14 +51,14 @@ class ListedPrice:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """Prices with the day on which they held and the package that keeps them."""
+    """Prices with their source and their day."""
 
     source: str
     date: str
     models: Sequence[ListedPrice]
 
     def find(self, name: str) -> ListedPrice | None:
-        """The first model whose pattern knows the name."""
+        """The first model whose pattern the name matches."""
         return next((each for each in self.models if re.search(each.pattern, name)), None)
 
 
@@ -109,14 +109,11 @@ def _listed() -> PriceList:
 
 _FREE = Price(0.0, 0.0)
 _HERE = ("extractive", "scripted", "wordllama", "lexical")
-"""How the names begin of what runs in this process."""
+"""Beginnings of the names of models and embedders that run in this process."""
 
 
 def price_of(provider: object, name: str, known: PriceList | None = None) -> Price | None:
-    """The price that the provider brings, or the list price of the name.
-
-    None if neither is known.
-    """
+    """The provider's own price, or the list price of the name, or None."""
     own = getattr(provider, "price", None)
     if isinstance(own, Price):
         return own

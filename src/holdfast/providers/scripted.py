@@ -1,7 +1,4 @@
-"""The public test double.
-
-Replies that were written before, in order or by a function, and what was asked.
-"""
+"""Test doubles for models and embedders: prepared replies, and a record of the requests."""
 
 from __future__ import annotations
 
@@ -13,17 +10,17 @@ from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import Complete, Reply
 
 Answer = str | Reply | Exception
-"""An exception is raised in the place of a reply."""
+"""An exception is raised instead of a reply."""
 
 Vector = Sequence[float]
 
 
 class Scripted:
-    """A model that says what it was told to say.
+    """A model with prepared replies.
 
-    ``replies``: one text for every call, several in order (a call beyond the last one is a
-    ModelError), or a function of the prompt. ``calls`` are the requests so far; with a ``gate``,
-    each is answered when that is set.
+    ``replies`` is one text for every call, several in order (a further call raises ModelError), or
+    a function of the prompt. ``calls`` are the requests so far. With a ``gate`` each is answered
+    when the gate is set.
     """
 
     def __init__(
@@ -56,10 +53,7 @@ class Scripted:
 
 
 class ScriptedEmbedder:
-    """An embedder that gives the vectors that it was told to give.
-
-    ``calls`` are the lists of texts so far.
-    """
+    """An embedder with prepared vectors; ``calls`` are the lists of texts so far."""
 
     def __init__(self, vector: Callable[[str], Vector], *, name: str = "scripted") -> None:
         self.name = name
@@ -73,7 +67,7 @@ class ScriptedEmbedder:
 
 
 def always(reply: str) -> Scripted:
-    """A model that always says the same: ``llm="scripted:the reply"``."""
+    """A model with one reply for every call: ``llm="scripted:the reply"``."""
     return Scripted(reply)
 
 

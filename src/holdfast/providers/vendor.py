@@ -1,4 +1,4 @@
-"""What the vendors' packages share: a name, a key, a client, and what their errors mean."""
+"""What the vendors' models share: names, keys, clients, and the meaning of errors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastEr
 
 
 class TransientError(ModelError):
-    """A busy, broken or silent line: the same request may be answered later.
+    """The vendor is busy, unreachable or silent: the same request may be answered later.
 
-    ``retry_after`` is what the vendor asks to wait, in seconds, None if it does not say.
+    ``retry_after`` is the wait in seconds that the vendor asks for, None if it names none.
     """
 
     def __init__(self, problem: str, *, retry_after: float | None = None) -> None:
@@ -27,9 +27,9 @@ class TransientError(ModelError):
 
 Headers = Mapping[str, str]
 
-_BUSY = frozenset({408, 409, 425, 429})  # beside these, everything from 500 on may pass
+_BUSY = frozenset({408, 409, 425, 429})  # these and all from 500 on may be retried
 _SPENT = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
-"""A 429 that no waiting helps."""
+"""A 429 for which waiting does not help."""
 
 _TOO_LONG = re.compile(
     r"context[ _-](?:length|window|size|limit)|prompt is too long"
@@ -55,12 +55,12 @@ _SIZES = tuple(
         r"limit: #",
     )
 )
-_LOOKED_AT = 2_000  # characters of a refusal
-_TOLD = 300
+_LOOKED_AT = 2_000  # characters of a refusal that are searched
+_TOLD = 300  # characters of it that are shown
 
 
 def refusal(vendor: str, status: int, text: str, headers: Headers) -> ModelError:
-    """The error that the refusal amounts to."""
+    """The error for a response with an error status: its text and headers say which."""
     seen = text[:_LOOKED_AT]
     line = " ".join(seen.split())[:_TOLD]
     if status in {400, 413, 422} and _TOO_LONG.search(seen):
@@ -84,10 +84,7 @@ def _found(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
 
 
 def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> float | None:
-    """Seconds that the vendor asks to wait: by its headers, else in its text (Google).
-
-    None if it does not say.
-    """
+    """Seconds that the vendor asks to wait, in its headers or (Google) its text, else None."""
     now = now or datetime.now(UTC)
     low = {name.lower(): value for name, value in headers.items()}
     if "retry-after-ms" in low:
@@ -148,7 +145,7 @@ Errors = type[Exception] | tuple[type[Exception], ...]
 
 
 class Faults(NamedTuple):
-    """What a package that is generated from the description of an API raises, by what it means."""
+    """The exceptions of a vendor's package by their meaning."""
 
     connection: type[Exception]
     refused: type[Exception]
@@ -157,7 +154,7 @@ class Faults(NamedTuple):
 
 
 def named(name: str, example: str) -> str:
-    """The name of a model. Raises ConfigError where there is none."""
+    """The name of a model. Raises ConfigError if it is empty."""
     if not name:
         raise ConfigError(
             "the model has no name", place="llm", advice=f"write it as in {example!r}"
@@ -166,10 +163,7 @@ def named(name: str, example: str) -> str:
 
 
 def key_of(vendor: str, given: str | None, *variables: str) -> str:
-    """The key that was given, or that the environment has.
-
-    Raises ConfigError where there is none.
-    """
+    """The API key that was given, or that of the environment. Raises ConfigError without one."""
     found = given or next((value for name in variables if (value := os.environ.get(name))), None)
     if not found:
         advice = f"set {variables[0]} or give api_key="
@@ -179,7 +173,7 @@ def key_of(vendor: str, given: str | None, *variables: str) -> str:
 
 @contextmanager
 def reading(vendor: str, broken: Errors) -> Generator[None, None, None]:
-    """A line that breaks (``broken``), or an unreadable answer, raises TransientError."""
+    """Turn lost connections (``broken``) and unreadable answers into TransientError."""
     try:
         yield
     except HoldfastError:
@@ -197,7 +191,7 @@ def reading(vendor: str, broken: Errors) -> Generator[None, None, None]:
 
 @contextmanager
 def translated(vendor: str, faults: Faults) -> Generator[None, None, None]:
-    """As ``reading``; refusals and other faults of the package raise what they mean here."""
+    """As ``reading``, and turn refusals and other errors of the package into ours."""
     with reading(vendor, faults.connection):
         try:
             yield
@@ -213,11 +207,9 @@ def translated(vendor: str, faults: Faults) -> Generator[None, None, None]:
 
 
 def shared(opened: Callable[P, Client]) -> Callable[P, Client]:
-    """The clients that were opened, kept for the next call of the same arguments.
+    """Keep the last few clients, for calls with the same arguments.
 
-    Few, and none after a fork.
-
-    A child of this process must not speak on its parent's connections.
+    None is kept after a fork: a child must not use the connections of its parent.
     """
     kept = lru_cache(maxsize=16)(opened)
     if hasattr(os, "register_at_fork"):
