@@ -1,6 +1,7 @@
 """The names that a user types, and the types that a checker sees."""
 
 import ast
+import asyncio
 import inspect
 import os
 import re
@@ -79,8 +80,61 @@ def test_programs_for_the_commonest_tasks_have_the_types_that_are_promised(check
     assert "user_types.py" not in told, told
 
 
-def test_programs_for_the_commonest_tasks_run():
-    user_types.main()
+@pytest.fixture
+def run():
+    return holdfast.sample()
+
+
+def test_the_programs_that_fit_meet_their_budget_and_give_back_what_they_were_given(run):
+    assert holdfast.count(user_types.fit_messages(run)).total <= 8_000
+    assert user_types.fit_a_body(run) == run
+
+
+def test_the_program_that_keeps_originals_writes_a_result_and_a_report(run, tmp_path):
+    user_types.keep_the_originals(holdfast.compress(run, 8_000), tmp_path)
+    assert holdfast.CompressionResult.load(tmp_path / "result.json").restore() == run
+    assert "</html>" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_the_program_that_chooses_strategies_runs_each_of_them(run):
+    mixed, window, fast, form = user_types.choose_strategies(run)
+    assert mixed.steps[0].reason == "kept"
+    assert all(each.budget_met and each.trimmed for each in (mixed, window, fast, form))
+    assert window.strategy_name == form.strategy_name == "sliding_window"
+    assert fast.strategy_name == "fast"
+
+
+def test_the_program_that_checks_finds_what_anthropic_would_refuse():
+    empty = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": ""}]
+    assert user_types.count_and_check([*empty, {"role": "user", "content": "go on"}])
+    assert user_types.count_and_check(empty[:1]) == []
+
+
+def test_the_program_that_uses_a_model_asks_it_and_knows_no_price_of_a_function(run):
+    usage = user_types.use_a_model(run)
+    assert usage.requests > 0
+    assert usage.cost is None
+
+
+def test_the_program_that_shrinks_an_output_makes_it_fit(run):
+    text = user_types.shrink_an_output("".join(f"row {n}: {n * n}\n" for n in range(900)), run)
+    assert 0 < holdfast.count([{"role": "user", "content": text}]).total <= 520
+
+
+def test_the_program_that_keeps_a_conversation_gives_a_view_with_its_note(run, tmp_path):
+    view = user_types.keep_a_conversation(run, tmp_path)
+    assert view.budget_met
+    assert view.tokens <= 8_000
+
+
+def test_the_agent_offers_its_four_tools():
+    assert user_types.run_an_agent() == {"role": "assistant", "content": "1 and 4"}
+
+
+def test_the_program_that_awaits_fits_every_conversation(run):
+    sizes = asyncio.run(user_types.wait_for_it(run))
+    assert len(sizes) == 2
+    assert all(0 < size <= 8_000 for size in sizes)
 
 
 @pytest.mark.parametrize("checker", CHECKERS)

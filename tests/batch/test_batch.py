@@ -78,7 +78,7 @@ def test_work_of_other_inputs_or_options_is_not_gone_on_with(source, tmp_path):
 
 def test_an_output_that_is_there_is_not_replaced(source, tmp_path):
     (tmp_path / "out.jsonl").write_text("mine")
-    with pytest.raises(InputError, match=r"out\.jsonl: it is there already; name another file"):
+    with pytest.raises(InputError, match=r"out\.jsonl: it exists already; name another file"):
         batch(source, str(tmp_path / "out.jsonl"), BUDGET, engine=Here())
     assert (tmp_path / "out.jsonl").read_text() == "mine"
 

@@ -12,11 +12,11 @@ CONTENTS = [
     (b'{"messages": [', "chat.json: line 1, column 15: this is not JSON"),
     (b'[\n {"role": "user",}\n]', "chat.json: line 2, column"),
     (b"[{'role': 'user'}]", "double quotes"),
-    (b'[{"role": "user", "content": "a"},]', "take away the comma before it"),
+    (b'[{"role": "user", "content": "a"},]', "remove the comma before it"),
     (b"\x00\x00\x00", "chat.json: line 1, column 1: this is not JSON"),
     (b'[{"role": "user", "content": "\xff"}]', "chat.json: byte 30 (0xff) is not UTF-8; save it as UTF-8"),
     ('[{"role": "user", "content": "a"}]'.encode("utf-16"), "it looks like UTF-16"),
-    (b'[{"role": "user", "content": "a", "role": "tool"}]', "chat.json: messages[0]: the key 'role' stands in it twice"),
+    (b'[{"role": "user", "content": "a", "role": "tool"}]', "chat.json: messages[0]: the key 'role' is there twice"),
     (b'{"messages": [{"role": "user", "content": "a", "m": {"x": 1, "x": 2}}]}', "chat.json: messages[0].m: the key 'x'"),
     (b'[{"role": "user", "content": "a"}, {"role": "user", "content": "a", "score": NaN}]', "chat.json: messages[1].score: NaN"),
     (b'[{"role": "user", "content": "a", "score": -1e400}]', "chat.json: messages[0].score: -1e400 is too large a number"),
@@ -29,7 +29,7 @@ CONTENTS = [
     (b"[1, 2]", "chat.json: messages[0]"),
     (b'[{"content": "a"}]', "chat.json: messages[0]: the message has no \"role\""),
     (b'[{"role": "user", "content": 5}]', "chat.json: messages[0].content"),
-    (b'{"holdfast": 1, "messages": []}', "chat.json: this is a result, no conversation; get the messages out"),
+    (b'{"holdfast": 1, "messages": []}', "chat.json: this is a result, not a conversation; get the messages out"),
 ]  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def test_a_file_that_is_no_conversation_is_named_with_the_place(
     [
         (b'{"role": "user", "content": "a"}\n{"role": "user", "content": a}\n', "chat.jsonl: line 2, column 29: this is not JSON"),
         (b'{"messages": []}\n{"messages": []}\n', "chat.jsonl: each line is a conversation of its own"),
-        (b'{"role": "user", "content": "a"}\n{"role": "user", "x": NaN}\n', "chat.jsonl: line 2.x: NaN is no value of JSON"),
+        (b'{"role": "user", "content": "a"}\n{"role": "user", "x": NaN}\n', "chat.jsonl: line 2.x: NaN is not JSON"),
     ],
 )  # fmt: skip
 def test_a_wrong_line_of_json_lines_is_named(run, folder, lines, line):
@@ -96,11 +96,11 @@ ARGUMENTS = [
     (["--model", "gtp-4o"], "--model: the window of 'gtp-4o' is not known; check the name, or give a budget"),
     (["--budget", "9", "--llm", "opnai:mini"], "--llm: 'opnai:mini' names no model vendor; did you mean 'openai:mini'? known"),
     (["--budget", "9", "--llm", "gpt-4o"], "--llm: 'gpt-4o' names no model vendor; write 'vendor:name'; known are"),
-    (["--budget", "9", "--store", "memory://"], "--store memory://: what is kept in memory ends with the command; name a file"),
+    (["--budget", "9", "--store", "memory://"], "--store memory://: memory is lost when the command ends; name a file"),
     (["--budget", "9", "--store", "sqlite:///no/a.db"], "--store sqlite:///no/a.db: there is no directory no; make it first"),
     (["--budget", "9", "--store", "cassandra://a"], "--store: there is no store named 'cassandra'"),
     (["--budget", "9", "--profile", "fst"], "--profile: there is no profile named 'fst'; did you mean 'fast'? known are"),
-    (["--budget", "9", "--report", "why.pdf"], "--report why.pdf: the name says no form of report; let its name end in .html"),
+    (["--budget", "9", "--report", "why.pdf"], "--report why.pdf: the form of the report is not clear from the name; let its name end in .html"),
     (["--budgt", "9"], "--budgt: there is no such option; did you mean --budget"),
     (["--budget"], "--budget"),
     (["--budget", "9", "another.json"], "got unexpected extra argument (another.json); see holdfast compress --help"),
@@ -126,10 +126,7 @@ def test_a_missing_file_name_and_an_unknown_command_say_what_there_is(run):
 def test_tools_that_are_no_list_of_schemas_are_named_by_their_file(run, talk, folder):
     (folder / "tools.json").write_text('{"tool": 1}')
     line = run("count", "chat.json", "--tools", "tools.json").complaint
-    assert (
-        line
-        == 'tools.json: there is no list of schemas in it; give a list, or an object with "tools"'
-    )
+    assert line == 'tools.json: it has no list of schemas; give a list, or an object with "tools"'
 
 
 def test_a_file_of_tools_that_is_not_there_is_named_once(run, talk):

@@ -98,7 +98,7 @@ def test_restore_gives_a_request_body_back_with_its_numbers_and_order(run, talk,
 
 def test_restore_says_what_it_needs(run, talk, folder):
     assert run("restore", "chat.json").complaint == (
-        "chat.json: this is no result; give the file that `holdfast compress --result FILE` wrote"
+        "chat.json: this is not a result; give the file that `holdfast compress --result FILE` wrote"
     )
     (folder / "cut.json").write_text('{"holdfast": 1, "messa')
     assert run("restore", "cut.json").complaint.startswith("cut.json: line 1, column")
@@ -121,7 +121,7 @@ def test_validate_names_each_violation_with_its_message_and_rule(run, folder):
     assert ran.code == 1
     assert "bad.json: messages[1]: " in ran.out
     assert "(tool_exchange_whole)" in ran.out
-    assert ran.out.endswith("openai_chat would refuse this conversation: 1 violation.\n")
+    assert ran.out.endswith("The conversation is not valid for openai_chat: 1 violation.\n")
     facts = run("validate", "bad.json", "--provider", "openai", "--json").json
     assert (facts["valid"], facts["provider"]) == (False, "openai_chat")
     assert [(found["rule"], found["index"]) for found in facts["violations"]] == [
@@ -131,7 +131,7 @@ def test_validate_names_each_violation_with_its_message_and_rule(run, folder):
 
 def test_validate_says_when_all_is_well(run, talk):
     ran = run("validate", "chat.json")
-    assert (ran.code, ran.out) == (0, "openai_chat would take this conversation.\n")
+    assert (ran.code, ran.out) == (0, "The conversation is valid for openai_chat.\n")
     assert run("validate", "chat.json", "--json").json == {
         "provider": "openai_chat",
         "valid": True,
@@ -144,7 +144,7 @@ def test_repair_writes_a_valid_conversation_and_can_be_undone(run, folder):
     ran = run("validate", "bad.json", "--repair", "-o", "bad.json", "--result", "before.json")
     assert ran.code == 0
     assert ran.out == ""
-    assert ran.err.endswith("openai_chat would take this conversation.\n")
+    assert ran.err.endswith("The conversation is valid for openai_chat.\n")
     assert holdfast.validate(json.loads((folder / "bad.json").read_text())) == []
     assert run("restore", "before.json").json == ORPHAN
 
@@ -174,6 +174,6 @@ def test_what_is_wrong_beside_the_messages_is_told_without_the_place_of_one(run,
     told = "body.json: system[0].text: the text is empty (as_published)\n"
     assert (ran.code, ran.out) == (
         1,
-        f"{told}anthropic would refuse this conversation: 1 violation.\n",
+        f"{told}The conversation is not valid for anthropic: 1 violation.\n",
     )
     assert run("validate", "body.json", "--provider", "anthropic", "--repair").code == 1

@@ -18,7 +18,7 @@ def test_messages_go_to_the_file_in_the_form_in_which_they_came(run, talk, folde
     assert json.loads((folder / "short.json").read_text()) == holdfast.compress(talk, 500).messages
     assert "500 tokens: met" in ran.err
     assert "The messages are in short.json." in ran.err
-    assert "The original is in chat.json, as it was." in ran.err
+    assert "The original is still in chat.json." in ran.err
 
 
 def test_without_a_file_they_go_into_the_pipe(run, talk):
@@ -225,7 +225,7 @@ def test_the_input_itself_may_be_replaced_and_keeps_its_mode(run, talk, folder):
     ran = run("compress", "chat.json", "--budget", "500", "-o", "chat.json")
     assert json.loads((folder / "chat.json").read_text()) == holdfast.compress(talk, 500).messages
     assert stat.S_IMODE((folder / "chat.json").stat().st_mode) == 0o640
-    assert "What was taken out is not kept: give --result FILE" in ran.err
+    assert "What was removed is not kept: give --result FILE" in ran.err
 
 
 def test_a_link_stays_a_link(run, talk, folder):

@@ -42,3 +42,11 @@ def test_help_names_every_command_and_loads_none():
     assert not {"holdfast.cli.compress", "holdfast.engine", "holdfast.reports", "rich"} & set(
         loaded.split()
     )
+
+
+@pytest.mark.parametrize("group", ["session", "store", "config"])
+def test_a_group_without_a_command_shows_its_help_and_names_its_commands(run, group):
+    ran = run(group)
+    assert ran.code == 0
+    assert ran.out.startswith(f"Usage: holdfast {group} ")
+    assert "known are " in run(group, "nothing").err

@@ -174,9 +174,7 @@ def test_an_unknown_command_of_a_session_names_the_known_ones(run):
 
 def test_a_session_that_would_end_with_the_command_is_refused(run, kept):
     line = run("session", "append", "talk.json", "--store", "memory://", "--thread", "t").complaint
-    assert line.startswith(
-        "--store memory://: what is kept in memory ends with the command; name a file"
-    )
+    assert line.startswith("--store memory://: memory is lost when the command ends; name a file")
 
 
 def test_a_long_message_that_was_found_is_shown_by_its_beginning_and_whole_as_json(
@@ -295,7 +293,9 @@ def test_fit_prints_its_facts_as_json_and_then_the_messages_only_to_a_file(run, 
     assert facts["messages"]["in_view"] == len(json.loads((folder / "view.json").read_text()))
     assert facts["recalled"][0]["why"]
     clash = run("session", "fit", *HERE, "--budget", "900", "--json", "-o", "-")
-    assert clash.complaint.startswith("-o: --json and the messages both want standard output")
+    assert clash.complaint.startswith(
+        "-o: --json and the messages cannot both go to standard output"
+    )
 
 
 def test_fit_says_what_would_do_and_gives_the_facts_even_where_the_budget_cannot_be_met(
@@ -305,7 +305,7 @@ def test_fit_says_what_would_do_and_gives_the_facts_even_where_the_budget_cannot
     assert ran.code == 1
     assert ran.json["budget_met"] is False
     smallest = ran.err.partition("would do is ")[2].split(";")[0]
-    assert ran.err.endswith("; give so much, or --soft to come as near to it as can be\n")
+    assert ran.err.endswith("; give that many, or --soft to come as close as possible\n")
     assert not (folder / "view.json").exists()
     assert run("session", "fit", *HERE, "--budget", smallest).code == 0
     assert (
@@ -321,10 +321,7 @@ def test_a_model_whose_name_says_nothing_is_told_of_once_and_counted_all_the_sam
     ran = run(*command, "--budget", "900", "--model", "gtp-4o")
     assert ran.code == 0
     assert ran.json
-    assert (
-        ran.err.count("The model 'gtp-4o' is not known here: tokens are counted by cl100k_base")
-        == 1
-    )
+    assert ran.err.count("The model 'gtp-4o' is not known: tokens are counted by cl100k_base") == 1
     assert "not known here" not in run(*command, "--budget", "900", "--model", "gpt-4o").err
     assert "not known here" not in run(*command, "--budget", "900", "--model", "words").err
     assert run(*command, "--budget", "900", "--model", "gtp-4o", "-q").err == ""
@@ -343,16 +340,14 @@ def test_what_a_request_has_beside_its_messages_is_not_dropped_in_silence(run, f
     }
     ran = run("session", "append", *HERE, stdin=json.dumps(body).encode())
     assert ran.code == 0
-    assert ran.err.startswith(
-        "Of the request its messages are kept, not its system and tools: send that along"
-    )
+    assert ran.err.startswith("Only the messages are stored, not the system and tools: send them")
     del body["system"], body["tools"]
     assert run("session", "append", *HERE, stdin=json.dumps(body).encode()).err == ""
 
 
 def test_a_result_without_its_call_is_kept_and_told_when_it_comes(run, folder):
     orphan = b'{"role": "tool", "tool_call_id": "lost", "content": "late"}'
-    line = "The messages are kept, but: 1 message parted a call from its result; all is kept, and views mend it\n"
+    line = "The messages are stored, but: 1 message parted a call from its result; all is kept, and views mend it\n"
     assert run("session", "append", *HERE, stdin=orphan).err == line
     assert run("session", "append", *HERE, stdin=b'{"role": "user", "content": "a"}').err == ""
 
@@ -373,7 +368,7 @@ def test_a_wrong_number_of_ids_is_named_as_the_option(run, folder):
 
 def test_a_report_of_no_known_form_is_refused(run, kept, folder):
     assert (
-        "the name says no form of report"
+        "the form of the report is not clear from the name"
         in run("session", "stats", *HERE, "--report", "a.pdf").complaint
     )
     assert not (folder / "a.pdf").exists()

@@ -42,7 +42,7 @@ def test_a_store_that_there_is_not_has_no_list(run):
 def test_a_thread_is_erased_only_when_that_is_meant(run, kept, folder):
     ran = run("session", "delete", *PLACE)
     assert ran.code == 2
-    assert "this cannot be taken back, and nobody is there to ask; give --yes" in ran.err
+    assert "this cannot be undone, and there is no terminal to ask; give --yes" in ran.err
     assert run("session", "delete", *PLACE, "--yes").code == 0
     assert run("session", "list", "--store", "agent.db").raw == b""
     assert b"Lisbon" not in (folder / "agent.db").read_bytes()
@@ -64,7 +64,7 @@ def test_a_pinned_message_stands_in_every_view_until_it_is_undone(run, kept):
 
 def test_a_fork_holds_what_the_thread_held(run, kept):
     ran = run("session", "fork", "t2", *PLACE)
-    assert (ran.code, ran.err) == (0, "32 messages stand in the new conversation.\n")
+    assert (ran.code, ran.err) == (0, "32 messages copied to the thread t2.\n")
     restored = run("session", "restore", "--store", "agent.db", "--thread", "t2")
     assert json.loads(restored.raw) == TALK
 

@@ -206,7 +206,7 @@ class TestCommands:
         file = str(tmp_path / "all.jsonl")
         assert main(["store", "export", url, file]) == 0
         assert main(["store", "export", url, file]) == 2
-        assert "it is there already; name another file" in capsys.readouterr().err
+        assert "it exists already; name another file" in capsys.readouterr().err
         other = f"sqlite:///{tmp_path}/b.db"
         assert main(["store", "import", other, file]) == 0
         assert main(["store", "erase", other, "--thread", "thread: 1", "--yes"]) == 0

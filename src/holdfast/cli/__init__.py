@@ -1,4 +1,4 @@
-"""The terminal door: ``holdfast``, one file a command."""
+"""The command line ``holdfast``, one file for each command."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import cast
 
 import click
@@ -61,7 +62,7 @@ _ABOUT = {
     "prices": "List what models cost, with the source and the day.",
     "eval": "Say what a compaction kept, by kind; a threshold for checks.",
 }
-"""A line for each command of the table, so that help loads none of them."""
+"""A line for each command, so that the help imports none of them."""
 
 DONE, UNMET, WRONG, BROKEN, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 70, 130, 141
 
@@ -76,21 +77,21 @@ Exit codes:
 
 
 class _Commands(click.Group):
-    """The commands of the registry, each loaded when it is asked for."""
+    """The commands of the registry, each imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of the registry, those of other packages last."""
+        """The names in the order of the registry, those of other packages last."""
         del ctx
         outside = [name for name in COMMANDS.names() if name not in COMMANDS.table]
         return [*COMMANDS.table, *outside]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        """Raises ConfigError, naming the known ones, for an unknown command."""
+        """Import the command. Raises ConfigError, listing the known ones, for an unknown name."""
         del ctx
         return as_typed(cast("click.Command", COMMANDS.load(cmd_name)))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """A line for each; only commands of other packages are loaded for it."""
+        """Write a line for each command; only commands of other packages are imported for it."""
         about = {
             name: _ABOUT[name]
             if name in _ABOUT
@@ -102,11 +103,42 @@ class _Commands(click.Group):
 
 
 def as_typed(command: click.Command) -> click.Command:
-    """The command, whose help shows its examples as they are typed."""
-    # click's mark of a paragraph that is not rewrapped, as a raw docstring writes it
+    """The command, with the examples in its help kept on their own lines."""
+    # click's mark for a paragraph that is not wrapped, as a raw docstring writes it
     if command.help:
         command.help = command.help.replace(r"\b", "\b")
     return command
+
+
+class Group(click.Group):
+    """Commands under a name, such as ``holdfast session``, in the order of their definition."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names in the order of their definition."""
+        del ctx
+        return list(self.commands)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """The command. Raises ConfigError, listing the known ones, for an unknown name."""
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
+            near = get_close_matches(cmd_name, self.commands, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            problem = f"there is no command named {cmd_name!r}"
+            advice = f"{hint}known are {', '.join(self.commands)}"
+            raise ConfigError(problem, place=self.name or "", advice=advice)
+        return as_typed(command)
+
+
+def group(name: str, about: str) -> Group:
+    """A group of commands with this help, which is shown where no command is named."""
+    return Group(name, callback=_show_help, invoke_without_command=True, help=about)
+
+
+@click.pass_context
+def _show_help(ctx: click.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 @click.group(
@@ -117,36 +149,33 @@ def as_typed(command: click.Command) -> click.Command:
 )
 @click.version_option(__version__, prog_name="holdfast")
 @click.option("--debug", is_flag=True, help="Show the traceback of a fault.")
-@click.pass_context
-def app(ctx: click.Context, *, debug: bool) -> None:
+def app(*, debug: bool) -> None:
     """Fit LLM conversations to a token budget, keep them valid, and keep what is taken out."""
     del debug  # ``main`` looks for it before anything can fail
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+    _show_help()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code. A person's mistake gives one line on standard error."""
+    """Run the command line and return its exit code; an error is one line on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = given[:1] == ["--debug"]
     try:
         return int(app.main(given, prog_name="holdfast", standalone_mode=False) or 0)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except SystemExit:  # how click ends where whoever read the output has gone
+    except SystemExit:  # click's way out when the reader of the output has gone
         let_go(sys.stdout)
         return PIPE_CLOSED
-    except Exception as fault:  # noqa: BLE001 - the outermost door: whatever it is, a person reads one line
+    except Exception as fault:  # noqa: BLE001 - the outermost function: a person reads one line
         if debug:
             traceback.print_exc()
         return _told(fault)
 
 
 def _told(fault: Exception) -> int:
-    """Say what went wrong; the exit code that it amounts to."""
-    if (
-        isinstance(fault, OSError) and fault.filename is None
-    ):  # of files, errors of ours tell by now
+    """Print the error and return its exit code."""
+    # an error of a file has become an InputError before
+    if isinstance(fault, OSError) and fault.filename is None:
         let_go(sys.stdout)
         problem = f"it cannot be written ({fault.strerror or fault})"
         fault = InputError(problem, place="standard output", advice="name a file with room for it")
@@ -158,35 +187,14 @@ def _told(fault: Exception) -> int:
     return BROKEN
 
 
-_OPTIONS = {
-    "budget": "--budget",
-    "limit": "--budget",
-    "window": "--window",
-    "reserve": "--reserve",
-    "headroom": "--headroom",
-    "step": "--step",
-    "format": "--format",
-    "profile": "--profile",
-    "strategy": "--strategy",
-    "provider": "--provider",
-    "counter": "--counter",
-    "model": "--model",
-    "tools": "--tools",
-    "pin": "--pin",
-    "store": "--store",
-    "llm": "--llm",
-    "embedder": "--embedder",
-    "thread": "--thread",
-    "ids": "--id",
-    "lines": "--lines",
-    "pattern": "--pattern",
-    "field": "--field",
-    "tokens": "--tokens",
-    "upstream": "--upstream",
-    "token": "--token",
-    "kind": "--kind",
+_OPTIONS = {"limit": "--budget", "ids": "--id"} | {
+    name: f"--{name}"
+    for name in (
+        "budget window reserve headroom step format profile strategy provider counter model tools pin "
+        "store llm embedder thread lines pattern field tokens upstream token kind"
+    ).split()
 }
-"""The name of an argument in Python, and on the command line."""
+"""Names of arguments in Python, and on the command line."""
 
 _EXAMPLES = {
     "budget": "8000",
@@ -196,13 +204,13 @@ _EXAMPLES = {
     "headroom": "0.05",
     "step": "0.1",
 }
-"""What to give where an error of a number has no advice of its own."""
+"""Examples for errors that have no advice of their own."""
 
-_UNMET = "give so much, or --soft to come as near to it as can be"
+_UNMET = "give that many, or --soft to come as close as possible"
 
 
 def complaint(fault: HoldfastError | click.ClickException) -> str:
-    """The fault as place, problem and advice, in the words of the command line."""
+    """The error as place, problem and advice, with the names of options."""
     if isinstance(fault, click.ClickException):
         fault = _of_click(fault)
     if isinstance(fault, BudgetError):
@@ -223,7 +231,7 @@ def _as_option(found: re.Match[str]) -> str:
 
 
 def _of_click(fault: click.ClickException) -> InputError:
-    """What the parser of arguments objects to, as an error of ours."""
+    """An error of the argument parser, as one of ours."""
     command = (
         fault.ctx.command_path if isinstance(fault, click.UsageError) and fault.ctx else "holdfast"
     )

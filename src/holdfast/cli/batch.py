@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from time import monotonic
 from typing import Any
@@ -12,6 +10,7 @@ import click
 
 from holdfast.batch import CHUNK, Summary, batch
 from holdfast.cli.options import (
+    JSON,
     LIMITS,
     PROFILE,
     REDACT,
@@ -22,9 +21,7 @@ from holdfast.cli.options import (
     model_options,
     options_of,
 )
-from holdfast.cli.terminal import mention, say_json, tell
-
-_PAUSE = 0.5  # seconds between two lines of progress
+from holdfast.cli.terminal import mention, progress, say_json
 
 
 @click.command(short_help="Fit many conversations, from files to a file.")
@@ -35,18 +32,16 @@ _PAUSE = 0.5  # seconds between two lines of progress
 @click.option(
     "--engine",
     metavar="URL",
-    help="Who works: processes://4, dask://host:8786, ray://host:10001.  "
+    help="Where it runs: processes://4, dask://host:8786, ray://host:10001.  "
     "[default: a process for each processor]",
 )
-@click.option("--work", metavar="DIR", help="Where what is done stands.  [default: OUT.work]")
-@click.option(
-    "--chunk", default=CHUNK, show_default=True, help="Conversations that are done at once."
-)
-@click.option("--store", metavar="URL", help="Where originals are kept.")
+@click.option("--work", metavar="DIR", help="Where finished parts are kept.  [default: OUT.work]")
+@click.option("--chunk", default=CHUNK, show_default=True, help="Conversations in one part.")
+@click.option("--store", metavar="FILE|URL", help="Where originals are kept.")
 @model_options
 @REDACT
 @form_options
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@JSON
 def command(
     sources: tuple[str, ...],
     target: str,
@@ -62,8 +57,8 @@ def command(
 
     IN and OUT are JSON lines (.jsonl: a list of messages or a request body each) or Parquet
     (.parquet: a column "messages"), here or as s3://bucket/file; IN may be a pattern in quotes.
-    What cannot be read goes to OUT.bad.jsonl with the reason. When the command is ended before it
-    is done, the same command goes on from there.
+    Conversations that cannot be read go to OUT.bad.jsonl with the reason. If the command is
+    interrupted, run it again: it continues where it stopped.
 
     \b
     holdfast batch 'logs/*.jsonl' fitted.jsonl --budget 8000
@@ -78,7 +73,7 @@ def command(
         engine=engine,
         work=work,
         chunk=max(1, chunk),
-        progress=_progress(),
+        progress=progress(_Rate()),
         **options,
     )
     if as_json:
@@ -88,40 +83,35 @@ def command(
     return 0
 
 
-def _progress() -> Callable[[int], None] | None:
-    """Tells how many are done, on a terminal, now and then."""
-    if not sys.stderr.isatty():
-        return None
-    begun, told, first = monotonic(), 0.0, -1
+class _Rate:
+    """A line of progress: how many are done, and how many a second."""
 
-    def progress(done: int) -> None:
-        nonlocal told, first
-        first = done if first < 0 else first
-        now = monotonic()
-        if now - told > _PAUSE:
-            told = now
-            rate = (done - first) / max(now - begun, _PAUSE)
-            tell(f"{done:,} conversations are done, {rate:,.0f} a second")
+    def __init__(self) -> None:
+        self._begun, self._first = monotonic(), -1
 
-    return progress
+    def __call__(self, done: int) -> str:
+        if self._first < 0:
+            self._first = done
+        rate = (done - self._first) / max(monotonic() - self._begun, 1)
+        return f"{done:,} conversations done, {rate:,.0f} a second"
 
 
 def _told(summary: Summary, target: str) -> str:
     share = summary.tokens_after / max(1, summary.tokens_before)
     lines = [
         (
-            f"{summary.fitted:,} of {summary.inputs:,} conversations stand in {target}: "
+            f"{summary.fitted:,} of {summary.inputs:,} conversations are in {target}: "
             f"{summary.tokens_before:,} tokens became {summary.tokens_after:,} ({share:.0%})."
         ),
         (
-            f"{summary.untouched:,} of them fitted as they were; {summary.unmet:,} are above the "
-            f"budget; {summary.degraded:,} took a cheaper step in place of one that failed."
+            f"{summary.untouched:,} of them fitted already; {summary.unmet:,} exceed the budget; "
+            f"in {summary.degraded:,} a step failed and a cheaper one took its place."
         ),
     ]
     if summary.bad:
         lines.append(f"{summary.bad:,} could not be read: see {target}.bad.jsonl.")
     if summary.resumed:
-        lines.append(f"{summary.resumed:,} had been done before.")
+        lines.append(f"{summary.resumed:,} were finished before.")
     if summary.requests:
         lines.append(f"Models were asked {summary.requests:,} times, for ${summary.cost:,.2f}.")
     rate = (summary.inputs - summary.resumed) / max(summary.elapsed, 1e-9)

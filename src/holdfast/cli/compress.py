@@ -1,7 +1,4 @@
-"""``holdfast compress`` and ``holdfast explain``.
-
-Fit a conversation to a budget, or show how it would be.
-"""
+"""``holdfast compress`` and ``holdfast explain``: fit a conversation, or show what would be done."""
 
 from __future__ import annotations
 
@@ -28,9 +25,14 @@ from holdfast.cli.files import (
     within,
 )
 from holdfast.cli.options import (
+    JSON,
     LIMITS,
+    OUTPUT,
     PROFILE,
+    QUERY,
+    QUIET,
     REDACT,
+    RESULT,
     SOFT,
     budget_of,
     configured,
@@ -59,7 +61,7 @@ _FORMS: Mapping[str, Form] = {".html": "html", ".htm": "html", ".txt": "text"}
 
 
 class Request:
-    """One conversation, one budget, and how it is to be met, as the command line says it."""
+    """A conversation, a budget and options, as given on the command line."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self.file: str = given["file"]
@@ -67,19 +69,17 @@ class Request:
         self._given = given
         self._options = options_of(given)
         self.counted = self._options.get("model"), cast("str | None", self._options.get("counter"))
-        """The model and the counter by which tokens are counted."""
+        """The model and the counter that count tokens."""
 
     def run(self, *, rehearsal: bool = False) -> tuple[Document, CompressionResult]:
-        """Read, and fit; in a rehearsal nothing is put into the store.
+        """Read and fit the conversation; in a rehearsal, nothing is stored.
 
-        A budget that cannot be met is the caller's to refuse, with ``refuse_over``.
+        Does not raise for a budget that cannot be met: see ``refuse_over``.
         """
         given = self._given
         if given["profile"] and given["strategy"]:
-            advice = "give the one or the other"
-            raise ConfigError(
-                "a profile and strategies exclude each other", place="profile", advice=advice
-            )
+            problem = "a profile and strategies exclude each other"
+            raise ConfigError(problem, place="profile", advice="give one of them")
         budget = budget_of(given)
         document = read_conversation(self.file)
         options = self._options.copy()
@@ -94,11 +94,11 @@ class Request:
         return document, result
 
     def accepts(self, result: CompressionResult) -> bool:
-        """Whether the result fits, or need not."""
+        """Whether the result fits or the budget is soft."""
         return self.soft or result.budget_met
 
     def refuse_over(self, result: CompressionResult) -> None:
-        """Raise BudgetError for a result that is not accepted."""
+        """Raise BudgetError if the result is not accepted."""
         if not self.accepts(result):
             before, smallest = result.metrics.tokens_before, result.smallest or result.spent.tokens
             raise BudgetError(
@@ -106,7 +106,7 @@ class Request:
             )
 
     def account(self, result: CompressionResult) -> Account:
-        """The result message by message, counted as it was."""
+        """The data of a report, counted as the result was."""
         return account(result, model=self.counted[0], counter=self.counted[1])
 
     def report(self, result: CompressionResult, form: Form) -> str:
@@ -115,7 +115,7 @@ class Request:
 
 
 def request_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of a request; its first argument is the Request."""
+    """Pass a Request as the first argument, and add its options."""
 
     def asked(**given: Any) -> int:
         return command(
@@ -123,25 +123,24 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
             **{name: given[name] for name in given if name in signature(command).parameters},
         )
 
-    # click keeps what the options of the command itself have left on its function
+    # click keeps the options of the command itself on its function
     decorated = counting_options(cast("Callable[..., int]", update_wrapper(asked, command)))
     return having(*_OPTIONS)(model_options(store_options(decorated)))
 
 
 def report_form(file: str | None) -> Form:
-    """The form of report that the name of a file asks for.
-
-    Raises ConfigError for a name that asks for none.
-    """
+    """The form of a report by the name of its file. Raises ConfigError for an unknown ending."""
     suffix = Path(file).suffix.lower() if file else ".txt"
     if suffix not in _FORMS:
         advice = f"let its name end in {' or '.join(_FORMS)}"
-        raise ConfigError(
-            "the name says no form of report", place=f"--report {file}", advice=advice
-        )
+        problem = "the form of the report is not clear from the name"
+        raise ConfigError(problem, place=f"--report {file}", advice=advice)
     return _FORMS[suffix]
 
 
+_REPORT = click.option(
+    "--report", "told", metavar="FILE", help="Write what was done to each message: .html or .txt."
+)
 _OPTIONS = (
     click.argument("file", metavar="FILE|-"),
     *LIMITS,
@@ -149,7 +148,7 @@ _OPTIONS = (
         "--step",
         callback=share,
         metavar="X",
-        help="Let go in steps of this share: prompt caches hold.",
+        help="Remove in steps of this share, for prompt caches.",
     ),
     SOFT,
     PROFILE,
@@ -158,17 +157,15 @@ _OPTIONS = (
         callback=known(COMPRESSORS.load),
         multiple=True,
         metavar="S",
-        help=f"Instead of a profile; again for the next ({', '.join(COMPRESSORS.table)}).",
+        help=f"Instead of a profile; may be repeated ({', '.join(COMPRESSORS.table)}).",
     ),
-    click.option(
-        "--query", metavar="Q", help="The question in view.  [default: the newest user message]"
-    ),
+    QUERY,
     click.option(
         "--pin",
         multiple=True,
         callback=positions,
         metavar="I",
-        help="Messages that never leave: 0,3,-1.",
+        help="Positions of messages to keep: 0,3,-1.",
     ),
     REDACT,
 )
@@ -176,20 +173,7 @@ _OPTIONS = (
 
 @click.command("compress")
 @request_options
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE|-",
-    help="Where the messages go, in the form in which they came.",
-)
-@click.option(
-    "--result", "kept", metavar="FILE", help="Keep all that was taken out, for `holdfast restore`."
-)
-@click.option(
-    "--report", "told", metavar="FILE", help="What was done to each message: .html or .txt."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON on standard output.")
-@click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
+@having(OUTPUT, RESULT, _REPORT, JSON, QUIET)
 def compress_command(
     request: Request,
     output: str | None,
@@ -201,9 +185,9 @@ def compress_command(
 ) -> int:
     r"""Fit the conversation in FILE (- is standard input) to a budget of tokens.
 
-    The messages go to the file of -o, else to standard output unless that is a terminal (-o -
-    forces it). The summary goes to standard error. The budget is hard: where it cannot be met
-    nothing is written and the exit code is 1, unless --soft is given.
+    Without -o the messages go to standard output, unless that is a terminal (-o - forces it). The
+    summary goes to standard error. The budget is hard: if it cannot be met, nothing is written and
+    the exit code is 1, unless --soft is given.
 
     \b
     holdfast compress chat.json --budget 8000 -o short.json --result all.json
@@ -246,37 +230,31 @@ def compress_command(
 def _whereabouts(
     result: CompressionResult, source: str, output: str | None, kept: str | None, told: str | None
 ) -> Iterator[str]:
-    """Where the messages are, what was taken out of them, and the report."""
+    """Where the messages, what was removed from them, and the report are."""
     if output is not None and output != STDOUT:
         yield f"The messages are in {output}."
     elif output is None and sys.stdout.isatty():
         yield "The messages are not written: give -o FILE."
     if not result.edits:
-        yield "Nothing was taken out."
+        yield "Nothing was removed."
     elif kept is not None:
-        yield f"What was taken out is in {kept}: `holdfast restore {kept}` gives the original back."
+        yield f"What was removed is in {kept}: `holdfast restore {kept}` prints the original."
     elif source in (STDIN, output):
-        yield "What was taken out is not kept: give --result FILE to be able to restore it."
+        yield "What was removed is not kept: give --result FILE to be able to restore it."
     else:
-        yield f"The original is in {source}, as it was."
+        yield f"The original is still in {source}."
     if told is not None:
         yield f"The report is in {told}."
 
 
 @click.command("explain")
 @request_options
-@click.option("--report", "told", metavar="FILE", help="Write it to a file instead: .html or .txt.")
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print the facts, and the fate of each message, as JSON.",
-)
+@having(_REPORT, JSON)
 def explain(request: Request, told: str | None, *, as_json: bool) -> int:
-    r"""Show what `holdfast compress` would do to FILE with these options, and change nothing.
+    r"""Show what `holdfast compress` would do to FILE, without writing anything.
 
-    Each message is kept, changed, offloaded, dropped or inserted: by which step, why, and how many
-    tokens it takes before and after. The exit code is that of compress.
+    Lists for each message whether it is kept, changed, offloaded, dropped or inserted, by which
+    step, why, and its tokens before and after. The exit code is that of compress.
 
     \b
     holdfast explain chat.json --budget 8000

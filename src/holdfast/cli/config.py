@@ -1,4 +1,4 @@
-"""``holdfast config``: what holds, and from where."""
+"""``holdfast config``: the options that are in force, and their sources."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 
 import click
 
-from holdfast.cli import as_typed
-from holdfast.cli.options import CONFIG, configured
+from holdfast.cli import group
+from holdfast.cli.options import CONFIG, JSON, configured
 from holdfast.cli.terminal import say, say_json
 from holdfast.compressors.knobs import described
 from holdfast.config import Setting
@@ -19,15 +19,15 @@ _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)")
 _CELLS = 60  # of a value
 
 
-@click.command("show", short_help="What holds, and from where.")
+@click.command("show", short_help="Print the options in force and their sources.")
 @CONFIG
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON, with every knob.")
+@JSON
 def show(*, as_json: bool) -> int:
     r"""Print every key that is set, its value, and the file and line or the variable that sets it.
 
     The configuration is the file of --config or of HOLDFAST_CONFIG, else holdfast.toml,
     holdfast.yaml or [tool.holdfast] of a pyproject.toml here or above, with the variables
-    HOLDFAST_* over it and the profile that it extends below it.
+    HOLDFAST_* over it and the profile that it extends under it.
 
     \b
     holdfast config show
@@ -48,7 +48,7 @@ def show(*, as_json: bool) -> int:
 
 
 def _visible(path: str, setting: Setting) -> Setting:
-    """The setting without a secret, and without the password of a URL."""
+    """The setting without a secret or the password of a URL."""
     if path == "secret":
         return replace(setting, value=_HIDDEN)
     if isinstance(setting.value, str):
@@ -56,16 +56,12 @@ def _visible(path: str, setting: Setting) -> Setting:
     return setting
 
 
-@click.group("config", invoke_without_command=True)
-@click.pass_context
-def command(ctx: click.Context) -> None:
-    r"""Say in one TOML or YAML file what the options of all commands say.
+command = group(
+    "config",
+    r"""Set the options of all commands in one TOML or YAML file.
 
     \b
     holdfast config show
-    """
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
-
-
-command.add_command(as_typed(show))
+    """,
+)
+command.add_command(show)

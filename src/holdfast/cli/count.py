@@ -1,4 +1,4 @@
-"""``holdfast count``: where the tokens are."""
+"""``holdfast count``: the tokens of each message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from holdfast.api import TokenBreakdown, count
 from holdfast.cli.files import read_conversation, within
-from holdfast.cli.options import counting_options, mention_unknown, read_tools
+from holdfast.cli.options import JSON, counting_options, mention_unknown, read_tools
 from holdfast.cli.terminal import SCREENS, say, say_json, waiting
 from holdfast.names import ProviderName
 
@@ -19,7 +19,7 @@ from holdfast.names import ProviderName
 @click.command("count")
 @click.argument("file", metavar="FILE|-")
 @counting_options
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+@JSON
 def command(
     file: str,
     model: str | None,

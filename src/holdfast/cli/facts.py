@@ -1,4 +1,4 @@
-"""What ``--json`` prints: the facts of a result for programs."""
+"""The facts of a result that ``--json`` prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.text.visible import amount
 
 
 def summary(result: CompressionResult) -> dict[str, object]:
-    """How it ended, how much is left, and what each step did; no message text."""
+    """Status, sizes and steps of a result, without message text."""
     usage = result.spent
     return {
         "status": result.status,
@@ -35,24 +35,16 @@ def summary(result: CompressionResult) -> dict[str, object]:
 
 
 def steps_of(result: CompressionResult) -> list[dict[str, object]]:
-    """What each step did, and how many messages it dropped, changed, offloaded and inserted."""
+    """The steps, with the numbers of messages that each dropped, changed, offloaded and inserted."""
+    names = ("name", "before", "after", "applied", "status", "reason", "detail")
     return [
-        {
-            "name": step.name,
-            "before": step.before,
-            "after": step.after,
-            "applied": step.applied,
-            "status": step.status,
-            "reason": step.reason,
-            "detail": step.detail,
-            "edits": edits_by_kind(step),
-        }
+        {name: getattr(step, name) for name in names} | {"edits": edits_by_kind(step)}
         for step in result.steps
     ]
 
 
 def fate(entry: MessageAccount) -> dict[str, object]:
-    """What became of one message, and why; positions are null where it was not or is not there."""
+    """What became of a message, and why; a position is null where the message does not exist."""
     journey, decided = entry.journey, entry.journey.decided
     return {
         "before": journey.before,
@@ -69,7 +61,7 @@ def fate(entry: MessageAccount) -> dict[str, object]:
 
 
 def calls_told(usage: ModelUsage) -> Iterator[str]:
-    """One line about the calls, where there were any."""
+    """A line about the calls of models, if there were any."""
     if not usage.calls:
         return
     cost = "" if not usage.cost else f", about ${usage.cost:.4f}"

@@ -1,7 +1,4 @@
-"""Files and standard input, read whole and written whole or not at all.
-
-A fault is told with its place.
-"""
+"""Reading and checking files and standard input, with errors that name the place."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _LINE_SUFFIXES = (".jsonl", ".ndjson")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file holds; ``lines`` if that is one JSON value a line."""
+    """The content of a file; ``lines`` if it is one JSON value a line."""
 
     name: str
     text: str
@@ -34,13 +31,13 @@ class Document:
 
     @property
     def indented(self) -> bool:
-        """Whether it is one value over several lines."""
+        """Whether it is one value on several lines."""
         return not self.lines and "\n" in self.text.strip()
 
 
 @contextmanager
 def within(name: str, tools: str | None = None) -> Generator[None]:
-    """Let an error that is raised inside name the file that it is about."""
+    """Add the name of the file to an InputError that is raised inside."""
     try:
         yield
     except ConfigError:
@@ -50,17 +47,17 @@ def within(name: str, tools: str | None = None) -> Generator[None]:
         place = f"{file}: {fault.place}" if fault.place else file
         raise InputError(fault.problem, place=place, advice=fault.advice) from fault
     except RecursionError as fault:
-        advice = "give a conversation whose objects stand in each other a few hundred times at most"
+        advice = "give a conversation with fewer levels of objects inside each other"
         raise InputError("it is nested too deeply", place=shown(name), advice=advice) from fault
 
 
 def shown(file: str) -> str:
-    """The name of a file as errors say it."""
+    """The name of a file in errors."""
     return "standard input" if file == STDIN else file
 
 
 def read_text(file: str, errors: Literal["strict", "replace"] = "strict") -> str:
-    """The whole text of a file or of standard input; a byte-order mark is not part of it."""
+    """The text of a file or of standard input, without a byte-order mark."""
     raw = _read_bytes(file)
     try:
         return raw.decode("utf-8-sig", "strict" if raw[:2] in _UTF16 else errors)
@@ -95,11 +92,11 @@ def _read_bytes(file: str) -> bytes:
 
 
 def read_conversation(file: str) -> Document:
-    """A list of messages or a request body, or one message a line."""
+    """Read a list of messages, a request body, or one message a line."""
     document = read_json(file)
     if "holdfast" in object_in(document):
         advice = "get the messages out of it with `holdfast restore`"
-        raise InputError("this is a result, no conversation", place=document.name, advice=advice)
+        raise InputError("this is a result, not a conversation", place=document.name, advice=advice)
     if document.lines and any(
         "messages" in line for line in document.payload if isinstance(line, dict)
     ):
@@ -111,16 +108,13 @@ def read_conversation(file: str) -> Document:
 
 
 def object_in(document: Document) -> Mapping[str, object]:
-    """The object that the document is; an empty one where it is a list or a value."""
+    """The document if it is an object, else an empty one."""
     payload: object = document.payload
     return cast("Mapping[str, object]", payload) if isinstance(payload, dict) else {}
 
 
 def read_json(file: str) -> Document:
-    """The JSON in a file.
-
-    Raises InputError, with line and column, for what is none or ambiguous.
-    """
+    """Read JSON. Raises InputError, with line and column, for invalid or ambiguous JSON."""
     text = read_text(file)
     name = shown(file)
     if not text.strip():
@@ -138,7 +132,7 @@ def read_json(file: str) -> Document:
 
 
 def _one_a_line(text: str, fault: json.JSONDecodeError) -> bool:
-    """Whether the text went on after a first value that took exactly one line."""
+    """Whether text follows a first value of exactly one line."""
     return (
         fault.msg == "Extra data"
         and "\n" not in text[: fault.pos].strip()
@@ -159,11 +153,11 @@ def _parse_lines(text: str) -> list[object]:
 
 def _not_json(text: str, fault: json.JSONDecodeError, line: int) -> InputError:
     near = text[fault.pos : fault.pos + 20].partition("\n")[0]
-    advice = "mend it there"
+    advice = "correct it there"
     if near.startswith("'"):
         advice = "write names and texts in double quotes"
     elif near.startswith(("}", "]")) and text[: fault.pos].rstrip().endswith(","):
-        advice = "take away the comma before it"
+        advice = "remove the comma before it"
     found = f" at {near!r}" if near.strip() else ""
     place = f"line {line:,}, column {fault.colno:,}"
     said = fault.msg[0].lower() + fault.msg[1:].removesuffix(" at")
@@ -172,17 +166,14 @@ def _not_json(text: str, fault: json.JSONDecodeError, line: int) -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class _Flaw:
-    """What stands for a value that cannot be kept as it was written, until its place is known."""
+    """Marks a value that JSON cannot write again, until its place is known."""
 
     problem: str
     advice: str
 
 
 def _parse(text: str, line: str = "") -> object:
-    """The value of a text or of one line.
-
-    Raises InputError for what could not be written as it was read.
-    """
+    """The value of a text or a line. Raises InputError for values that cannot be written again."""
     flaws: list[_Flaw] = []
 
     def flaw(problem: str, advice: str) -> _Flaw:
@@ -195,7 +186,7 @@ def _parse(text: str, line: str = "") -> object:
             return made
         keys = [key for key, _ in pairs]
         twice = next(key for n, key in enumerate(keys) if key in keys[:n])
-        return flaw(f"the key {twice!r} stands in it twice", "keep one of them")
+        return flaw(f"the key {twice!r} is there twice", "keep one of them")
 
     def finite(number: str) -> object:
         value = float(number)
@@ -206,7 +197,7 @@ def _parse(text: str, line: str = "") -> object:
         )
 
     def constant(name: str) -> object:
-        return flaw(f"{name} is no value of JSON", "write null, or a text")
+        return flaw(f"{name} is not JSON", "write null, or a text")
 
     def integer(number: str) -> object:
         try:
@@ -228,7 +219,7 @@ def _parse(text: str, line: str = "") -> object:
 
 
 def _flawed(value: object, line: str) -> Iterator[tuple[str, _Flaw]]:
-    """The places of the flaws, in order; a bare list is the list of messages."""
+    """The flaws with their places, in order; a list is the list of messages."""
     waiting: list[tuple[str, object]] = [("messages" if isinstance(value, list) else line, value)]
     while waiting:
         place, value = waiting.pop()
@@ -248,31 +239,26 @@ STDOUT = "-"
 
 
 def like(document: Document, payload: object) -> bytes:
-    """The payload as JSON, laid out like the document.
-
-    One value a line, on one line, or indented.
-    """
+    """The payload as JSON in the layout of the document: by line, on one line, or indented."""
     if document.lines and isinstance(payload, list):
         return b"".join(json_bytes(value) for value in cast("list[object]", payload))
     return json_bytes(payload, indent=2 if document.indented else None)
 
 
 def json_bytes(payload: object, indent: int | None = None) -> bytes:
-    """The payload as JSON in UTF-8; a lone surrogate becomes its JSON escape."""
+    """The payload as JSON in UTF-8; a lone surrogate becomes an escape."""
     return text_bytes(json.dumps(payload, ensure_ascii=False, indent=indent) + "\n")
 
 
 def text_bytes(text: str) -> bytes:
-    """The text in UTF-8; what UTF-8 cannot hold (a lone surrogate) as its escape."""
+    """The text in UTF-8; a lone surrogate becomes an escape."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source: str = "") -> None:
-    """Refuse, before any work is done, what could not be written.
+    """Raise InputError, before any work, for a file that cannot or must not be written.
 
-    ``targets`` gives the file of each option.
-
-    Only the option ``onto_source`` may name the source itself.
+    ``targets`` are the files by option. Only ``onto_source`` may name the source.
     """
     taken: dict[Path, str] = {}
     for option, file in targets.items():
@@ -290,21 +276,21 @@ def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source
 
 
 def check_output(output: str | None, *, as_json: bool) -> None:
-    """Refuse two things that both want standard output."""
+    """Raise ConfigError if two things would go to standard output."""
     if as_json and output == STDOUT:
         advice = "name a file for the messages"
         raise ConfigError(
-            "--json and the messages both want standard output", place="-o", advice=advice
+            "--json and the messages cannot both go to standard output", place="-o", advice=advice
         )
 
 
 def obstacle(path: Path) -> tuple[str, str]:
-    """What stands in the way of writing there, and what to do; nothing if the way is free."""
+    """Why the path cannot be written, and what to do; two empty texts if it can."""
     if path.is_dir():
         return "this is a directory", "name a file in it"
     if not path.parent.is_dir():
         return f"there is no directory {path.parent}", "make it first"
     needed = path if path.exists() else path.parent
     if not os.access(needed, os.W_OK):
-        return f"{needed} may not be written to", "name another file"
+        return f"{needed} is not writable", "name another file"
     return "", ""

@@ -13,22 +13,20 @@ from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.registry import Registry
 
 _PARTS = Registry("part of MCP", "mcp", {"serve": "holdfast.mcp.server:serve"})
-"""What needs the extra is loaded when something is served."""
+"""Imported when it is served, since it needs the extra."""
 
 _PACKAGES = ("mcp", "pydantic")
 
 
 @click.command("mcp")
 @store_options
-@click.option(
-    "--thread", metavar="ID", default="", help="The conversation where a call names none."
-)
+@click.option("--thread", metavar="ID", default="", help="The thread of calls that name none.")
 @click.option(
     "--root",
     metavar="DIR",
     default=".",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Files under it may be read.  [default: the working directory]",
+    help="Agents may read files in it.  [default: the working directory]",
 )
 @click.option(
     "--http",
@@ -43,18 +41,18 @@ def command(
     r"""Offer an agent tools over MCP: recall, search, compress_file, stats and remember.
 
     \b
-    holdfast mcp --store sqlite:///agent.db
-    claude mcp add holdfast -- holdfast mcp --store sqlite:///agent.db
+    holdfast mcp --store agent.db
+    claude mcp add holdfast -- holdfast mcp --store agent.db
     """
     place = kept_in(store, store_key)
     if place is None:
-        advice = "name one, as sqlite:///agent.db"
+        advice = "name one, such as agent.db"
         raise ConfigError("it is missing", place="--store", advice=advice)
     try:
         serve = cast("Callable[..., None]", _PARTS.load("serve"))
     except ModuleNotFoundError as fault:
         if fault.name in _PACKAGES:
-            raise MissingExtraError("this server", "mcp") from fault
+            raise MissingExtraError("the MCP server", "mcp") from fault
         raise
     serve(place, thread, root, port)
     return 0

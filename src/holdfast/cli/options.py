@@ -1,4 +1,4 @@
-"""The options that commands have in common, and what is made of their values."""
+"""Options that several commands have, and reading their values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., int])
 
 
 def having(*options: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Give a command these options; its help shows them in this order."""
+    """Give a command these options, in this order."""
 
     def decorated(command: F) -> F:
         for option in reversed(options):
@@ -43,10 +43,7 @@ Named = str | tuple[str, ...] | None
 
 
 def tokens(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
-    """A number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``.
-
-    0 only for what is kept free.
-    """
+    """A number of tokens: ``8000``, ``8_000``, ``8,000``, ``8k`` or ``8.5k``; 0 for --reserve."""
     del ctx
     if value is None:
         return None
@@ -78,10 +75,7 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> floa
 
 
 def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """A time: ``2026-05-08``, ``2026-05-08T13:56`` or ``2026-05-08T13:56+02:00``.
-
-    UTC where it says no zone.
-    """
+    """A time: ``2026-05-08``, ``2026-05-08T13:56`` or ``2026-05-08T13:56+02:00``; UTC by default."""
     del ctx
     if value is None:
         return None
@@ -94,10 +88,7 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
 
 
 def positions(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> list[int]:
-    """Positions of messages.
-
-    ``0``, ``-1`` or ``0,3,-1``, and more from each further use of the option.
-    """
+    """Positions of messages: ``0``, ``-1`` or ``0,3,-1``; the option may be repeated."""
     del ctx
     found: list[int] = []
     for given in value:
@@ -114,7 +105,7 @@ def positions(ctx: click.Context, param: click.Parameter, value: Sequence[str]) 
 def known(
     look_up: Callable[[str], object],
 ) -> Callable[[click.Context, click.Parameter, Named], Named]:
-    """One name, or several, that ``look_up`` knows; its complaint names the known ones."""
+    """A callback that checks names with ``look_up``, whose ConfigError lists the known ones."""
 
     def checked(ctx: click.Context, param: click.Parameter, value: Named) -> Named:
         del ctx
@@ -148,17 +139,29 @@ LIMITS = (
         "--reserve",
         callback=tokens,
         metavar="N",
-        help="Of the window, kept for the answer.  [default: 0]",
+        help="Part of the window kept for the answer.  [default: 0]",
     ),
     click.option(
         "--headroom",
         callback=share,
         metavar="X",
-        help="Share kept free for counting errors.  [default: 0]",
+        help="Share kept free for errors of counting.  [default: 0]",
     ),
 )
 SOFT = click.option(
-    "--soft", is_flag=True, help="Come as near as possible to a budget that cannot be met."
+    "--soft", is_flag=True, help="Come as close as possible to a budget that cannot be met."
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="No summary on standard error.")
+YES = click.option("--yes", is_flag=True, help="Do not ask.")
+OUTPUT = click.option(
+    "-o", "--output", metavar="FILE|-", help="The file for the output.  [default: standard output]"
+)
+RESULT = click.option(
+    "--result", "kept", metavar="FILE", help="Keep what was removed, for `holdfast restore`."
+)
+QUERY = click.option(
+    "--query", metavar="Q", help="The question to answer.  [default: the newest user message]"
 )
 PROFILE = click.option(
     "--profile",
@@ -167,32 +170,21 @@ PROFILE = click.option(
     help=f"A named pipeline ({', '.join(profile_names())}), or a TOML file.  [default: balanced]",
 )
 REDACT = click.option(
-    "--redact/--no-redact", default=None, help="Mask secrets before anything is kept."
+    "--redact/--no-redact", default=None, help="Mask secrets before anything is stored."
 )
 
 
-_NAME = 60  # cells of a model's name
+_NAME = 60  # cells of the name of a model
 
 
 def _check_counter(name: str) -> None:
-    """A name that is no counter's would count as that of a model."""
+    """Raise ConfigError for an unknown counter, which would otherwise be taken for a model."""
     if name not in COUNTERS.table and not name.startswith("fixed:"):
         COUNTERS.load(name)
 
 
-_SAYS = {
-    "model": "model",
-    "counter": "counter",
-    "form": "format",
-    "tools": "tools",
-    "store": "store",
-    "thread": "thread",
-    "llm": "llm",
-    "embedder": "embedder",
-    "redact": "redact",
-    "query": "query",
-}
-"""The arguments of commands that a configuration can stand in for, and its keys."""
+_SETTINGS = "model counter format tools store thread llm embedder redact query".split()
+"""Keys of a configuration that are used for options that are not given."""
 
 
 def configured() -> Config:
@@ -202,13 +194,13 @@ def configured() -> Config:
 
 
 def _configure(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    """Let the configuration say what the arguments do not."""
+    """Use the configuration for the options that are not given."""
     del param
     config = ctx.obj = load_config(value)
     settings = config.settings
     ctx.default_map = {
-        name: settings[key].value
-        for name, key in _SAYS.items()
+        "form" if key == "format" else key: settings[key].value
+        for key in _SETTINGS
         if key in settings and isinstance(settings[key].value, str | bool)
     }
 
@@ -219,53 +211,45 @@ CONFIG = click.option(
     is_eager=True,
     expose_value=False,
     callback=_configure,
-    help="TOML or YAML that says all options.  [default: holdfast.toml, pyproject.toml]",
+    help="TOML or YAML with options.  [default: holdfast.toml, pyproject.toml]",
 )
 
-_COUNTER = (
+COUNTER = (
     click.option(
-        "--model", metavar="M", help="Count as this model does.  [default: o200k_base, approximate]"
+        "--model", metavar="M", help="Count tokens as this model does.  [default: o200k_base]"
     ),
     click.option(
         "--counter",
         callback=known(_check_counter),
         metavar="C",
-        help=f"Count by this vocabulary or formula instead ({', '.join(COUNTERS.table)}, fixed:N).",
+        help=f"Count with this vocabulary or formula ({', '.join(COUNTERS.table)}, fixed:N).",
     ),
 )
-_FORM = click.option(
+FORM = click.option(
     "--format",
     "form",
     callback=known(FORMATS.load),
     metavar="F",
-    help=f"The form of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
+    help=f"The format of the messages ({', '.join(FORMATS.table)}).  [default: detected]",
 )
 _TOOLS = click.option(
-    "--tools", metavar="FILE", help="JSON list of tool schemas that are sent along."
+    "--tools", metavar="FILE", help="JSON list of tool schemas that are sent too."
 )
 
-counter_options = having(*_COUNTER, CONFIG)
-"""Give a command the options ``model`` and ``counter``, and the configuration for all."""
-
-form_options = having(*_COUNTER, _FORM, CONFIG)
-"""Give a command the options ``model``, ``counter`` and ``form``."""
-
-counting_options = having(*_COUNTER, _FORM, _TOOLS, CONFIG)
-"""Give a command the options ``model``, ``counter``, ``form`` and ``tools``."""
+counter_options = having(*COUNTER, CONFIG)
+form_options = having(*COUNTER, FORM, CONFIG)
+counting_options = having(*COUNTER, FORM, _TOOLS, CONFIG)
 
 
 def mention_unknown(model: str | None, counter: str | None) -> None:
-    """Say that the name of a model says nothing, where tokens are counted by it.
-
-    It may be a slip.
-    """
+    """Say that a model is not known if tokens are counted by it; it may be misspelt."""
     if model is None or counter is not None or family_of(model).accuracy.kind != "unknown":
         return
     used = counter_for(model)
     if used.accuracy.kind == "unknown" and used.name != model:
         mention(
-            f"The model {one_line(model, _NAME)!r} is not known here: tokens are counted by {used.name}, an "
-            "estimate whose error is not known. Check the name, or leave room with --headroom.\n"
+            f"The model {one_line(model, _NAME)!r} is not known: tokens are counted by {used.name}, "
+            "an estimate of unknown error. Check the name, or leave room with --headroom.\n"
         )
 
 
@@ -278,15 +262,15 @@ def read_tools(file: str | None) -> object:
         found = object_in(document).get("tools", document.payload)
         if not isinstance(found, list):
             raise InputError(
-                "there is no list of schemas in it", advice='give a list, or an object with "tools"'
+                "it has no list of schemas", advice='give a list, or an object with "tools"'
             )
         return cast("object", found)
 
 
 _LOCKS = Registry("lock", "locks", {"encrypted": "holdfast.stores.encrypt:EncryptedStore"})
-"""What needs cryptography is loaded where a key is given."""
+"""Imported if a key is given, since it needs cryptography."""
 
-_FILE = "sqlite:///"
+FILE_URL = "sqlite:///"
 _KEY_BYTES = 32
 
 
@@ -294,15 +278,15 @@ class _Unlocks(Protocol):
     def unlock(self, inner: KeyValueStore, key: bytes | str) -> KeyValueStore: ...
 
 
-store_options = having(
-    click.option("--store", metavar="URL", help="Where originals are kept: sqlite:///FILE."),
-    click.option(
-        "--store-key",
-        metavar="FILE",
-        help="The store is encrypted: its key, 32 bytes or a passphrase.",
-    ),
+STORE_KEY = click.option(
+    "--store-key", metavar="FILE", help="The key of an encrypted store: 32 bytes or a passphrase."
 )
-"""Give a command the options ``store`` and ``store_key``."""
+store_options = having(
+    click.option(
+        "--store", metavar="FILE|URL", help="Where originals are kept: a SQLite file or a URL."
+    ),
+    STORE_KEY,
+)
 
 
 excerpt_options = having(
@@ -314,19 +298,23 @@ excerpt_options = having(
         "--field", metavar="PATH", help="Only this field of JSON, such as orders[3].status."
     ),
 )
-"""Give a command the options ``lines``, ``pattern`` and ``field``."""
+
+
+def url_of(store: str) -> str:
+    """The URL of a store that is given as a file or a URL."""
+    return store if "://" in store or store.startswith("memory:") else f"{FILE_URL}{store}"
 
 
 def kept_in(
-    url: str | None, key_file: str | None, *, reading: bool = False
+    store: str | None, key_file: str | None, *, reading: bool = False
 ) -> str | KeyValueStore | None:
-    """The store of these options; one that is only read has to be there already."""
-    if url is None:
+    """The store of these options. Raises ConfigError if it is only read and does not exist."""
+    if store is None:
         if key_file is not None:
-            raise ConfigError(
-                "there is no store to open with it", place="--store-key", advice="give --store too"
-            )
+            problem = "there is no store to open with it"
+            raise ConfigError(problem, place="--store-key", advice="give --store too")
         return None
+    url = url_of(store)
     check_place(url, missing="check the path" if reading else "")
     if key_file is None:
         return url
@@ -334,27 +322,24 @@ def kept_in(
 
 
 def check_place(url: str, *, shown: str = "", missing: str = "") -> None:
-    """Refuse, before any work is done, a store that could keep nothing beyond this command.
+    """Raise ConfigError, before any work, for a store that keeps nothing after this command.
 
-    ``shown`` is the store as it was given; ``missing`` is the advice where it has to be there
-    already, and is not.
+    ``shown`` is the store as it was given; ``missing`` is the advice if the store must exist.
     """
     problem, advice = "", ""
-    if missing and url.startswith(_FILE) and not Path(url.removeprefix(_FILE)).exists():
+    file = url.removeprefix(FILE_URL) if url.startswith(FILE_URL) else ""
+    if missing and file and not Path(file).exists():
         problem, advice = "there is no such file", missing
     elif url.startswith("memory:"):
-        problem, advice = (
-            "what is kept in memory ends with the command",
-            f"name a file, as {_FILE}originals.db",
-        )
-    elif url.startswith(_FILE) and url != _FILE:
-        problem, advice = obstacle(Path(url.removeprefix(_FILE)))
+        problem, advice = "memory is lost when the command ends", "name a file, as originals.db"
+    elif file:
+        problem, advice = obstacle(Path(file))
     if problem:
         raise ConfigError(problem, place=f"--store {shown or url}", advice=advice)
 
 
 def _key_in(file: str) -> bytes | str:
-    """The key in a file: 32 bytes as they are, else a passphrase, to the end of its line."""
+    """The key in a file: 32 bytes, or else a passphrase without its line end."""
     try:
         content = Path(file).read_bytes()
         return content if len(content) == _KEY_BYTES else content.decode().rstrip("\r\n")
@@ -369,7 +354,7 @@ def _key_in(file: str) -> bytes | str:
 
 
 def budget_of(given: Mapping[str, Any]) -> Budget:
-    """The budget that the options of ``LIMITS`` state, and the configuration where they do not."""
+    """The budget of the options in ``LIMITS``, and of the configuration for the others."""
     stated = configured().budget
     said = {"limit": given["budget"], "window": given["window"]}
     if said["limit"] is None and said["window"] is None:
@@ -379,10 +364,7 @@ def budget_of(given: Mapping[str, Any]) -> Budget:
 
 
 def options_of(given: Mapping[str, Any]) -> Options:
-    """What a compression takes of it, and what the configuration says of what was not given.
-
-    What is read from files is left out.
-    """
+    """The options of a compression that were given or configured, except those read from files."""
     strategy: tuple[str, ...] = given.get("strategy", ())
     named = {
         **given,
@@ -399,7 +381,7 @@ def options_of(given: Mapping[str, Any]) -> Options:
 
 
 _PIPELINES = frozenset({"profile", "strategy"})
-"""Each stands in the place of the other."""
+"""Either is used instead of the other."""
 
 LLM = click.option(
     "--llm",
@@ -414,10 +396,9 @@ model_options = having(
         "--embedder",
         callback=known(check_embedder),
         metavar="V:NAME",
-        help=f"What compares texts ({', '.join(EMBEDDERS.table)}).  [default: local or lexical]",
+        help=f"The embedder ({', '.join(EMBEDDERS.table)}).  [default: local or lexical]",
     ),
     click.option(
-        "--thread", metavar="ID", help="The conversation's name: its summaries are kept under it."
+        "--thread", metavar="ID", help="The name of the thread, under which summaries are kept."
     ),
 )
-"""Give a command the options ``llm``, ``embedder`` and ``thread``."""

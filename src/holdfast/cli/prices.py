@@ -1,4 +1,4 @@
-"""``holdfast prices``: what models cost, from where that is known, and since when."""
+"""``holdfast prices``: the prices of models, with their source and date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of a proxy, and what is made of their values."""
+"""The options of the proxy, and its settings."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _PARTS = Registry(
     "proxy",
     {"serve": "holdfast.proxy.server:serve", "serving": "holdfast.proxy.server:serving"},
 )
-"""What needs the extra is loaded when something is served."""
+"""Imported when it is served, since it needs the extra."""
 
 _REQUESTS = frozenset({"model", "format", "thread"})
-"""What each request says itself."""
+"""Options that each request states itself."""
 
 _PACKAGES = ("aiohttp", "uvicorn", "prometheus_client")
 
@@ -44,25 +44,25 @@ proxy_options = having(
         "--budget",
         metavar="N",
         help="Tokens that a request may take: 32k, or 80% of the model's window.  [default: the "
-        "window, less what the request keeps for its answer]",
+        "window, less the request's own maximum for its answer]",
     ),
     click.option(
         "--budget-for",
         multiple=True,
         metavar="MODEL=N",
-        help="The same for models of this name, such as 'gpt-4o*=64k'; may be given again.",
+        help="The same for some models, such as 'gpt-4o*=64k'; may be repeated.",
     ),
     click.option(
         "--upstream",
         multiple=True,
         metavar="[VENDOR=]URL",
-        help="Where requests go: of openai, anthropic or google, or of all.",
+        help="Where requests are sent, for openai, anthropic or google, or for all.",
     ),
     click.option(
         "--recall",
         "recalls",
         is_flag=True,
-        help="Offer the model a tool that gives originals back, and answer it here.",
+        help="Offer the model a tool that reads originals, and answer its calls.",
     ),
     PROFILE,
     LLM,
@@ -70,11 +70,11 @@ proxy_options = having(
     store_options,
     CONFIG,
 )
-"""Give a command the options that ``settings_of`` reads."""
+"""The options that ``settings_of`` reads."""
 
 
 def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
-    """The settings that these options state, and the configuration where they do not."""
+    """The settings of these options, and of the configuration for the others."""
     said = options_of({"form": None, **given})
     options = cast(
         "Options", {name: value for name, value in said.items() if name not in _REQUESTS}
@@ -92,7 +92,7 @@ def settings_of(given: Mapping[str, Any], **more: Any) -> Settings:
 
 
 def part(name: str) -> Any:
-    """A part of the proxy. Raises MissingExtraError where what it needs is not installed."""
+    """Import a part of the proxy. Raises MissingExtraError if the extra is not installed."""
     try:
         return _PARTS.load(name)
     except ModuleNotFoundError as fault:
@@ -102,7 +102,7 @@ def part(name: str) -> Any:
 
 
 def upstreams_of(given: Sequence[str]) -> dict[Vendor, str]:
-    """Addresses by vendor."""
+    """The address of each vendor."""
     found = dict(UPSTREAMS)
     for each in given:
         vendor, equals, url = each.partition("=")
@@ -114,7 +114,7 @@ def upstreams_of(given: Sequence[str]) -> dict[Vendor, str]:
 
 
 def _configured() -> Budget | None:
-    """The budget of the configuration, if that states how much there is."""
+    """The budget of the configuration, if it states one."""
     budget = configured().budget
     return budget if budget.limit or budget.window else None
 

@@ -1,4 +1,4 @@
-"""``holdfast run -- COMMAND``: an agent or a program with a proxy beside it."""
+"""``holdfast run -- COMMAND``: run a program with a proxy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VARIABLES: Mapping[Vendor, tuple[tuple[str, str], ...]] = {
     "anthropic": (("ANTHROPIC_BASE_URL", ""),),
     "google": (("GOOGLE_GEMINI_BASE_URL", ""),),
 }
-"""Where the packages of the vendors, and most clients, are told whom to ask."""
+"""The variables by which vendors' packages and most clients are given an address."""
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
@@ -33,8 +33,8 @@ _VARIABLES: Mapping[Vendor, tuple[tuple[str, str], ...]] = {
 def command(command_line: tuple[str, ...], **given: Any) -> int:
     r"""Start a proxy, run COMMAND with its base URLs set to it, and end the proxy with it.
 
-    Whom the environment names in OPENAI_BASE_URL, ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL is
-    asked by the proxy then. The exit code is that of COMMAND.
+    The proxy sends requests to the addresses that OPENAI_BASE_URL, ANTHROPIC_BASE_URL and
+    GOOGLE_GEMINI_BASE_URL had before. The exit code is that of COMMAND.
 
     \b
     holdfast run -- claude
@@ -52,7 +52,7 @@ def command(command_line: tuple[str, ...], **given: Any) -> int:
 
 
 def _named_before(environment: Mapping[str, str]) -> list[str]:
-    """Whom the environment names, as values of --upstream."""
+    """The addresses in the environment, as values of --upstream."""
     found: list[str] = []
     for vendor, variables in _VARIABLES.items():
         for name, end in variables:
@@ -69,7 +69,7 @@ def _variables(address: str) -> dict[str, str]:
 
 
 def _told(command_line: Sequence[str], address: str) -> list[str]:
-    """The arguments of the command; Codex does not look at the environment, and is told in its own way."""
+    """The arguments of the command; Codex takes its address from options, not variables."""
     first, *rest = command_line
     if PurePath(first).stem != "codex":
         return rest
@@ -85,7 +85,7 @@ def _told(command_line: Sequence[str], address: str) -> list[str]:
 
 
 def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run it to its end; what interrupts this command interrupts it too, and it decides."""
+    """Run the program to its end; an interrupt reaches it too, and it decides."""
     with subprocess.Popen(arguments, env=environment) as running:  # noqa: S603 - it is what the user typed
 
         def end(number: int, frame: object) -> None:

@@ -1,27 +1,23 @@
-"""``holdfast sample``: a recorded conversation, to try the other commands on."""
+"""``holdfast sample``: a recorded conversation for trying the other commands."""
 
 from __future__ import annotations
 
 import click
 
-from holdfast.cli.files import STDOUT, check_targets, json_bytes
-from holdfast.cli.terminal import say
-from holdfast.files import write_all
+from holdfast.cli.files import check_targets, json_bytes
+from holdfast.cli.options import OUTPUT
+from holdfast.cli.terminal import deliver
 from holdfast.samples import sample
 
 
 @click.command("sample")
-@click.option("-o", "--output", metavar="FILE|-", default=STDOUT, help="Where the messages go.")
-def command(output: str) -> int:
-    r"""Write a recorded conversation, to try the other commands on.
+@OUTPUT
+def command(output: str | None) -> int:
+    r"""Write a recorded conversation for trying the other commands.
 
     \b
     holdfast sample -o chat.json
     """
     check_targets({"-o": output}, "")
-    content = json_bytes(sample(), indent=2)
-    if output == STDOUT:
-        say(content)
-    else:
-        write_all({output: content})
+    deliver(json_bytes(sample(), indent=2), output)
     return 0

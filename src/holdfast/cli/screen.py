@@ -1,4 +1,4 @@
-"""Tables, colour and motion: the one file that loads rich."""
+"""Tables, colours and progress: the only module that imports rich."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from holdfast.reports.account import STATES
 from holdfast.reports.text import trust
 from holdfast.text.visible import one_line
 
-_PAPER = 110  # cells where there is no terminal that has a width
+_PAPER = 110  # cells without a terminal
 _THEME = Theme(
     {
         "holdfast.kept": "dim",
@@ -36,7 +36,7 @@ _THEME = Theme(
 
 
 class _Report(RegexHighlighter):
-    """The colours of a report: of its states, of what went and came, of the verdict."""
+    """The colours of a report: states, removed and new lines, and the verdict."""
 
     base_style = "holdfast."
     highlights = (
@@ -48,7 +48,7 @@ class _Report(RegexHighlighter):
 
 
 def coloured(text: str, stream: TextIO) -> str:
-    """The report with the colours that the terminal behind the stream can show."""
+    """The report with the colours that the stream's terminal can show."""
     console = _console(stream)
     with console.capture() as captured:
         console.print(_Report()(Text(text)), end="", soft_wrap=True)
@@ -56,7 +56,7 @@ def coloured(text: str, stream: TextIO) -> str:
 
 
 def breakdown(counted: TokenBreakdown, stream: TextIO) -> str:
-    """A table of messages with a bar for the share of each, and the total."""
+    """A table of messages with their shares, and the total."""
     console = _console(stream)
     table = Table(box=None, header_style="holdfast.quiet", pad_edge=False, expand=stream.isatty())
     table.add_column("#", justify="right")

@@ -21,37 +21,37 @@ _MEGABYTE = 1_000_000
     default="",
     envvar="HOLDFAST_TOKEN",
     metavar="T",
-    help="Opens the proxy's own pages; needed where others can reach it.",
+    help="Protects the proxy's own pages; needed if other machines can reach it.",
 )
 @click.option(
     "--most-megabytes",
     type=click.IntRange(1),
     default=64,
     metavar="N",
-    help="The largest body of a conversation.  [default: 64]",
+    help="The largest request body.  [default: 64]",
 )
 @click.option(
     "--connections",
     type=click.IntRange(1),
     default=1_000,
     metavar="N",
-    help="So many are served at once.  [default: 1000]",
+    help="The most connections at once.  [default: 1000]",
 )
 @click.option(
     "--grace",
     type=click.IntRange(1),
     default=10,
     metavar="S",
-    help="Seconds that requests under way are given when it stops.  [default: 10]",
+    help="Seconds for running requests when it stops.  [default: 10]",
 )
 def command(**given: Any) -> int:
     r"""Run a proxy that fits what agents send to their providers, until it is interrupted.
 
-    Point the agent's base URL at it; keys and headers go through. What fits is passed on as it is,
-    and so is everything if Holdfast itself fails. The page is at /holdfast.
+    Set the agent's base URL to its address; keys and headers are passed on. Requests that fit are
+    not changed, and neither is any request if Holdfast fails. Its page is at /holdfast.
 
     \b
-    holdfast serve --budget 80% --store sqlite:///originals.db --recall
+    holdfast serve --budget 80% --store originals.db --recall
     ANTHROPIC_BASE_URL=http://127.0.0.1:8400 claude
     """
     named = ("host", "port", "token", "connections", "grace")

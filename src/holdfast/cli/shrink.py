@@ -1,4 +1,4 @@
-"""``holdfast shrink``: one text on its own."""
+"""``holdfast shrink``: fit a single text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 
 from holdfast.cli.files import read_text
 from holdfast.cli.options import (
+    JSON,
     counter_options,
     kept_in,
     known,
@@ -26,22 +27,27 @@ from holdfast.text.visible import amount
 @click.command("shrink")
 @click.argument("file", metavar="FILE|-")
 @click.option(
-    "-t", "--tokens", "room", required=True, callback=tokens, metavar="N", help="What it may take."
+    "--budget",
+    "-t",
+    "--tokens",
+    "room",
+    required=True,
+    callback=tokens,
+    metavar="N",
+    help="Tokens that the text may take.",
 )
-@click.option("--query", default="", metavar="Q", help="What the reader wants to know.")
+@click.option("--query", default="", metavar="Q", help="The question that the text must answer.")
 @click.option(
     "--kind",
     callback=known(KINDS.load),
     metavar="K",
-    help=f"What it is ({', '.join(KINDS.table)}).",
+    help=f"The kind of text ({', '.join(KINDS.table)}).  [default: detected]",
 )
 @counter_options
 @store_options
 @click.option("--redact", is_flag=True, help="Mask secrets first.")
-@click.option("--json", "as_json", is_flag=True, help="Print the text with its facts as JSON.")
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Say what was done, though standard error is no terminal."
-)
+@JSON
+@click.option("-v", "--verbose", is_flag=True, help="Say what was done, also without a terminal.")
 def command(
     file: str,
     room: int,
@@ -56,16 +62,16 @@ def command(
     as_json: bool,
     verbose: bool,
 ) -> int:
-    r"""Fit the text in FILE (- is standard input) to so many tokens: whole, or what says most.
+    r"""Fit the text in FILE (- is standard input) to a number of tokens.
 
     With --store the original is kept, and the last line of the text names it for `holdfast recall`.
 
     \b
     make 2>&1 | holdfast shrink - --tokens 800 --query "why does the build fail?"
-    holdfast shrink app.log --tokens 2000 --store sqlite:///originals.db
+    holdfast shrink app.log --tokens 2000 --store originals.db
     """
     keeper = kept_in(store, store_key)
-    # an original is kept as it was, or not at all
+    # an original must be kept exactly
     text = read_text(file, "strict" if store else "replace")
     with waiting(len(text)):
         shrunk = shrink(

@@ -2,62 +2,64 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 from typing import cast
 
 import click
 
 from holdfast import upkeep
+from holdfast.cli import group
 from holdfast.cli.files import STDOUT, obstacle
-from holdfast.cli.options import having, kept_in
-from holdfast.cli.terminal import mention, say, tell
+from holdfast.cli.options import STORE_KEY, YES, having, kept_in
+from holdfast.cli.terminal import mention, progress, say
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores import open_store
 from holdfast.stores.protocols import Closes, Compacts, Migrates
 
-_PAUSE = 0.5  # seconds between two lines of progress
+command = group(
+    "store",
+    r"""Maintain a store, given as a SQLite file or as a URL such as postgresql://host/database.
 
-_KEY = click.option(
-    "--store-key", metavar="FILE", help="The store is encrypted: its key, 32 bytes or a passphrase."
+    \b
+    holdfast store check agent.db
+    holdfast store copy agent.db postgresql://db/holdfast
+    """,
 )
 
 
-@click.group("store", short_help="Check, migrate, copy, compact, export, import or erase.")
-def command() -> None:
-    r"""Keep what a store holds in order. A store is a URL, such as postgresql://host/database.
+@contextmanager
+def _opened(url: str, key: str | None = None) -> Generator[KeyValueStore]:
+    store = open_store(cast("str | KeyValueStore", kept_in(url, key)))
+    try:
+        yield store
+    finally:
+        if isinstance(store, Closes):
+            store.close()
 
-    \b
-    holdfast store check sqlite:///agent.db
-    holdfast store copy sqlite:///agent.db postgresql://db/holdfast
-    """
 
-
-@command.command("check", short_help="Read everything, and say what is damaged.")
+@command.command("check", short_help="Read everything and list what is damaged.")
 @click.argument("store")
-@_KEY
+@STORE_KEY
 def check(store: str, store_key: str | None) -> int:
-    """Read every artifact and line, and say what is damaged or set up so that it may get lost."""
-    opened = _opened(store, store_key)
-    found = upkeep.check(opened, _progress("looked at"))
+    """Read every artifact and line, and list what is damaged or may get lost."""
+    with _opened(store, store_key) as opened:
+        found = upkeep.check(opened, _progress("read"))
     for line in found:
         say(f"{line}\n")
-    _close(opened)
     if not found:
         mention("Everything can be read, and the server keeps what it acknowledges.\n")
     return 1 if found else 0
 
 
-@command.command("migrate", short_help="Bring the schema to this version.")
+@command.command("migrate", short_help="Update the schema to this version.")
 @click.argument("store")
 def migrate(store: str) -> int:
-    """Take the steps that the store's schema lacks: all of them, or none."""
-    opened = _opened(store, None)
-    steps = opened.migrate() if isinstance(opened, Migrates) else 0
-    _close(opened)
+    """Update the schema of the store to this version, in one transaction."""
+    with _opened(store) as opened:
+        steps = opened.migrate() if isinstance(opened, Migrates) else 0
     mention(f"The schema is that of this version; {steps} steps were taken.\n")
     return 0
 
@@ -65,105 +67,86 @@ def migrate(store: str) -> int:
 @command.command("compact", short_help="Make it smaller.")
 @click.argument("store")
 def compact(store: str) -> int:
-    """Merge the index of the logs, and give back the room of what was deleted."""
-    opened = _opened(store, None)
-    if not isinstance(opened, Compacts):
-        raise ConfigError(
-            "this store has nothing to compact", place=store.partition("?")[0], advice="leave it"
-        )
-    opened.compact()
-    _close(opened)
+    """Merge the search index, and free the space of what was deleted."""
+    with _opened(store) as opened:
+        if not isinstance(opened, Compacts):
+            problem = "this store has nothing to compact"
+            raise ConfigError(problem, place=store.partition("?")[0], advice="leave it")
+        opened.compact()
     return 0
 
 
-@command.command("copy", short_help="Copy all to another store.")
+@command.command("copy", short_help="Copy everything to another store.")
 @click.argument("source")
 @click.argument("target")
 @having(
     click.option("--source-key", metavar="FILE", help="The key of an encrypted SOURCE."),
-    click.option("--target-key", metavar="FILE", help="The key that TARGET has or gets."),
+    click.option("--target-key", metavar="FILE", help="The key of an encrypted TARGET."),
 )
 def copy(source: str, target: str, source_key: str | None, target_key: str | None) -> int:
-    """Copy all keys, artifacts and logs. What TARGET has already is not written again."""
-    stores = _opened(source, source_key), _opened(target, target_key)
-    moved = upkeep.copy(*stores, _progress("copied"))
-    for each in stores:
-        _close(each)
-    _tell(moved)
+    """Copy all keys, artifacts and logs; those that TARGET already has are skipped."""
+    with _opened(source, source_key) as one, _opened(target, target_key) as other:
+        _tell(upkeep.copy(one, other, _progress("copied")))
     return 0
 
 
-@command.command("export", short_help="Write all to a file.")
+@command.command("export", short_help="Write everything to a file.")
 @click.argument("store")
 @click.argument("file", default=STDOUT)
-@_KEY
+@STORE_KEY
 def export(store: str, file: str, store_key: str | None) -> int:
-    """Write all that the store holds to FILE, as lines of JSON (- is standard output)."""
-    opened = _opened(store, store_key)
-    lines = (f"{line}\n" for line in upkeep.exported(opened, _progress("written")))
-    if file == STDOUT:
-        for line in lines:
-            say(line)
-    else:
-        _write(Path(file), lines)
-    _close(opened)
+    """Write everything in the store to FILE as JSON lines (- is standard output)."""
+    with _opened(store, store_key) as opened:
+        lines = (f"{line}\n" for line in upkeep.exported(opened, _progress("written")))
+        if file == STDOUT:
+            for line in lines:
+                say(line)
+        else:
+            _write(Path(file), lines)
     return 0
 
 
-@command.command("import", short_help="Read all from a file.")
+@command.command("import", short_help="Read everything from a file.")
 @click.argument("store")
 @click.argument("file")
-@_KEY
+@STORE_KEY
 def import_(store: str, file: str, store_key: str | None) -> int:
-    """Put all that FILE holds into the store. What it has already is not written again."""
-    opened = _opened(store, store_key)
-    try:
-        with Path(file).open(encoding="utf-8") as lines:
-            moved = upkeep.imported(lines, opened, _progress("read"))
-    except (OSError, UnicodeDecodeError) as fault:
-        problem = fault.strerror if isinstance(fault, OSError) else "it is not text"
-        raise InputError(f"it cannot be read ({problem})", place=file) from fault
-    _close(opened)
-    _tell(moved)
+    """Put everything in FILE into the store; what the store already has is skipped."""
+    with _opened(store, store_key) as opened:
+        try:
+            with Path(file).open(encoding="utf-8") as lines:
+                _tell(upkeep.imported(lines, opened, _progress("read")))
+        except (OSError, UnicodeDecodeError) as fault:
+            problem = fault.strerror if isinstance(fault, OSError) else "it is not text"
+            raise InputError(f"it cannot be read ({problem})", place=file) from fault
     return 0
 
 
-@command.command("erase", short_help="Remove a thread or a tenant.")
+@command.command("erase", short_help="Erase a thread or a tenant.")
 @click.argument("store")
-@click.option("--thread", metavar="NAME", help="All that is kept of this conversation.")
-@click.option("--tenant", metavar="NAME", help="All that is kept of this tenant.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@_KEY
+@click.option("--thread", metavar="NAME", help="Everything of this thread.")
+@click.option("--tenant", metavar="NAME", help="Everything of this tenant.")
+@YES
+@STORE_KEY
 def erase(
     store: str, thread: str | None, tenant: str | None, store_key: str | None, *, yes: bool
 ) -> int:
-    """Remove all that is kept of one conversation, or of one tenant. It cannot be taken back."""
+    """Erase everything of one thread or one tenant. This cannot be undone."""
     if (thread is None) == (tenant is None):
-        raise ConfigError(
-            "it is not said what is to be erased", place="erase", advice="give --thread or --tenant"
-        )
+        problem, advice = "it is not said what to erase", "give --thread or --tenant"
+        raise ConfigError(problem, place="erase", advice=advice)
     if not yes:
         what = f"thread {thread!r}" if tenant is None else f"tenant {tenant!r}"
-        click.confirm(f"Erase {what} for good?", abort=True, err=True)
-    opened = _opened(store, store_key)
-    if tenant is None:
-        gone = upkeep.erase_thread(opened, cast("str", thread))
-    else:
-        gone = upkeep.erase_tenant(opened, tenant)
-    _close(opened)
-    mention(f"{gone.keys:,} keys and {gone.logs:,} logs are gone.\n")
+        click.confirm(f"Erase {what}?", abort=True, err=True)
+    with _opened(store, store_key) as opened:
+        if tenant is None:
+            gone = upkeep.erase_thread(opened, cast("str", thread))
+        else:
+            gone = upkeep.erase_tenant(opened, tenant)
+    mention(f"{gone.keys:,} keys and {gone.logs:,} logs are erased.\n")
     if gone.leftovers:
-        mention(f"What may stay is out of reach: {gone.leftovers}.\n")
+        mention(f"Out of reach, and possibly still there: {gone.leftovers}.\n")
     return 0
-
-
-def _opened(url: str, key: str | None) -> KeyValueStore:
-    return open_store(cast("str | KeyValueStore", kept_in(url, key)))
-
-
-def _close(store: KeyValueStore) -> None:
-    if isinstance(store, Closes):
-        store.close()
 
 
 def _tell(moved: upkeep.Moved) -> None:
@@ -176,11 +159,8 @@ def _tell(moved: upkeep.Moved) -> None:
 def _write(file: Path, lines: object) -> None:
     problem, advice = obstacle(file)
     if problem or file.exists():
-        raise InputError(
-            problem or "it is there already",
-            place=str(file),
-            advice=advice or "name another file",
-        )
+        problem, advice = problem or "it exists already", advice or "name another file"
+        raise InputError(problem, place=str(file), advice=advice)
     part = file.with_name(f"{file.name}.part")
     with part.open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(cast("list[str]", lines))
@@ -188,16 +168,4 @@ def _write(file: Path, lines: object) -> None:
 
 
 def _progress(done: str) -> Callable[[int], None] | None:
-    """Tells how much is done, on a terminal, now and then."""
-    if not sys.stderr.isatty():
-        return None
-    told = 0.0
-
-    def progress(count: int) -> None:
-        nonlocal told
-        now = monotonic()
-        if now - told > _PAUSE:
-            told = now
-            tell(f"{count:,} entries are {done}")
-
-    return progress
+    return progress(lambda count: f"{count:,} entries {done}")

@@ -1,4 +1,4 @@
-"""Standard streams of a program that was started without them, or whose other end fails."""
+"""Standard streams that are closed or whose reader has gone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STDERR = 2  # its number, and the last of the three
 
 
 class Closed(io.TextIOBase):
-    """Stands where a standard stream was closed: nothing comes out of it, and nothing goes in."""
+    """Replaces a closed standard stream; reading and writing raise OSError."""
 
     encoding = "utf-8"
 
@@ -34,9 +34,9 @@ class Closed(io.TextIOBase):
 
 
 def stand_in() -> None:
-    """Put something in the place of closed streams, and keep their numbers from files that are opened later.
+    """Replace closed streams, and reserve their numbers, so that no file gets them later.
 
-    What is told on a closed standard error is told to nobody.
+    Output to a closed standard error is lost.
     """
     while (number := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
         pass
@@ -49,6 +49,6 @@ def stand_in() -> None:
 
 
 def let_go(stream: TextIO) -> None:
-    """Lose what is left in the buffer: it would be written, and fail again, when Python ends."""
+    """Discard the buffer, which Python would try to write again when it ends."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,6 +1,6 @@
-"""What is said: results on standard output, everything else on standard error.
+"""Output: results on standard output, everything else on standard error.
 
-Colour and motion on a terminal.
+On a terminal, reports have colours and long work shows its progress.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from shutil import get_terminal_size
+from time import monotonic
 from typing import TextIO, cast
 
+from holdfast.cli.files import STDOUT, text_bytes
 from holdfast.cli.streams import let_go
+from holdfast.files import write_all
 from holdfast.kernel.registry import Registry
 from holdfast.text.visible import visible
 
@@ -25,14 +28,15 @@ SCREENS = Registry(
         "waiting": "holdfast.cli.screen:waiting",
     },
 )
-"""What rich draws: it takes 60 ms to load, and most runs draw nothing."""
+"""Drawn by rich, which takes 60 ms to import and is needed by few runs."""
 
-_PAPER = 110  # cells of a report that no terminal shows
-_LONG_WORK = 2_000_000  # characters of input: some seconds of counting
+_PAPER = 110  # cells of a report that is not shown on a terminal
+_LONG_WORK = 2_000_000  # characters of input, which take some seconds
+_PAUSE = 0.5  # seconds between two lines of progress
 
 
 def say(content: str | bytes) -> None:
-    """Write to standard output. Raises OSError where that is closed or full, or nobody reads it any more."""
+    """Write to standard output. Raises OSError if that is closed or full."""
     if isinstance(content, bytes):
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
@@ -46,13 +50,20 @@ def say_json(value: object) -> None:
     say(json.dumps(value, indent=2) + "\n")
 
 
-def pour(text: str) -> None:
-    """Write a text of strangers to standard output.
+def deliver(content: str | bytes, output: str | None) -> bool:
+    """Write to the file ``output``, or to standard output for None and ``-``.
 
-    As it is, but to a terminal nothing that acts on it.
-
-    There the prompt that follows stands on a line of its own.
+    Returns whether it was a file. Raises InputError for a file that cannot be written.
     """
+    if output is None or output == STDOUT:
+        say(content)
+        return False
+    write_all({output: text_bytes(content) if isinstance(content, str) else content})
+    return True
+
+
+def pour(text: str) -> None:
+    """Write foreign text to standard output, on a terminal without its control characters."""
     if sys.stdout.isatty():
         say(visible(text) if text.endswith("\n") or not text else f"{visible(text)}\n")
     else:
@@ -60,7 +71,7 @@ def pour(text: str) -> None:
 
 
 def tell(line: str) -> None:
-    """Write one line to standard error."""
+    """Write one line to standard error, whatever the text holds."""
     text = visible(line).replace("\n", "\\n")
     _hint(f"{text}\n")
 
@@ -71,7 +82,7 @@ def show(text: str) -> None:
 
 
 def width() -> int:
-    """How wide a report may be: as the terminal, or as paper."""
+    """The width of a report in cells: that of the terminal, or of paper."""
     return get_terminal_size().columns if sys.stdout.isatty() else _PAPER
 
 
@@ -81,7 +92,7 @@ def mention(text: str) -> None:
 
 
 def _hint(text: str) -> None:
-    """Write to standard error if somebody is there: how the run ends does not hang on it."""
+    """Write to standard error; an error there does not change how the run ends."""
     try:
         sys.stderr.write(_encodable(text, sys.stderr))
         sys.stderr.flush()
@@ -97,14 +108,30 @@ def _drawn(text: str, stream: TextIO) -> str:
 
 
 def waiting(size: int) -> AbstractContextManager[object]:
-    """A sign of life on standard error while a large input is worked on, if that is a terminal."""
+    """A spinner on standard error during work on a large input, if that is a terminal."""
     if size < _LONG_WORK or not sys.stderr.isatty():
         return nullcontext()
     wait = cast("Callable[[str], AbstractContextManager[object]]", SCREENS.load("waiting"))
     return wait(f"working on {size / 1_000_000:,.1f} million characters")
 
 
+def progress(line: Callable[[int], str]) -> Callable[[int], None] | None:
+    """A function that tells ``line(done)`` twice a second at most; None if there is no terminal."""
+    if not sys.stderr.isatty():
+        return None
+    last = 0.0
+
+    def report(done: int) -> None:
+        nonlocal last
+        now = monotonic()
+        if now - last > _PAUSE:
+            last = now
+            tell(line(done))
+
+    return report
+
+
 def _encodable(text: str, stream: TextIO) -> str:
-    """The text with a question mark for each character that the stream cannot write."""
+    """The text with a question mark for each character that the stream cannot encode."""
     encoding = stream.encoding or "utf-8"
     return text.encode(encoding, "replace").decode(encoding, "replace")

@@ -1,4 +1,4 @@
-"""``holdfast validate``: what the provider would refuse, and the least that mends it."""
+"""``holdfast validate``: list what a provider would refuse, and repair it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from holdfast.cli.files import (
     text_bytes,
     within,
 )
-from holdfast.cli.options import known
+from holdfast.cli.options import JSON, OUTPUT, RESULT, having, known
 from holdfast.cli.terminal import mention, say, say_json, show
 from holdfast.files import write_all
 from holdfast.formats import FORMATS, detect
@@ -39,18 +39,10 @@ from holdfast.validity import repair, validate
     "--provider",
     callback=known(FORMATS.load),
     metavar="P",
-    help=f"Whose rules hold ({', '.join(FORMATS.table)}).  [default: detected]",
+    help=f"Whose rules apply ({', '.join(FORMATS.table)}).  [default: detected]",
 )
-@click.option(
-    "--repair", "mend", is_flag=True, help="Mend what is broken with as little change as can be."
-)
-@click.option(
-    "-o", "--output", metavar="FILE|-", help="Where the mended messages go; needs --repair."
-)
-@click.option(
-    "--result", "kept", metavar="FILE", help="Keep what --repair took out, for `holdfast restore`."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the violations as JSON.")
+@click.option("--repair", "mend", is_flag=True, help="Repair it with as few changes as possible.")
+@having(OUTPUT, RESULT, JSON)
 def command(
     file: str,
     provider: ProviderName | None,
@@ -62,9 +54,8 @@ def command(
 ) -> int:
     r"""Say what the provider would refuse in the conversation in FILE (- is standard input).
 
-    The exit code is 0 if nothing is, 1 if something is (with --repair: if something could not be
-    mended). With --repair the messages go to the file of -o, else to standard output unless that is
-    a terminal.
+    The exit code is 1 if there is something (with --repair: if something is left). With --repair
+    the messages go to the file of -o, else to standard output unless that is a terminal.
 
     \b
     holdfast validate chat.json --provider anthropic
@@ -102,7 +93,7 @@ def _write(
     *,
     to_pipe: bool,
 ) -> None:
-    """Put the mended messages, and what was taken out of them, where they are wanted."""
+    """Write the repaired messages and the result."""
     messages = like(document, result.messages)
     files = {output: messages} if output is not None and output != STDOUT else {}
     if kept is not None:
@@ -113,11 +104,11 @@ def _write(
 
 
 def _verdict(provider: str, document: Document, left: Sequence[Violation]) -> Iterator[str]:
-    """A line for each violation with the place of its message, and one that counts them."""
+    """A line for each violation, and one with their number."""
     for violation in left:
         place = "" if violation.index < 0 else f"messages[{violation.index}]: "
         yield f"{document.name}: {place}{violation.problem} ({violation.rule})"
     if left:
-        yield f"{provider} would refuse this conversation: {amount(len(left), 'violation')}."
+        yield f"The conversation is not valid for {provider}: {amount(len(left), 'violation')}."
     else:
-        yield f"{provider} would take this conversation."
+        yield f"The conversation is valid for {provider}."
