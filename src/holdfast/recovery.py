@@ -24,7 +24,7 @@ from holdfast.names import ToolProvider
 from holdfast.renamed import renamed_argument
 from holdfast.stores.answers import Opened, answered, opened
 from holdfast.stores.artifacts import AsyncArtifactStore
-from holdfast.stores.excerpts import Excerpt
+from holdfast.stores.excerpts import TextExcerpt
 from holdfast.stores.protocols import ListsKeys
 from holdfast.stores.secret import secret_of
 from holdfast.text.keyed import of_thread
@@ -87,7 +87,7 @@ class Place(NamedTuple):
     thread: str = ""
     secret: str = ""
 
-    async def read(self, store: KeyValueStore, key: str, **parts: Any) -> Excerpt:
+    async def read(self, store: KeyValueStore, key: str, **parts: Any) -> TextExcerpt:
         """Read an original, or a part of it."""
         secret = of_thread(self.secret or await secret_of(store, makes=False), self.thread)
         return await AsyncArtifactStore(store, secret).read(key, **parts)
@@ -95,7 +95,7 @@ class Place(NamedTuple):
 
 def excerpt_of(
     key: object, place: Place, *, lines: object = None, pattern: object = None, field: object = None
-) -> Excerpt:
+) -> TextExcerpt:
     """Like ``recall``, with line numbers and unchecked arguments."""
     named = _text("key", key) or _refused("key", key, "give what stands after 'original:'")
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
@@ -106,7 +106,7 @@ def excerpt_of(
     )
     if isinstance(found, HoldfastError):
         raise found
-    return cast("Excerpt", found)
+    return cast("TextExcerpt", found)
 
 
 @dataclass(frozen=True, slots=True)

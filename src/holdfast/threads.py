@@ -132,7 +132,7 @@ def _words(store: KeyValueStore) -> Iterator[tuple[str, int, str]]:
     meter = meter_for("", "chars4_plus1")  # nothing is counted: any will do
     for name in ThreadStore(store).threads():
         thread = Thread(name, store, time, meter)
-        for position, original in thread.numbered():
+        for position, original in thread.originals():
             yield MESSAGES + name, position, _found(thread, original)
         for event in thread.events():
             if event.kind == "edit":

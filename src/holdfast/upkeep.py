@@ -15,7 +15,7 @@ from typing import Any, cast
 from holdfast.formats import named
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.session.log import MESSAGES, event_of, kept_of, line_of
+from holdfast.session.log import EVENTS, MESSAGES, STATE, event_of, kept_of, words_of
 from holdfast.session.state import State
 from holdfast.stores.artifacts import (
     CONTENT,
@@ -41,14 +41,13 @@ from holdfast.stores.wrappers import PrefixStore, is_content
 from holdfast.threads import Reindexes, erase
 
 _LINES = 500  # lines of a log that are read or written at once
-_EVENTS, _STATE = "events:", "session:"
-_THREAD_LOG = re.compile(rf"((?:[^:]*:)*?)({MESSAGES}|{_EVENTS})(.*)", re.DOTALL)
+_THREAD_LOG = re.compile(rf"((?:[^:]*:)*?)({MESSAGES}|{EVENTS})(.*)", re.DOTALL)
 
 Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KeyBytes:
     """A key and its value as bytes."""
 
     key: str
@@ -88,7 +87,7 @@ def exported(store: KeyValueStore, progress: Progress | None = None) -> Iterator
     """Everything in the store as lines of JSON, which ``imported`` reads."""
     done = 0
     for part in _parts(store, lambda _: 0):
-        if isinstance(part, Entry):
+        if isinstance(part, KeyBytes):
             value = b64encode(part.value).decode()
             yield json.dumps({"key": _written(part.key), "value": value})
             done += 1
@@ -222,14 +221,14 @@ def _left(store: KeyValueStore) -> str:
 
 
 def _put(
-    parts: Iterable[Entry | Lines],
+    parts: Iterable[KeyBytes | Lines],
     target: KeyValueStore,
     words: _Words,
     progress: Progress | None,
 ) -> Moved:
     keys = lines = new_keys = new_lines = 0
     for part in parts:
-        if isinstance(part, Entry):
+        if isinstance(part, KeyBytes):
             keys += 1
             new_keys += _put_entry(part, target)
         else:
@@ -240,7 +239,7 @@ def _put(
     return Moved(keys, lines, new_keys, new_lines)
 
 
-def _put_entry(entry: Entry, target: KeyValueStore) -> bool:
+def _put_entry(entry: KeyBytes, target: KeyValueStore) -> bool:
     held = _bytes_of(target, entry.key)
     if held == entry.value:
         return False
@@ -276,11 +275,11 @@ def _put_lines(some: Lines, target: KeyValueStore, words: _Words) -> int:
     return len(fresh)
 
 
-def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[Entry | Lines]:
+def _parts(store: KeyValueStore, length: Callable[[str], int]) -> Iterator[KeyBytes | Lines]:
     for key in cast("Iterable[str]", _able(store, ListsKeys).keys()):
         value = _bytes_of(store, key)
         if value is not None:
-            yield Entry(key, value)
+            yield KeyBytes(key, value)
     for name in _logs_of(store):
         log = cast("Any", cast("KeepsLogs", store).log(name))
         end = log.length()
@@ -298,7 +297,7 @@ def _lengths(target: KeyValueStore) -> Callable[[str], int]:
     return length
 
 
-def _read(lines: Iterable[str]) -> Iterator[Entry | Lines]:
+def _read(lines: Iterable[str]) -> Iterator[KeyBytes | Lines]:
     waiting: Lines | None = None
     for number, text in enumerate(lines, 1):
         try:
@@ -313,7 +312,7 @@ def _read(lines: Iterable[str]) -> Iterator[Entry | Lines]:
         if waiting is not None:
             yield waiting
             waiting = None
-        if isinstance(part, Entry):
+        if isinstance(part, KeyBytes):
             yield part
         else:
             waiting = part
@@ -321,10 +320,10 @@ def _read(lines: Iterable[str]) -> Iterator[Entry | Lines]:
         yield waiting
 
 
-def _part_of(line: object) -> Entry | Lines:
+def _part_of(line: object) -> KeyBytes | Lines:
     match cast("Mapping[str, object]", line) if isinstance(line, dict) else None:
         case {"key": key, "value": str(value)}:
-            return Entry(_text(key), b64decode(value, validate=True))
+            return KeyBytes(_text(key), b64decode(value, validate=True))
         case {"log": log, "at": int(at), "id": name, "time": int(time) | float(time), "body": body}:
             return Lines(_text(log), at, [Line(_text(body), _text(name), float(time))])
         case _:
@@ -352,14 +351,14 @@ class _Words:
         space, kind, thread = found.groups()
         try:
             original = json.loads(line.body)
-            if kind == _EVENTS:
+            if kind == EVENTS:
                 event = event_of(0, line)
                 if event.kind != "edit":
                     return line
                 original = event.facts["message"]
-            wire = named(self._format(f"{space}{_STATE}{thread}"))
+            wire = named(self._format(f"{space}{STATE}{thread}"))
             message = wire.read([original]).messages[0]
-            words = line_of(kept_of(0, line.time, original, message, 0), "").words
+            words = words_of(kept_of(0, line.time, original, message, 0))
         except (ValueError, LookupError, TypeError, RecursionError, InputError):
             return line
         return replace(line, words=words)

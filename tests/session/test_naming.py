@@ -149,7 +149,7 @@ def test_notes_on_a_task_count_the_turns_of_the_user_alone():
 def test_a_backlog_is_not_parted_between_a_call_and_what_it_gave():
     with Session("t", budget=900, format="anthropic") as session:
         session.append(*(message for n in range(40) for message in call(f"call-{n}")), *PADDING)
-        portions = [session._tending._turns.finished(0, most)[0] for most in range(1, 200, 7)]
+        portions = [session._tiers._turns.finished(0, most)[0] for most in range(1, 200, 7)]
     assert all(
         segment.content.rstrip().endswith(OUTPUT) for portion in portions for segment in portion
     )

@@ -9,7 +9,7 @@ from holdfast.memory.tiers import TIERS, TierSizes
 from holdfast.meter import meter_for
 from holdfast.session.arguments import SessionOptions
 from holdfast.session.log import Thread
-from holdfast.session.tiers import Likeness, Tending
+from holdfast.session.tiers import Likeness, ThreadTiers
 from holdfast.stores.in_process import InProcessStore
 from tests.session.talks import chatter, talk
 
@@ -18,7 +18,7 @@ SIZES = TierSizes(hot=400, warm=300, cold=200)
 
 def opened(store, name="t"):
     thread = Thread(name, store, lambda: 1_000.0, meter_for(counter="o200k_base"))
-    return thread, Tending(thread, SIZES, RuleCondenser(), Likeness(SessionOptions().lineup))
+    return thread, ThreadTiers(thread, SIZES, RuleCondenser(), Likeness(SessionOptions().lineup))
 
 
 def said(thread, messages):

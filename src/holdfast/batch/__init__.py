@@ -1,9 +1,9 @@
 """Many conversations, from files to a file: on the processes of one machine, or on a cluster.
 
-The inputs are cut into chunks, always the same ones. An engine fits chunk after chunk; what comes
-back is kept in the folder of the work, a file a chunk, whole or not at all. When all are there they
-become the output. So work that was ended anywhere goes on where it was, each conversation is in the
-output exactly once, and the output is complete or not there.
+The inputs are cut into chunks, always the same ones. An engine fits the chunks; the result of each
+is written to a file of its own in a work folder, whole or not at all. When all are there, they
+become the output. So an interrupted run can go on where it was, each conversation is in the output
+exactly once, and the output is complete or not there.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -32,17 +33,16 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CHUNK = 50
-"""Conversations that are fitted at once, and kept or lost together: some seconds of work."""
+"""Conversations of one chunk, which is kept or lost as a whole: some seconds of work."""
 
 
 class Engine(Protocol):
-    """Who does work on pieces, at once and elsewhere."""
+    """Does work on many pieces at once: in other processes, or on other machines."""
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Each piece with its result, in whatever order.
+        """Each piece with its result, in any order; None if its process died again and again.
 
-        None if whoever worked on it ended again and again. Pieces are taken as there is room for
-        them, and work that is lost is done again.
+        Pieces are taken as there is room for them, and lost work is done again.
         """
         ...
 
@@ -80,16 +80,8 @@ def open_engine(spec: str | Engine | None) -> Engine:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What is to be done with each conversation."""
-
-    budget: int | Budget
-    options: Options
-
-
-@dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some of the inputs, in order; ``number`` counts chunks from 0."""
+    """Some of the inputs, in order; chunks are numbered from 0."""
 
     number: int
     records: Sequence[Record]
@@ -106,10 +98,10 @@ class Bad:
 
 @dataclass(slots=True)
 class Summary:
-    """What became of all inputs. Tokens as ``compress`` counts them, ``cost`` in US dollars.
+    """Figures of a run. Tokens are those of ``compress``, ``cost`` is in US dollars.
 
-    ``fitted``: with an output. ``untouched``: of these, as they came. ``unmet``: of these, above the
-    budget. ``seconds``: of work, on all processors together; of the whole run, ``elapsed``.
+    ``fitted``: inputs with an output. ``untouched``: of these, unchanged ones. ``unmet``: of these,
+    above the budget. ``seconds``: processor time; ``elapsed``: seconds of the whole run.
     """
 
     inputs: int = 0
@@ -127,21 +119,21 @@ class Summary:
     elapsed: float = 0.0
 
     def add(self, other: Summary) -> None:
-        """Count the other one's in."""
+        """Add the figures of another."""
         for each in fields(self):
             setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
 
 @dataclass(slots=True)
 class Done:
-    """A chunk's outputs, one for each input, empty for a bad one; what was counted."""
+    """A chunk's outputs, one for each input and empty for a bad one, and its figures."""
 
     outputs: list[str]
     bad: list[Bad] = field(default_factory=list[Bad])
     summary: Summary = field(default_factory=Summary)
 
 
-def fitted(task: Task, chunk: Chunk) -> Done:
+def fitted(budget: int | Budget, options: Options, chunk: Chunk) -> Done:
     """Fit each conversation of the chunk."""
     done = Done([])
     begun = process_time()
@@ -149,7 +141,7 @@ def fitted(task: Task, chunk: Chunk) -> Done:
         done.summary.inputs += 1
         try:
             value, put_back = record.conversation()
-            result = compress(value, task.budget, **task.options)
+            result = compress(value, budget, **options)
         except ConfigError:
             raise  # of all alike
         except HoldfastError as fault:
@@ -181,16 +173,6 @@ def _count(summary: Summary, result: CompressionResult) -> None:
     summary.cost += result.model_usage.cost or 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Fits:
-    """The work as an engine takes it: with what it is to be done travels along."""
-
-    task: Task
-
-    def __call__(self, chunk: Chunk) -> Done:
-        return fitted(self.task, chunk)
-
-
 Progress = Callable[[int], object]
 
 
@@ -210,26 +192,29 @@ def batch(
     A source is a file of JSON lines (a list of messages or a request body each) or of Parquet (a
     column ``messages``), a pattern such as ``logs/*.jsonl``, or either under ``s3://bucket/``. The
     target's name says its form. What cannot be read or fitted goes to ``TARGET.bad.jsonl`` with its
-    place and the reason. ``work`` is the folder where what is done stands until all is, by default
-    beside the target: the same call goes on from there. ``progress`` is told how many are done.
-    The options are those of ``compress``.
+    place and the reason. ``work`` is the folder that holds finished chunks until all are, by
+    default beside the target: the same call goes on from there. ``progress`` is called with the
+    number of inputs that are done. The options are those of ``compress``.
 
     Raises InputError if there is nothing to read, the target exists, or the folder of the work
     belongs to other inputs or options.
     """
     begun = perf_counter()
-    task = Task(budget, cast("Options", options))
+    given = cast("Options", options)
     compress([], budget, **options)  # what is wrong with the options is told before any work
     sources = Source.all_of([source] if isinstance(source, str) else source)
     out = Target.of(target)
     folder = Path(work) if work is not None else out.work
-    kept = _Work(folder, [each.identity for each in sources], task, chunk)
+    # work that was begun by an earlier version is known again by this text
+    task = sha256(f"Task(budget={budget!r}, options={given!r})".encode()).hexdigest()
+    inputs = [each.identity for each in sources]
+    kept = _WorkFolder(folder, json.dumps({"inputs": inputs, "task": task, "chunk": chunk}))
     summary = Summary(resumed=kept.resumed)
     if progress is not None:
         progress(kept.resumed)
     done = kept.resumed
     pieces = (piece for piece in _chunks(sources, chunk) if not kept.has(piece.number))
-    for piece, result in open_engine(engine).map(_Fits(task), pieces):
+    for piece, result in open_engine(engine).map(partial(fitted, budget, given), pieces):
         kept.keep(piece, result or _ended(piece))
         done += len(piece.records)
         if progress is not None:
@@ -258,20 +243,17 @@ def _chunks(sources: Iterable[Source], size: int) -> Iterator[Chunk]:
         number += 1
 
 
-class _Work:
-    """The folder of the work: a file a chunk, its first line what was counted and what was bad."""
+class _WorkFolder:
+    """The work folder: a file for each chunk, whose first line has the figures and the bad inputs."""
 
-    def __init__(self, folder: Path, inputs: object, task: Task, chunk: int) -> None:
+    def __init__(self, folder: Path, run: str) -> None:
         self._folder = folder
-        self._run = json.dumps(
-            {"inputs": inputs, "task": sha256(repr(task).encode()).hexdigest(), "chunk": chunk}
-        )
         told = folder / "run.json"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not told.exists():
-                _write(told, [self._run])
-            if told.read_text().rstrip("\n") != self._run:
+                _write(told, [run])
+            if told.read_text().rstrip("\n") != run:
                 raise InputError(
                     "it holds the work of other inputs or options",
                     place=str(folder),
@@ -291,13 +273,13 @@ class _Work:
         return number in self._done
 
     def keep(self, piece: Chunk, done: Done) -> None:
-        """Keep what became of the chunk."""
+        """Write the file of the chunk."""
         head = {"summary": asdict(done.summary), "bad": [asdict(each) for each in done.bad]}
         _write(self._file(piece.number), [json.dumps(head), *done.outputs])
         self._done.add(piece.number)
 
     def headers(self) -> Iterator[Summary]:
-        """What was counted, chunk by chunk."""
+        """The figures of each chunk."""
         for head in self._heads():
             yield Summary(**head["summary"])
 
@@ -314,7 +296,7 @@ class _Work:
                 yield from (line.rstrip("\n") for line in lines)
 
     def remove(self) -> None:
-        """The output is there: what it was made of may go."""
+        """Remove the folder, once the output is there."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _heads(self) -> Iterator[Mapping[str, Any]]:
@@ -336,12 +318,10 @@ def _write(file: Path, lines: Iterable[str]) -> None:
     part.replace(file)
 
 
-@dataclass(frozen=True, slots=True)
-class _FitsSome:
-    task: Task
-
-    def __call__(self, piece: tuple[int, Sequence[Any]]) -> list[CompressionResult]:
-        return compress_many(piece[1], self.task.budget, **self.task.options)
+def _fitted_some(
+    budget: int | Budget, options: Options, piece: tuple[int, Sequence[Any]]
+) -> list[CompressionResult]:
+    return compress_many(piece[1], budget, **options)
 
 
 def compressed(
@@ -351,7 +331,8 @@ def compressed(
     given = list(conversations)
     pieces = [(at, given[at : at + CHUNK]) for at in range(0, len(given), CHUNK)]
     results: list[CompressionResult | None] = [None] * len(given)
-    for (at, some), found in open_engine(engine).map(_FitsSome(Task(budget, options)), pieces):
+    work = partial(_fitted_some, budget, options)
+    for (at, some), found in open_engine(engine).map(work, pieces):
         if found is None:
             raise HoldfastError(
                 f"the process that worked on conversations {at} to {at + len(some) - 1} ended "

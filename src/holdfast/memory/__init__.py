@@ -1,18 +1,16 @@
-"""What left the window, and what should come back, as pure functions and values.
+"""Memory: what left the window, and what of it should come back. Pure functions and values.
 
-The way of a message: ``remembered`` reads who says it and when; ``Index.add`` takes it in at the
-cost of the message alone; ``Index.search`` finds what a question needs, as hits; ``pack`` chooses
-of each hit the smallest text that answers, within a budget of tokens, in the order of the log;
-``written`` makes of those excerpts the text that stands in the conversation.
+``remembered`` reads from a message who says it and when. ``Index.add`` takes it in, and
+``Index.search`` finds messages for a question. ``pack`` chooses the smallest text of each that
+answers, within a budget of tokens, and ``written`` makes one text of them for the conversation.
 ``vectors.WordVectors`` adds meaning to words; it alone needs numpy.
 
-Where messages live in a store, ``Retrieval`` searches it: the store's full-text index is its
-``LexicalSource``, its log its ``MessageSource``, its vectors the ``VectorSource``. Nothing is read
-that is not needed.
+Where messages live in a store, ``Retrieval`` searches it through three protocols: its full-text
+index is the ``LexicalSource``, its log the ``MessageSource``, its vectors the ``VectorSource``.
 
-What leaves the window is cut into segments, weighed by ``relevance`` and moved from tier to tier by
-``tiers``; a ``Condenser`` of ``forms`` makes the warm and the cold form of it, and ``facts`` are
-lifted from it.
+What leaves the window is also cut into segments, which ``relevance`` scores and ``tiers`` moves
+from tier to tier; a ``Condenser`` of ``forms`` makes their warm and cold forms, and ``facts`` are
+lifted from them.
 """
 
 from __future__ import annotations

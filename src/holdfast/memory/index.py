@@ -1,4 +1,4 @@
-"""Which messages answer a question: five factors, each from 0 to 1, weighed and added up."""
+"""Finds the messages that answer a question: five factors from 0 to 1, weighted and added."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from holdfast.text.words import stem, terms
 from .messages import (
     GrowingVectors,
     LexicalSource,
-    MessageList,
+    MessageIndex,
     MessageSource,
     Remembered,
     VectorSource,
-    WordIndex,
 )
 from .question import Asked, holders, shares
 from .times import DAY, Period, period
@@ -26,25 +25,25 @@ from .times import DAY, Period, period
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each factor counts against the others.
+    """How much each factor counts, relative to the others.
 
-    Found on dialogues, each by those of the others.
+    Fitted on dialogues: the weights for one dialogue were those that were best on the others.
     """
 
     exact: float = 8.0
-    """What the question names exactly, such as pool_size or srv-31: as much as most others."""
+    """Whether the message holds what the question names exactly, such as pool_size or srv-31."""
 
     words: float = 4.0
-    """The words of the question in the message and around it."""
+    """The words of the question in the message and in those around it."""
 
     meaning: float = 4.0
-    """How near the message and those around it come to the question in what they mean."""
+    """How similar the message and those around it are to the question in meaning."""
 
     speaker: float = 3.0
-    """Whether it is by one whom the question names."""
+    """Whether the message is by somebody whom the question names."""
 
     time: float = 4.0
-    """Whether it was said when the question says."""
+    """Whether the message was said at the time that the question means."""
 
 
 WORDS_ALONE = Weights(words=6.0, meaning=0.0)
@@ -55,22 +54,22 @@ REACH = {
     for side, first in ((1, 0.7), (-1, 0.4))
     for step in range(1, 5)
 }
-"""What reaches the message so many places later, for an answer often shares no word with what it
-answers.
+"""The share of a message's score that reaches the message so many places later (or earlier: below 0).
 
-More than earlier, for it follows its question. Found on dialogues: of .6 to .9 a step, over 3 to 8.
+An answer often shares no word with the question before it. Fitted on dialogues, among .6 to .9 for
+a step and 3 to 8 steps.
 """
 
 _FACTORS = tuple(factor.name for factor in fields(Weights))
-_SLEPT = 60 * DAY  # without a word: what was said before is an old talk, with a time of its own
-_TELLING = 10  # of the best hits are read for how much of the question they hold
-_CANDIDATES = 400  # messages that are looked at for their words, their meaning and their time, each
-_ALIKE = 0.3  # cosine below which nothing comes near in meaning: most pairs of messages have that
+_SLEPT = 60 * DAY  # without a message: what was said before is an old talk, with its own "now"
+_TELLING = 10  # best hits that are read for how much of the question they hold
+_CANDIDATES = 400  # messages that are looked at for each of words, meaning and time
+_ALIKE = 0.3  # cosine that most pairs of messages have: below it none is similar in meaning
 _SOON = 20  # messages that are the first, or the latest, of all
-_LONG = 2_000  # characters of a message that tells more than one of many alike
+_LONG = 2_000  # characters from which on a message is more than one of many that are alike
 _DIGITS = re.compile(r"\d+")
 _BESIDE = "neighbours"
-"""What a message has of those around it by a factor, where it has nothing of that by itself."""
+"""The factor of what reaches a message from those around it, if it has nothing by itself."""
 
 Weighed = tuple[str, float, Mapping[int, float]]
 """A factor: its name, its share of the score, and its values from 0 to 1 by position."""
@@ -78,7 +77,7 @@ Weighed = tuple[str, float, Mapping[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A message that may answer; ``score`` is from 0 to 1, ``why`` what each factor gave to it."""
+    """A message that may answer; ``score`` is from 0 to 1, ``why`` the share of each factor."""
 
     position: int
     score: float
@@ -87,7 +86,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The messages that may answer, and what speaks for each."""
+    """The messages that may answer, and the factors for each."""
 
     messages: Mapping[int, Remembered]
     weighed: Sequence[Weighed] = ()
@@ -95,24 +94,23 @@ class Answers:
     """The words of the question."""
 
     least: float = 0.0
-    """How sure it is without reading them: the highest cosine similarity of a message to the
-    question, or one of its words, for one was found; 1.0 where a message was said when the question
-    says."""
+    """How sure it is, without reading, that one of them answers: the highest cosine of a message to
+    the question, or the share of one word of it; 1.0 if one was said at the time that is meant."""
 
     holders: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
-    """Of a factor that reaches those around, which messages have it by themselves."""
+    """For each factor that reaches neighbours, the messages that have it by themselves."""
 
     def certainty(self, positions: Iterable[int]) -> float:
-        """From 0 to 1 how much of the question any of these messages holds, or how near it comes.
+        """From 0 to 1, how much of the question the best of these messages holds.
 
-        Scores tell apart what was found; this tells whether there was anything to be found.
+        Scores compare what was found; this tells whether there was anything to find.
         """
         asked = frozenset(map(stem, self.asked))
         held = [len(asked.intersection(terms(self.messages[place].told))) for place in positions]
         return max(self.least, max(held, default=0) / len(asked) if asked else 1.0)
 
     def ranked(self) -> dict[int, float]:
-        """The scores by position, the best first, of equals the earlier one."""
+        """The scores by position, the best first; of equal scores the earlier message."""
         scores = dict.fromkeys(self.messages, 0.0)
         for _, share, factor in self.weighed:
             for position, value in factor.items():
@@ -122,7 +120,7 @@ class Answers:
         return {position: min(1.0, score) for position, score in best}
 
     def told(self) -> dict[int, float]:
-        """The same for a reader: what only stands beside an answer is behind all else."""
+        """As ``ranked``, but messages that only stand beside an answer come last."""
         ranked = self.ranked()
         own = {at for name, _, factor in self.weighed for at in self.holders.get(name, factor)}
         least = min((score for at, score in ranked.items() if at in own), default=1.0)
@@ -130,7 +128,7 @@ class Answers:
         return dict(sorted(scores, key=lambda entry: (-entry[1], entry[0] not in own)))
 
     def why(self, position: int) -> dict[str, float]:
-        """What each factor gave to the score of the message; what reached it by that name."""
+        """The share of each factor in the score of the message."""
         told: defaultdict[str, float] = defaultdict(float)
         for name, share, factor in self.weighed:
             if position in factor:
@@ -142,22 +140,22 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """Finds messages in sources that may be a store's own."""
+    """Finds messages in sources, which may be those of a store."""
 
     words: LexicalSource
     messages: MessageSource
     vectors: VectorSource | None = None
     weights: Weights | None = None
-    """None is those that suit, with vectors or without."""
+    """None: those that suit, with vectors or without."""
 
     def search(
         self, question: str, limit: int, now: float | None = None, apart: Collection[int] = ()
     ) -> list[Hit]:
-        """The messages that answer best, best first; of equals the earlier one.
+        """The messages that answer best, best first; of equal scores the earlier message.
 
-        ``now`` is when it is asked. The scores are low where none holds much of the question. Where
-        nothing answers at all, the newest messages with a score of 0. What stands ``apart``, such
-        as the question itself, answers nothing.
+        ``now`` is when the question is asked, in seconds since 1970 UTC. Scores are low where no
+        message holds much of the question; where nothing answers, these are the newest messages
+        with a score of 0. Messages ``apart``, such as the question itself, are no answers.
         """
         found = self.answers(question, now, apart=apart)
         ranked, scores = found.told(), found.ranked()
@@ -176,10 +174,9 @@ class Retrieval:
         context: str = "",
         apart: Collection[int] = (),
     ) -> Answers:
-        """As ``search``, for who does not know yet how many it takes.
+        """As ``search``, for callers who do not know yet how many messages they need.
 
-        The words of a ``context`` in which the question stands count too; it asks for no time and
-        no speaker.
+        The words of the ``context`` of the question count too, but it names no time or speaker.
         """
         meant = self._meant(question, now)
         asked = Asked.of(question, self.messages.speakers(), meant, context)
@@ -219,7 +216,7 @@ class Retrieval:
         return Answers(messages, self._weighed(factors), terms, min(1.0, least), by_itself)
 
     def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
-        """The messages that hold what the question names exactly, as a name."""
+        """The messages that hold what the question names exactly, and which of these things."""
         if not asked.things:
             return {}
         phrases = [thing.phrase for thing in asked.things]
@@ -232,9 +229,9 @@ class Retrieval:
         near: Mapping[int, float],
         held: Mapping[int, frozenset[str]],
     ) -> set[int]:
-        """The messages that say of another thing what others say of the one that is named.
+        """The messages about another thing that is like the one that is named.
 
-        They differ in numbers alone: ``srv-17`` stands there in the place of ``srv-31``.
+        They differ from a holder of the name in numbers only: ``srv-17`` in the place of ``srv-31``.
         """
         if not held:
             return set()
@@ -256,9 +253,9 @@ class Retrieval:
     def _meant(self, question: str, now: float | None) -> Period | None:
         """The time that the question means.
 
-        An old talk that is asked "what happened last May?" had its own last May: where nothing was
-        said in the one that is meant, the time is told from the end of the talk, which is before
-        the newest long silence.
+        "Last May" in a question about an old talk may be the last May before the talk ended: if
+        nothing was said in the time that is meant from ``now``, it is taken from the end of the
+        talk, which is before the newest long silence.
         """
         meant = period(question, now)
         if meant is None or now is None or self._said(meant):
@@ -283,10 +280,10 @@ class Retrieval:
 
 
 def spread(scores: Mapping[int, float]) -> dict[int, float]:
-    """The scores with the most that each position gets of one before it, and of one behind it.
+    """The scores, to which each position adds the most that reaches it from one side, and the other.
 
-    Not of all of them, or many messages that are much alike would raise one another. Positions that
-    get something are added.
+    Only the most, so that many similar messages do not raise one another. Positions that are
+    reached are added.
     """
     total = defaultdict(float, scores)
     for side in (1, -1):
@@ -301,7 +298,7 @@ def spread(scores: Mapping[int, float]) -> dict[int, float]:
 
 
 def _scaled(scores: Mapping[int, float], least: float = 0.0) -> dict[int, float]:
-    """The scores as shares of the highest, or of this much where all are less."""
+    """The scores as shares of the highest, or of ``least`` if that is higher."""
     highest = max([*scores.values(), least])
     return {position: score / highest for position, score in scores.items()} if highest else {}
 
@@ -312,18 +309,16 @@ class Index:
     def __init__(
         self, vectors: GrowingVectors | None = None, weights: Weights | None = None
     ) -> None:
-        self._words = WordIndex()
-        self.messages = MessageList()
+        self.messages = MessageIndex()
         self._vectors = vectors
-        self._retrieval = Retrieval(self._words, self.messages, vectors, weights)
+        self._retrieval = Retrieval(self.messages, self.messages, vectors, weights)
 
     def add(self, message: Remembered) -> None:
-        """Take in one more message, at the cost of this message."""
-        self._words.add(message)
+        """Take in one more message, at the cost of this message alone."""
         self.messages.add(message)
         if self._vectors is not None:
             self._vectors.add(message)
 
     def search(self, question: str, limit: int, now: float | None = None) -> list[Hit]:
-        """The messages that answer best, best first."""
+        """The messages that answer best, best first; ``now`` is in seconds since 1970 UTC."""
         return self._retrieval.search(question, limit, now)

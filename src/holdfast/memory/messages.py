@@ -1,6 +1,6 @@
-"""Messages as memory sees them: who says what and when; and where they are found.
+"""Messages as memory sees them: who says what and when; and the sources in which they are found.
 
-A store provides the sources of long threads; ``WordIndex`` and ``MessageList`` are those in memory.
+For a session the sources are its store; ``MessageIndex`` is a source in memory.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import heapq
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -22,9 +21,9 @@ from .times import moment
 class Remembered:
     """One message as memory sees it; ``remembered`` makes it of a message's text.
 
-    ``position`` is its place in the log. ``speaker`` is the name that it gives itself, empty where
-    there is none. ``said`` is when, in seconds since 1970 UTC, or None where nobody knows.
-    ``header`` is how many characters at the head of the text only say when and by whom.
+    ``position`` is its place in the log. ``speaker`` is the name at its head, empty without one.
+    ``said`` is when, in seconds since 1970 UTC, or None where that is not known. ``header`` is how
+    many characters at the head of the text are the date and the name.
     """
 
     position: int
@@ -36,12 +35,12 @@ class Remembered:
 
     @property
     def body(self) -> str:
-        """What is said, without the header."""
+        """The text without the header."""
         return self.text[self.header :]
 
     @property
     def told(self) -> str:
-        """What is said, and by whom."""
+        """The text without the date, and the name of the speaker."""
         return f"{self.speaker}: {self.body}" if self.speaker else self.body
 
 
@@ -56,10 +55,10 @@ _SPEAKER = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{
 def remembered(
     position: int, role: str, text: str, *, name: str = "", said: float | None = None
 ) -> Remembered:
-    """The message as memory sees it: ``name`` and ``said`` where known, else what its head says.
+    """The message as memory sees it: ``name`` and ``said`` are used where its head says neither.
 
-    A head is a date in brackets or in ISO 8601, and a capitalised name with a colon behind it. What
-    a tool gave has none, and a date at the head of each line is that of a log.
+    A head is a date in brackets or in ISO 8601, then a capitalised name and a colon. The output of
+    a tool has no head, and dates at the heads of several lines are those of a log.
     """
     if role == "tool":
         return Remembered(position, role, text, name, said)
@@ -76,20 +75,20 @@ def remembered(
 
 
 class LexicalSource(Protocol):
-    """Messages by the words that they hold."""
+    """Finds messages by the words that they hold."""
 
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
-        """BM25 scores, above 0, of the best messages that hold any of the lower-case words.
+        """BM25 scores by position, above 0, of the best messages that hold any of the terms.
 
-        By position. Of a term of several words, such as ``pool size``, all must stand there, side
-        by side if it can tell. The source stems the words in its own way; it indexes what is
-        ``told``, without a date at the head.
+        Terms are in lower case. Of a term of several words, such as ``pool size``, a message must
+        hold all, side by side if the source can tell. The source stems words in its own way, and
+        indexes ``Remembered.told``.
         """
         ...
 
 
 class VectorSource(Protocol):
-    """Messages by what they mean."""
+    """Finds messages by their meaning."""
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
         """Cosine similarities of the messages that are nearest to the text, by position."""
@@ -108,7 +107,7 @@ class MessageSource(Protocol):
     """The messages themselves."""
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
-        """Those of the positions that there are."""
+        """The messages that there are at these positions."""
         ...
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
@@ -124,42 +123,33 @@ class MessageSource(Protocol):
         ...
 
 
-class WordIndex:
-    """A LexicalSource in memory: BM25 whose statistics grow with each message."""
+class MessageIndex:
+    """A LexicalSource and a MessageSource in memory; to add a message costs that message alone."""
 
     def __init__(self) -> None:
         self._lexical = Lexical()
         self._positions: list[int] = []
+        self._messages: dict[int, Remembered] = {}
+        self._moments: list[tuple[float, int]] = []
+        self._speakers: dict[str, None] = {}
 
     def add(self, message: Remembered) -> None:
         """Take in one more message."""
         self._lexical.add(message.told)
         self._positions.append(message.position)
+        self._messages[message.position] = message
+        if message.said is not None:
+            insort(self._moments, (message.said, message.position))
+        if message.speaker:
+            self._speakers[message.speaker] = None
 
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
         """BM25 scores of the best messages that hold any of the words."""
         best = self._lexical.best_of(terms, limit)
         return {self._positions[place]: score for place, score in best if score > 0}
 
-
-class MessageList:
-    """A MessageSource in memory."""
-
-    def __init__(self) -> None:
-        self._messages: dict[int, Remembered] = {}
-        self._moments: list[tuple[float, int]] = []
-        self._speakers: Counter[str] = Counter()
-
-    def add(self, message: Remembered) -> None:
-        """Take in one more message."""
-        self._messages[message.position] = message
-        if message.said is not None:
-            insort(self._moments, (message.said, message.position))
-        if message.speaker:
-            self._speakers[message.speaker] += 1
-
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
-        """Those of the positions that there are."""
+        """The messages that there are at these positions."""
         held = self._messages
         return {position: held[position] for position in positions if position in held}
 

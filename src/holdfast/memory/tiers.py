@@ -1,7 +1,7 @@
-"""Segments of the past, and the tiers in which they stand: hot, warm, cold. Values in, values out.
+"""Segments of the past, and the tiers that hold them: hot, warm and cold. Values in, values out.
 
-The pieces joined are what was cut. A segment that is made smaller, brought back or cut again stays
-the same one, with what became of it in its metadata.
+The pieces of a text that was cut are the text again when they are joined. A segment that is made
+smaller, brought back or cut again keeps its id, and its metadata tell what happened to it.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from .forms import HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser
 from .messages import Remembered
 
 _PAUSE = 3_600.0  # seconds without a word, after which another talk begins
-_AROUND = 4  # sentences on each side whose words are compared at a possible shift of the topic
-_LEAST_SHARE = 0.25  # of the length a piece may have: topics do not shift more often
-_LINE_LOSS = 2  # a cut within moves to the end of a line unless that costs more than one in so many
-_LONGEST_WORD = 200  # characters in which the end of a word is looked for
-_LONG_TOKEN = 8  # characters: texts with longer tokens on the whole are cut into shorter parts
+_AROUND = 4  # sentences on each side of a possible cut whose words are compared
+_LEAST_SHARE = 0.25  # of the length that a piece may have: the shortest piece
+_LINE_LOSS = 2  # a cut moves to the end of a line unless the piece gets shorter than 1 / this
+_LONGEST_WORD = 200  # characters in which the end of a word is sought
+_LONG_TOKEN = 8  # characters of a token: a text with longer ones is cut into shorter parts
 _WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
-"""What words end with; the second where there is no space."""
+"""The ends of words; the second where there are no spaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the past, as V.3 lists it. Times are seconds since 1970 UTC.
+    """A piece of the past, with the fields of V.3. Times are in seconds since 1970 UTC.
 
-    ``tokens`` is the content's size, ``span`` the characters that a piece of a split segment has of
-    the one with the id ``origin``.
+    ``tokens`` is the size of the content. A piece of a split segment has the id of that one as its
+    ``origin``, and the first and the last character in it as its ``span``.
     """
 
     id: str
@@ -64,7 +64,7 @@ Talk = Sequence[Remembered]
 
 
 def by_turns(messages: Talk) -> list[list[Remembered]]:
-    """One piece a turn: from a user's message to the next."""
+    """One piece for each turn: from a user's message to the next."""
     return _cut(messages, lambda _, after: after.role == "user")
 
 
@@ -80,7 +80,7 @@ def by_time(messages: Talk, pause: float = _PAUSE) -> list[list[Remembered]]:
 
 
 def by_entities(messages: Talk) -> list[list[Remembered]]:
-    """A new piece where a message names something, and nothing of what the piece so far named."""
+    """A new piece where a message names things, and none that the piece so far named."""
     pieces: list[list[Remembered]] = []
     known: set[str] = set()
     for message in messages:
@@ -105,8 +105,8 @@ def _cut(messages: Talk, apart: Callable[[Remembered, Remembered], bool]) -> lis
 def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     """The text in pieces of at most ``most`` tokens, cut between sentences where words change most.
 
-    A sentence that is longer by itself is cut behind a line of it, or behind a word. Compares
-    neighbouring blocks of sentences, as TextTiling does (Hearst, "TextTiling: Segmenting Text into
+    A longer sentence is cut after one of its lines, or after a word. Neighbouring blocks of
+    sentences are compared as in TextTiling (Hearst, "TextTiling: Segmenting Text into
     Multi-paragraph Subtopic Passages", 1997).
     """
     pieces = [part for sentence in sentences(text) for part in _no_longer(sentence, most, count)]
@@ -124,7 +124,7 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
 
 
 def _end(start: int, sizes: Sequence[int], bags: Sequence[frozenset[str]], most: int) -> int:
-    """Where the piece that begins here ends: at the deepest change of words within its length."""
+    """Where the piece from ``start`` ends: at the largest change of words within its length."""
     total, reach = 0, start
     while reach < len(sizes) and (total := total + sizes[reach]) <= most:
         reach += 1
@@ -139,7 +139,7 @@ def _end(start: int, sizes: Sequence[int], bags: Sequence[frozenset[str]], most:
 
 
 def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
-    """How many words both sides of the place share, as a share of the smaller side."""
+    """How many words both sides of a place share, relative to the smaller side."""
     before = frozenset[str]().union(*bags[max(0, at - _AROUND) : at])
     after = frozenset[str]().union(*bags[at : at + _AROUND])
     smaller = min(len(before), len(after))
@@ -147,7 +147,7 @@ def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
 
 
 def _no_longer(text: str, most: int, count: Count) -> list[str]:
-    """The text in parts of at most so many tokens; of the rest only the beginning is looked at."""
+    """The text in parts of at most so many tokens."""
     parts: list[str] = []
     at, reach = 0, _LONG_TOKEN * most + _LONGEST_WORD
     while at < len(text):
@@ -161,10 +161,7 @@ def _no_longer(text: str, most: int, count: Count) -> list[str]:
 
 
 def _joint(text: str, size: int) -> int:
-    """Where the last line ends within so many characters, or if that costs too much the last word.
-
-    Or the size.
-    """
+    """Where to cut within ``size`` characters: after the last line, else after the last word."""
     line = text.rfind("\n", 0, size) + 1
     if line * _LINE_LOSS >= size:
         return line
@@ -187,10 +184,10 @@ def demoted(
     now: float,
     before: str = "",
 ) -> Segment:
-    """The segment at the level, made of the original; who it is and how it was used stay (V.10).
+    """The segment at the level, made of the original (V.10); its id, times and counts stay.
 
-    ``before`` is what the original goes on with: it is read with it, unless the form then is the
-    longer one.
+    ``before``: text that goes before the original, such as the name of who speaks. The condenser
+    reads it too; if the form then is longer than the original, the original stands.
     """
     content = condenser.condense(before + original, level, count)
     if before and count(content) > count(original):
@@ -201,9 +198,9 @@ def demoted(
 def reformed(
     segment: Segment, original: str, form: Form, writer: str, count: Count, now: float
 ) -> Segment:
-    """The segment with a form that was asked for.
+    """The segment with a form that a model was asked for.
 
-    ``written_by`` says whose it is, ``refused`` why it is not.
+    Its metadata tell the writer (``written_by``), and why the model's form was refused, if it was.
     """
     after = _formed(segment, original, segment.level, form.text, count, now)
     told = {**after.metadata, "written_by": writer}
@@ -230,7 +227,7 @@ def _formed(
 
 
 def recalled(segment: Segment, original: str, count: Count, now: float) -> Segment:
-    """The segment verbatim again: no model is asked, for the original was kept (V.19)."""
+    """The segment verbatim again, from the kept original, without a model (V.19)."""
     metadata: Mapping[str, object] = segment.metadata
     if segment.level != VERBATIM:
         metadata = expansion(segment, now)
@@ -240,13 +237,13 @@ def recalled(segment: Segment, original: str, count: Count, now: float) -> Segme
 def verbatim(
     segment: Segment, content: str, count: Count, now: float, metadata: Mapping[str, object]
 ) -> Segment:
-    """The segment, read once more, with this content in full."""
+    """The segment with this content in full, and one access more."""
     after = read(segment, now)
     return replace(after, content=content, tokens=count(content), level=VERBATIM, metadata=metadata)
 
 
 def expansion(segment: Segment, now: float) -> dict[str, object]:
-    """What the metadata of a segment say that was brought back."""
+    """The metadata of a segment that was brought back."""
     return {
         "was_compressed": True,
         "original_compression_level": segment.level,
@@ -255,7 +252,7 @@ def expansion(segment: Segment, now: float) -> dict[str, object]:
 
 
 def read(segment: Segment, now: float) -> Segment:
-    """The segment, read once more."""
+    """The segment with one access more."""
     last = max(now, segment.accessed)
     return replace(segment, accessed=last, access_count=segment.access_count + 1)
 
@@ -272,12 +269,12 @@ def split(segment: Segment, most: int, count: Count) -> list[Segment]:
 
 
 def original_of(segment: Segment, whole: str) -> str:
-    """What the segment said at first, given the whole text of its origin."""
+    """The original text of the segment, given the whole text of its origin."""
     return whole if segment.span is None else whole[segment.span[0] : segment.span[1]]
 
 
 def _retained(key: tuple[str, str]) -> tuple[str, ...]:
-    """What the first text names and the second one too."""
+    """What the first text names and the second one names too."""
     original, content = key
     low = content.lower()
     return tuple(
@@ -292,7 +289,7 @@ _RETAINED: Memo[tuple[str, str], tuple[str, ...]] = Memo(
     lambda key, found: len(key[0]) + len(key[1]) + 64 * len(found),
     8_000_000,
 )
-"""What is found rises and is demoted again to the form that it had."""
+"""A segment that was found is promoted and demoted again, to the form that it had."""
 
 
 Tier = Literal["hot", "warm", "cold"]
@@ -308,11 +305,11 @@ class TierSizes:
     warm: int = 16_000
     cold: int = 64_000
     trigger: float = 0.9
-    """A tier that holds more than this share of its size is emptied,"""
+    """A tier that holds more than this share of its size is emptied."""
     target: float = 0.7
-    """until it holds at most this share."""
+    """A tier is emptied until it holds at most this share of its size."""
     protect_last: int = 10
-    """Of hot the newest segments that stay, as long as the size is kept."""
+    """How many of the newest segments stay in hot, as long as they fit its size."""
 
     def __post_init__(self) -> None:
         for name, least in (("hot", 1), ("warm", 1), ("cold", 1), ("protect_last", 0)):
@@ -339,10 +336,7 @@ class TierSizes:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One segment from tier to tier, as it was and as it is now.
-
-    None stands for out of all tiers.
-    """
+    """The move of one segment, as it was and as it is now; None: in no tier."""
 
     before: Segment
     after: Segment | None
@@ -353,7 +347,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """What each tier holds, oldest first."""
+    """The segments of each tier, oldest first."""
 
     hot: tuple[Segment, ...] = ()
     warm: tuple[Segment, ...] = ()
@@ -369,15 +363,20 @@ class Tiers:
                 f"there is no tier named {tier!r}", place="tier", advice=advice
             ) from None
 
+    def all(self) -> tuple[Segment, ...]:
+        """The segments of all tiers, hot first."""
+        return (*self.hot, *self.warm, *self.cold)
+
     def find(self, segment_id: str) -> tuple[Tier, Segment] | None:
         """The tier and the segment of this id, or None."""
-        return next(
-            ((tier, each) for tier in TIERS for each in self.of(tier) if each.id == segment_id),
-            None,
-        )
+        for tier in TIERS:
+            for each in self.of(tier):
+                if each.id == segment_id:
+                    return tier, each
+        return None
 
     def tokens(self, tier: Tier) -> int:
-        """What the segments of the tier take."""
+        """The tokens of the tier's segments."""
         return sum(segment.tokens for segment in self.of(tier))
 
     def adding(self, *segments: Segment) -> Tiers:
@@ -391,14 +390,14 @@ class Tiers:
         )
 
     def placing(self, tier: Tier, segment: Segment) -> Tiers:
-        """With the segment in this tier by its time, and in no other place."""
+        """With the segment in this tier, ordered by its time, and in no other tier."""
         bare = self.without(segment.id)
         placed = list(bare.of(tier))
         insort(placed, segment, key=lambda each: each.created)
         return replace(bare, **{tier: tuple(placed)})
 
     def statistics(self, sizes: TierSizes) -> dict[Tier, TierStatistics]:
-        """What V.23 tells of each tier."""
+        """How full each tier is (V.23)."""
         return {
             tier: TierStatistics(self.tokens(tier), sizes.of(tier), len(self.of(tier)))
             for tier in TIERS
@@ -435,8 +434,8 @@ Importance = Callable[[Sequence[Segment]], Sequence[float]]
 class Maintenance:
     """Empties the tiers that are too full, hot first (V.5): what matters least goes one tier down.
 
-    ``original`` gives the whole text of a segment's ``origin`` by its id: every form is made of
-    that. A segment that is too long for hot is cut at shifts of the topic.
+    ``original`` gives the whole text of the segment with this id; every form is made of it. A
+    segment that is too long for hot is cut where the topic changes.
     """
 
     sizes: TierSizes
@@ -444,22 +443,17 @@ class Maintenance:
     original: Callable[[str], str]
     condenser: Condenser = field(default_factory=RuleCondenser)
     before: Callable[[Segment], str] = field(default=lambda _: "")
-    """What a piece of a split segment goes on with, such as the name of who speaks: a condenser
-    reads it first."""
+    """Text that goes before a piece of a split segment, such as the name of who speaks."""
 
     def run(
         self, tiers: Tiers, importance: Importance, now: float, *, force: bool = False
     ) -> Maintained:
-        """Every tier within its trigger.
-
-        ``force`` empties to the target whatever the trigger says.
-        """
+        """Empty each tier that is above its trigger; with ``force``, any that is above its target."""
         moves: list[Move] = []
         hot = [piece for segment in tiers.hot for piece in self._fitting(segment)]
         warm, cold = list(tiers.warm), list(tiers.cold)
-        steps: tuple[tuple[Tier, list[Segment], list[Segment] | None], ...]
-        steps = (("hot", hot, warm), ("warm", warm, cold), ("cold", cold, None))
-        for tier, held, below in steps:
+        belows = (warm, cold, None)
+        for tier, held, below in zip(TIERS, (hot, warm, cold), belows, strict=True):
             leaving = self._leaving(tier, held, importance, force=force)
             gone = set(map(id, leaving))
             held[:] = [segment for segment in held if id(segment) not in gone]
@@ -474,9 +468,9 @@ class Maintenance:
     def _leaving(
         self, tier: Tier, held: Sequence[Segment], importance: Importance, *, force: bool
     ) -> list[Segment]:
-        """Those that go, the least important first.
+        """The segments that go, the least important first.
 
-        Of hot the newest few only while its size is not kept.
+        The protected ones of hot go last, and only until it is below its trigger.
         """
         capacity = self.sizes.of(tier)
         high, low = capacity * self.sizes.trigger, capacity * self.sizes.target
@@ -485,7 +479,7 @@ class Maintenance:
             return []
         kept = len(held) - self.sizes.protect_last if tier == "hot" else len(held)
         scores = importance(held)
-        open_to_all = range(len(held) - (tier == "hot"))  # the newest is what the talk is about
+        open_to_all = range(len(held) - (tier == "hot"))  # the newest is what is being talked about
         leaving: list[Segment] = []
         for at in sorted(open_to_all, key=lambda at: (at >= kept, held[at].pinned, scores[at], at)):
             if size <= (high if at >= kept else low):
@@ -507,7 +501,7 @@ class Maintenance:
     def promote(
         self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False
     ) -> Maintained:
-        """One tier up for what was found; a ``critical`` one goes straight to hot (V.20)."""
+        """Move a segment that was found one tier up, a ``critical`` one straight to hot (V.20)."""
         found = tiers.find(segment_id)
         if found is None:
             return Maintained(tiers, ())
@@ -524,13 +518,13 @@ class Maintenance:
         return demoted(marked, whole, level, self.condenser, self.count, now, before)
 
     def _whole(self, segment: Segment) -> str:
-        """What the segment said at first."""
+        """The original text of the segment."""
         if segment.level == VERBATIM:
             return segment.content
         return original_of(segment, self.original(segment.origin))
 
     def readmit(self, tiers: Tiers, segment: Segment, now: float) -> Maintained:
-        """To warm, for what was evicted and is wanted again; the segment is verbatim."""
+        """Take an evicted segment, which is verbatim, into warm again."""
         after = demoted(read(segment, now), segment.content, LIGHT, self.condenser, self.count, now)
         return Maintained(
             tiers.placing("warm", after), (Move(segment, after, None, "warm", "readmitted"),)

@@ -1,18 +1,14 @@
-"""What callers may give a session.
-
-Whatever else they give is refused in one line that says what to give.
-"""
+"""What callers may give a session; anything else is refused in one line that says what to give."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from math import nan
 from os import PathLike
 from typing import TYPE_CHECKING, TypedDict
 
-from holdfast import options as compression
 from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.cost import Costs
 from holdfast.engine import chosen, costs_of
@@ -23,7 +19,7 @@ from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.tiers import TierSizes
 from holdfast.meter import Counter, meter_for
 from holdfast.names import ProfileName
-from holdfast.options import Strategy
+from holdfast.options import Options, Provider, Strategy, check
 from holdfast.profiles import Profile
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.text.visible import amount
@@ -37,10 +33,8 @@ if TYPE_CHECKING:
     from holdfast.calls.cache import CompressionCache
 
 
-_FIRST, _END = (
-    -62_135_510_400,
-    253_402_214_400,
-)  # within the years 1 to 9999, wherever on earth that is told
+_FIRST, _END = -62_135_510_400, 253_402_214_400
+"""Seconds since 1970 UTC within which the year is 1 to 9999 in every time zone."""
 
 Which = int | str
 """A message: its position (negative from the end), or the id that it was appended with."""
@@ -81,7 +75,7 @@ def messages(given: Sequence[object]) -> None:
 
 
 def maybe_text(place: str, value: object) -> None:
-    """Raises ConfigError unless the value is text or left out."""
+    """Raises ConfigError unless the value is text or None."""
     if value is not None:
         text(place, value)
 
@@ -121,45 +115,35 @@ def positive(place: str, value: object, unit: str) -> int:
 
 
 def moment(value: object) -> float | None:
-    """Seconds since 1970 UTC; None where none is given."""
-    return (
-        None
-        if value is None
-        else _seconds("at", value, "give a datetime, or seconds since 1970 UTC")
-    )
+    """Seconds since 1970 UTC of a datetime or a number of them; None where none is given."""
+    if value is None:
+        return None
+    return _seconds("at", value, "give a datetime, or seconds since 1970 UTC")
 
 
 def clock(tells: Callable[[], object]) -> Callable[[], float]:
-    """The clock, whose answers are looked at."""
-    return lambda: _seconds(
-        "clock", tells(), "let it tell seconds since 1970 UTC, as time.time does"
-    )
+    """The clock, each answer of which is checked."""
+    advice = "let it tell seconds since 1970 UTC, as time.time does"
+    return lambda: _seconds("clock", tells(), advice)
 
 
 def _seconds(place: str, value: object, advice: str) -> float:
-    try:
-        seconds: object = value.timestamp() if isinstance(value, datetime) else value
-    except (
-        ValueError,
-        OverflowError,
-        OSError,
-    ):  # a datetime of the year 1, which lies outside of some time zones
-        seconds = nan
-    if (
-        isinstance(seconds, bool)
-        or not isinstance(seconds, int | float)
-        or not _FIRST < seconds < _END
-    ):
+    seconds: object = value
+    if isinstance(value, datetime):
+        # a datetime of the year 1 may lie outside of some time zones
+        with suppress(ValueError, OverflowError, OSError):
+            seconds = value.timestamp()
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise _refused(place, value, "is no time", advice)
+    if not _FIRST < seconds < _END:
         raise _refused(place, value, "is no time", advice)
     return float(seconds)
 
 
 def names(value: Sequence[object], number: int) -> list[str]:
-    """An id for each of so many messages."""
-    given = (
-        [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
-    )
-    if not given or len(given) != len(value):
+    """The ids that were given, one for each of so many messages."""
+    given = [each for each in value if isinstance(each, str)]
+    if not isinstance(value, list | tuple) or len(given) != len(value):
         raise _refused("ids", value, "are no ids", "give a list of texts, one for each message")
     if len(given) != number:
         raise ConfigError(
@@ -187,12 +171,12 @@ def _refused(place: str, value: object, problem: str, advice: str) -> ConfigErro
 
 
 class ThreadOptions(TypedDict, total=False):
-    """What a session may be told beside its thread, its store and its budget, as ``Session`` says."""
+    """The options of ``Session`` beside thread, store and budget; their meaning is told there."""
 
     model: str | None
-    format: compression.Provider
+    format: Provider
     profile: ProfileName | PathLike[str] | Profile
-    strategy: compression.Strategy
+    strategy: Strategy
     counter: Counter
     redact: bool | None
     tiers: TierSizes | None
@@ -207,85 +191,42 @@ class ThreadOptions(TypedDict, total=False):
     clock: Callable[[], float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SessionOptions:
-    """The options of a session, as ``Session`` takes them. Raises ConfigError for what is none."""
+    """The options of a session, checked, and what follows from them.
+
+    Raises ConfigError for a wrong value.
+    """
+
+    asked: Options = field(default_factory=Options)
+    """The options of ``compress`` that the session was given."""
 
     budget: Budget | None = None
-    model: str | None = None
-    profile: ProfileName | PathLike[str] | Profile = "balanced"
-    strategy: Strategy = None
-    counter: Counter = None
-    redact: bool | None = None
+    llm: ModelSpec | None = None
+    costs: Costs | None = None
     tiers: TierSizes = field(default_factory=TierSizes)
     vectors: bool | None = None
-    """Whether messages are found by what they mean too; None: where the extra ``local`` is
-    installed."""
+    """Whether messages are found by meaning too; None: where the extra ``local`` is installed."""
 
     condenser: Condenser = field(default_factory=TurnCondenser)
-    llm: ModelSpec | None = None
-    embedder: EmbedderSpec | None = None
-    cache: CompressionCache | None = None
-    limits: CallLimits | None = None
-    costs: Costs | None = None
     background: bool = False
     meter: Meter = field(init=False)
     window: int | None = field(init=False)
-    """The model's own, in tokens, where it is known."""
+    """The context window of the model, in tokens, where it is known."""
 
     lineup: Lineup = field(init=False)
-    """Who is asked for the forms of segments, and for what they mean."""
+    """The model that writes forms of segments, and the embedder that compares segments."""
 
     redacts: bool = field(init=False)
     """Whether secrets are masked before a model sees them, as the profile or the caller says."""
 
     trigger: Share = field(init=False)
-    """What starts a compaction where the budget says nothing: the profile's."""
+    """The profile's trigger of a compaction, for a budget that states none."""
 
     known: Costs | None = field(init=False)
-    """By what a compaction is decided between trigger and limit, its price known."""
+    """The costs that decide on a compaction between trigger and limit, with the model's price."""
 
     def __post_init__(self) -> None:
-        self._check()
-        asked = compression.Options(
-            model=self.model,
-            profile=self.profile,
-            strategy=self.strategy,
-            redact=self.redact,
-            cache=self.cache,
-            limits=self.limits,
-            costs=self.costs,
-        )
-        compression.check(asked)
-        meter = meter_for(self.model, self.counter)
-        lineup = Lineup.of(
-            meter.text, self.llm, self.embedder, cache=self.cache, limits=self.limits, opens=True
-        )
-        window = window_of(self.model) if self.model else None
-        if self.budget is not None:
-            self.budget.tokens(
-                window
-            )  # one that says nothing is refused here, not at the first fit
-        object.__setattr__(self, "meter", meter)
-        object.__setattr__(self, "window", window)
-        object.__setattr__(self, "lineup", lineup)
-        choice = chosen(asked)
-        object.__setattr__(self, "redacts", choice.redact)
-        object.__setattr__(self, "trigger", choice.trigger)
-        object.__setattr__(self, "known", costs_of(asked, choice, self.model))
-
-    @property
-    def asking(self) -> AskingCondenser | None:
-        """The condenser whose forms are asked for; None where there is no model."""
-        if self.llm is None:
-            return None
-        return (
-            self.condenser
-            if isinstance(self.condenser, AskingCondenser)
-            else ModelCondenser(self.condenser)
-        )
-
-    def _check(self) -> None:
         an(TierSizes, "tiers", self.tiers, "give holdfast.memory.tiers.TierSizes(hot=..., ...)")
         one_of("vectors", self.vectors, (True, False, None))
         one_of("background", self.background, (True, False))
@@ -295,3 +236,26 @@ class SessionOptions:
             raise ConfigError(
                 "it asks a model, and there is none", place="condenser", advice="give llm="
             )
+        asked: Options = {**self.asked, "costs": self.costs}
+        check(asked)
+        model, embedder = self.asked.get("model"), self.asked.get("embedder")
+        cache, limits = self.asked.get("cache"), self.asked.get("limits")
+        self.meter = meter_for(model, self.asked.get("counter"))
+        self.lineup = Lineup.of(
+            self.meter.text, self.llm, embedder, cache=cache, limits=limits, opens=True
+        )
+        self.window = window_of(model) if model else None
+        if self.budget is not None:
+            self.budget.tokens(self.window)  # a budget without a limit is refused before any fit
+        choice = chosen(asked)
+        self.redacts, self.trigger = choice.redact, choice.trigger
+        self.known = costs_of(asked, choice, model)
+
+    @property
+    def asking(self) -> AskingCondenser | None:
+        """The condenser that asks the model; None where there is no model."""
+        if self.llm is None:
+            return None
+        if isinstance(self.condenser, AskingCondenser):
+            return self.condenser
+        return ModelCondenser(self.condenser)

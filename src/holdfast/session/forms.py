@@ -1,6 +1,6 @@
-"""The warm and the cold form by a model, held against the original.
+"""The warm and the cold form of a segment by a model, checked against the original.
 
-The form by rule stands wherever that of the model falls short.
+Where the model's form falls short, the form by rule stands.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ RECONSTRUCTED = (
 """The first line of what a model wrote out."""
 
 _PROMPTS = {LIGHT: "light", HEAVY: "heavy"}
-_LEAST = 12  # tokens that a form aims at, at least: in fewer a model says no more than the rule
-_EXPANSION = 4  # times the note's tokens that its expansion may take
+_LEAST = 12  # tokens of a form; in fewer a model says no more than the rule, and is not asked
+_EXPANSION = 4  # times the tokens of a note that its expansion may have
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCondenser:
-    """Asks the model for a form, and takes it if it says what the text says and is small enough.
+    """Asks the model for a form, and takes it if it is true to the text and small enough.
 
-    ``rule`` makes the form that stands until the model has answered, where its answer is refused,
-    and of what is too short to be worth a request.
+    ``rule`` makes the form that stands until the model has answered, if its answer is refused, and
+    for a text that is too short to be worth a request.
     """
 
     rule: Condenser = field(default_factory=RuleCondenser)
@@ -53,7 +53,7 @@ class ModelCondenser:
         return self.rule.condense(text, level, count)
 
     def asking(self, text: str, level: int, count: Count) -> Generator[Ask[object], Any, Form]:
-        """The form by the model, and behind it what the text names and the model left out."""
+        """The form by the model, followed by what the text names and the model left out."""
         aimed = int(count(text) / FACTORS[level][0])
         if aimed < _LEAST:
             return Form(self.condense(text, level, count), asked=False)
@@ -71,8 +71,8 @@ class ModelCondenser:
 def expanded(segment: Segment, count: Count, now: float) -> Generator[Ask[object], Any, Segment]:
     """The segment written out by the model (V.19), marked as reconstructed.
 
-    ``recalled`` gives the original. Raises ModelError where the model has no answer, or one that
-    the note does not bear out. Only for those who ask for it.
+    Raises ModelError if the model has no answer, or one that the note does not support. Only for
+    callers who ask for it: ``recalled`` gives the original where there is one.
     """
     note, named = segment.content, named_in(segment.content)
     text = yield from _written("expand", note, named, segment.tokens * _EXPANSION)

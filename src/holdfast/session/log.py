@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 from holdfast.calls.event_loop import wait_for
 from holdfast.formats import named
 from holdfast.formats.sdk_objects import as_sent
+from holdfast.formats.values import is_object
 from holdfast.kernel.budget import Meter
 from holdfast.kernel.errors import ConfigError, InputError, StoreError
 from holdfast.kernel.forks import cached_property
@@ -19,8 +20,8 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.memory.messages import Remembered, remembered
-from holdfast.stores.answers import opened
-from holdfast.stores.protocols import KeepsLogs, Line, MessageLog
+from holdfast.stores.answers import answered, opened
+from holdfast.stores.protocols import Answer, KeepsLogs, Line, MessageLog
 from holdfast.stores.secret import secret_of
 from holdfast.text.keyed import of_thread
 from holdfast.text.visible import amount
@@ -30,18 +31,15 @@ from .state import DERIVED, Event, EventKind, State, as_range
 from .wires import check, check_named, check_own, form_of, is_exchanged, is_settled, oddity, wire_of
 
 T = TypeVar("T")
+LineKind = Literal["message", "event"]
 
 
-def settled(answer: T | Awaitable[T]) -> T:
+def settled(answer: Answer[T]) -> T:
     """The answer of a store, waited for where the store is asynchronous."""
-    return wait_for(_awaited(answer)) if isawaitable(answer) else answer
+    return wait_for(answered(answer)) if isawaitable(answer) else answer
 
 
-async def _awaited(answer: Awaitable[T]) -> T:
-    return await answer
-
-
-_FOUND_BY = 20_000  # characters of one message by which it is found: a tool may return a book
+_SEARCHED = 20_000  # characters of one message that a search looks at: a tool may return a book
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -62,23 +60,15 @@ class Kept:
 
 
 def kept_of(position: int, time: float, original: object, message: Message, size: int) -> Kept:
-    """The message at a position, said at this time unless its text says another."""
-    role, text = _speaking(message), message.content_text or ""
-    if message.results:  # they stand before what is said with them
+    """The message at a position. ``time`` is when it was said unless its own text states a time."""
+    # what a tool returned is the tool's, whichever role hands it over on the wire
+    role = "tool" if message.role == "user" and not speaks(message) else message.role
+    text = message.content_text or ""
+    if message.results:  # they stand before what is said with them: no name or date is at the head
         seen = Remembered(position, role, text, said=time)
     else:
         seen = remembered(position, role, text, said=time)
     return Kept(position, seen.said or time, original, message, seen, size)
-
-
-def _speaking(message: Message) -> str:
-    """The role of who speaks; what tools returned is theirs, whoever hands it over on the wire."""
-    return "tool" if message.role == "user" and not speaks(message) else message.role
-
-
-def line_of(kept: Kept, body: str, name: str = "") -> Line:
-    """The message as a line: its JSON, its id, and by which words it is found."""
-    return Line(body, name, kept.time, found_by(kept.message, kept.remembered))
 
 
 def json_of(value: object, place: str) -> str:
@@ -98,31 +88,29 @@ def event_of(number: int, line: Line) -> Event:
     return Event(number, data["kind"], line.time, data["at"], data["reason"], data["facts"])
 
 
-def found_by(message: Message, seen: Remembered) -> str:
-    """The words by which the message is found: what it says, its calls and their arguments.
+def words_of(kept: Kept) -> str:
+    """The words by which a search finds the message: its text, its calls and their arguments.
 
-    Scripts that write no spaces are given as pairs of characters, as questions are.
+    Text without spaces between words is given as pairs of characters, as questions are.
     """
-    calls = (f"{call.name} {call.arguments}" for call in message.calls)
-    text = "\n".join(part for part in (seen.told, *calls) if part)[:_FOUND_BY]
+    calls = (f"{call.name} {call.arguments}" for call in kept.message.calls)
+    text = "\n".join(part for part in (kept.remembered.told, *calls) if part)[:_SEARCHED]
     return " ".join(words(text)) if has_unspaced(text) else text
 
 
 def own_id(message: object) -> str:
-    """The id that a message brings along, or empty."""
-    found = (
-        cast("Mapping[str, object]", message).get("id") if isinstance(message, Mapping) else None
-    )
+    """The id in the message's field ``id``, or empty."""
+    found = message.get("id") if is_object(message) else None
     return found if isinstance(found, str) else ""
 
 
 _NAMED = 20  # damaged lines that are named
 _HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
-_SNAPSHOT = 256  # lines after which the state is kept anew
-_READ = 512  # lines that are read at once
+_SNAPSHOT = 256  # lines after which the state is saved again
+_READ = 512  # lines that are read or copied at once
 _STEP = 64  # messages that are read at once on the way back
 MESSAGES, EVENTS, STATE = "messages:", "events:", "session:"
-"""What the names of the logs and of the state begin with; the thread's own name follows."""
+"""The beginnings of the names of a thread's two logs and its state; its own name follows."""
 
 
 class Thread:
@@ -139,32 +127,24 @@ class Thread:
         meter: Meter,
         form: str | Format | None = None,
     ) -> None:
-        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ConfigError(
-                f"{name!r} names no conversation", place="thread", advice="give a name as text"
-            )
         if not isinstance(store, KeepsLogs):
-            raise ConfigError(
-                f"a {type(store).__name__} keeps keys and values but no logs, which a session "
-                f"needs",
-                place="store",
-                advice="give one such as 'sqlite:///agent.db' or 'memory://'",
+            problem = (
+                f"a {type(store).__name__} keeps keys and values but no logs, which a session needs"
             )
-        self.name, self.store, self.meter = name, store, meter
-        self._clock = clock
-        self.log: MessageLog = store.log(MESSAGES + name)
-        self.event_log: MessageLog = store.log(EVENTS + name)
+            advice = "give one such as 'sqlite:///agent.db' or 'memory://'"
+            raise ConfigError(problem, place="store", advice=advice)
+        self.name, self.store, self.meter, self.now = name, store, meter, clock
+        self._log, self._event_log = store.log(MESSAGES + name), store.log(EVENTS + name)
+        self._logs: dict[LineKind, MessageLog] = {"message": self._log, "event": self._event_log}
         self.held: dict[int, Kept] = {}
-        """What is in memory; bounded."""
+        """Messages in memory, by position; bounded."""
         self.held_characters = 0
-        self.damaged: dict[str, set[int]] = {"message": set(), "event": set()}
-        """The lines that were found to be damaged in the store, and are passed over."""
+        self.damaged: dict[LineKind, set[int]] = {"message": set(), "event": set()}
+        """The lines that the store cannot give back, which are passed over."""
         self._unsaved = 0
         self._named = None if form is None else named(form)
         self.state = State()
-        with suppress(
-            StoreError
-        ):  # what is damaged is made again; a store that is, is told by its logs
+        with suppress(StoreError):  # a damaged state is made again; a lost store fails at its logs
             self.state = State.from_json(settled(store.get(STATE + name)))
         check_named(self._named, self.state)
         if self.state.counter != meter.counter.name:
@@ -179,12 +159,12 @@ class Thread:
 
     def refresh(self) -> None:
         """Take in what was appended since, by this process or another one."""
-        for some in _batches(self.state.messages, settled(self.log.length())):
+        for some in _batches(self.state.messages, settled(self._log.length())):
             for position, (line, original) in self.sound("message", some, _original).items():
-                self._fold_message(position, line, original)
+                self._fold_message(position, line.time, original, len(line.body))
             self.state.read(messages=some.stop)
             self._let_go()
-        for some in _batches(self.state.events, settled(self.event_log.length())):
+        for some in _batches(self.state.events, settled(self._event_log.length())):
             for event in self.sound("event", some, event_of).values():
                 self._fold_event(event)
             self.state.read(events=some.stop)
@@ -192,13 +172,12 @@ class Thread:
 
     def sound(
         self,
-        kind: Literal["message", "event"],
+        kind: LineKind,
         positions: Sequence[int],
         read: Callable[[int, Line], T],
     ) -> dict[int, T]:
-        """What is read of the lines at these positions; damaged ones are noted and left out."""
-        log = self.log if kind == "message" else self.event_log
-        lines, found = settled(log.read(positions)), dict[int, T]()
+        """What ``read`` makes of the lines at these positions; damaged lines are left out."""
+        lines, found = settled(self._logs[kind].read(positions)), dict[int, T]()
         for position in positions:
             try:
                 found[position] = read(position, lines[position])
@@ -208,28 +187,25 @@ class Thread:
 
     @property
     def damage(self) -> list[str]:
-        """What was passed over, a line for each log."""
+        """The damaged lines that were passed over, in one text for each log."""
         told: list[str] = []
         for kind, places in self.damaged.items():
             if places:
-                listed = ", ".join(map(str, sorted(places)[:_NAMED])) + (
-                    ", …" if len(places) > _NAMED else ""
-                )
-                told.append(
-                    f"{amount(len(places), kind)} damaged in the store, passed over: {listed}; "
-                    f"restore a copy"
-                )
+                listed = ", ".join(map(str, sorted(places)[:_NAMED]))
+                more = ", …" if len(places) > _NAMED else ""
+                what = f"{amount(len(places), kind)} damaged in the store, passed over"
+                told.append(f"{what}: {listed}{more}; restore a copy")
         return told
 
     def viewed(self, tokens: int) -> None:
-        """Count a view of so many tokens; the store is told with the next state that is kept."""
+        """Count a view of so many tokens; the next saved state tells the store."""
         self.state.viewed(tokens)
         self._unsaved += 1
 
     def save(self) -> None:
-        """Keep the state, so that the next opening has little to read.
+        """Save the state, so that the next opening has little to read.
 
-        Where it cannot be, nothing is lost.
+        If that fails nothing is lost: the state is made of the logs again.
         """
         if self._unsaved:
             with suppress(StoreError):
@@ -240,7 +216,7 @@ class Thread:
         self, originals: Sequence[object], ids: Sequence[str], time: float | None
     ) -> list[int]:
         """Keep the messages, durably; their positions. One whose id is known is not kept again."""
-        moment = self._clock() if time is None else time
+        moment = self.now() if time is None else time
         bodies = [
             json_of(original, f"messages[{i}]")
             for i, original in enumerate(as_sent(list(originals)))
@@ -261,8 +237,11 @@ class Thread:
             kept_of(start + i, moment, copy, message, len(body))
             for i, (copy, message, body) in enumerate(zip(copies, messages, bodies, strict=True))
         ]
-        at = None if is_settled(self.state) else start
-        places = list(settled(self.log.append([*map(line_of, fresh, bodies, ids)], at)))
+        lines = [
+            Line(body, name, kept.time, words_of(kept))
+            for kept, body, name in zip(fresh, bodies, ids, strict=True)
+        ]
+        places = list(settled(self._log.append(lines, None if is_settled(self.state) else start)))
         if fresh and not places:
             self.refresh()
             check_named(self._named, self.state)
@@ -271,56 +250,51 @@ class Thread:
             self.refresh()
             return places
         for kept in fresh:
-            self._fold_kept(kept, form)
+            self._fold_message(kept.position, kept.time, kept.original, kept.size, (form, kept))
         self._folded()
         return places
 
     def record(
         self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = ""
     ) -> Event:
-        """Keep an event that holds whatever others did meanwhile."""
+        """Keep an event whose facts stay true whatever others did meanwhile."""
         line = self._event_line(kind, reason, facts, words)
-        event = event_of(settled(self.event_log.append([line], flush=kind not in DERIVED))[0], line)
+        positions = settled(self._event_log.append([line], flush=kind not in DERIVED))
+        event = event_of(positions[0], line)
         if event.number == self.state.events:  # nobody else wrote: there is nothing to read
             self._fold_event(event)
         else:
             self.refresh()
         return event
 
-    def edit(self, position: int, original: object, reason: str) -> Event:
-        """Let the message say something else from now on."""
-        (original,) = as_sent([original])
-        words = self.words_of(original)
-        facts = {
-            "position": position,
-            "message": original,
-            "before": self.state.edits.get(position),
-        }
-        return self.record("edit", reason, facts, words)
-
-    def words_of(self, original: object) -> str:
-        """The words by which a message is found."""
-        message = self.wire.read([original]).messages[
-            0
-        ]  # as it will be read again, whatever it is by itself
-        check_own(original, message, self.wire, "message")
-        return line_of(kept_of(0, 0.0, original, message, 0), "").words
-
     def record_if_current(self, kind: EventKind, reason: str, facts: Mapping[str, Any]) -> None:
-        """Keep an event, unless another process was faster, so that the facts may no longer hold.
+        """Keep an event, unless another process wrote first, so that the facts may be out of date.
 
-        A store that cannot write keeps nobody from reading: the event is then known to this process
-        alone.
+        A store that cannot write keeps nobody from reading: then only this process knows the event.
         """
         line = self._event_line(kind, reason, facts)
         event = Event(self.state.events, kind, line.time, self.state.messages, reason, facts)
+        flush = kind not in DERIVED
         try:
-            if settled(self.event_log.append([line], at=event.number, flush=kind not in DERIVED)):
+            if settled(self._event_log.append([line], at=event.number, flush=flush)):
                 self._fold_event(event)
             else:
                 self.refresh()
         except StoreError:
             self.state.take(event)
+
+    def edit(self, position: int, original: object, reason: str) -> Event:
+        """Let the message say something else from now on."""
+        (original,) = as_sent([original])
+        before = self.state.edits.get(position)
+        facts = {"position": position, "message": original, "before": before}
+        return self.record("edit", reason, facts, self.words_of(original))
+
+    def words_of(self, original: object) -> str:
+        """The words by which a search finds a message. Raises FormatError for another wire's."""
+        message = self.wire.read([original]).messages[0]
+        check_own(original, message, self.wire, "message")
+        return words_of(kept_of(0, 0.0, original, message, 0))
 
     def events(self, start: int = 0) -> Iterator[Event]:
         """The events in order."""
@@ -328,7 +302,7 @@ class Thread:
             yield from self.sound("event", some, event_of).values()
 
     def read(self, positions: Sequence[int]) -> dict[int, Kept]:
-        """Those of the messages that there are, as they stand; deleted ones are not there."""
+        """The messages at these positions as they are now; deleted ones are left out."""
         gone, end, held = set(self.state.deleted), self.state.messages, self.held
         wanted = [place for place in positions if 0 <= place < end and place not in gone]
         missing = [place for place in wanted if place not in held]
@@ -339,79 +313,84 @@ class Thread:
         return found
 
     def backwards(self, start: int = 0) -> Iterator[Kept]:
-        """The messages from there on as they stand, newest first."""
+        """The messages from ``start`` on as they are now, newest first."""
         for stop in range(self.state.messages, start, -_STEP):
             found = self.read(range(max(start, stop - _STEP), stop))
             yield from (found[place] for place in sorted(found, reverse=True))
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:
-        """The messages as they stand, in order."""
+        """The messages from ``start`` on as they are now, in order."""
         for some in _batches(start, self.state.messages):
             yield from self.read(some).values()
 
-    def originals(self) -> Iterator[Any]:
-        """Everything that was ever appended, as it was appended."""
-        return (original for _, original in self.numbered())
-
-    def numbered(self) -> Iterator[tuple[int, Any]]:
-        """As ``originals``, each with its position."""
+    def originals(self) -> Iterator[tuple[int, Any]]:
+        """Everything that was ever appended, as it was appended, each with its position."""
         for some in _batches(0, self.state.messages):
             for position, (_, original) in self.sound("message", some, _original).items():
                 yield position, original
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
-        """BM25 scores by position, of messages as they stand."""
-        edits = self.state.edits
-        edited = (
-            settled(self.event_log.search(terms, most)) if edits else dict[int, float]()
-        )  # may index words
-        found = dict(settled(self.log.search(terms, most)))
+        """BM25 scores by position, of messages as they are now."""
+        edits, gone = self.state.edits, set(self.state.deleted)
+        # first the events: a search may index words, which changes the scores of both logs
+        edited = settled(self._event_log.search(terms, most)) if edits else dict[int, float]()
+        found = dict(settled(self._log.search(terms, most)))
         if edits:
-            holders = {number: position for position, number in edits.items()}
+            places = {number: position for position, number in edits.items()}
             found = {position: score for position, score in found.items() if position not in edits}
-            found |= {
-                holders[number]: score for number, score in edited.items() if number in holders
-            }
-        gone = set(self.state.deleted)
+            found |= {places[number]: score for number, score in edited.items() if number in places}
         return {position: score for position, score in found.items() if position not in gone}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """Positions of messages that were said in this span of time, the earliest first."""
-        gone = set(self.state.deleted)
-        return [
-            place for place in settled(self.log.between(first, last, most)) if place not in gone
-        ]
+        gone, found = set(self.state.deleted), settled(self._log.between(first, last, most))
+        return [place for place in found if place not in gone]
 
     def positions(self, ids: Sequence[str]) -> Mapping[str, int]:
         """The positions of those of the ids that there are."""
-        return settled(self.log.find(ids))
+        return settled(self._log.find(ids))
 
     def form(self, originals: Sequence[object]) -> Format:
-        """The wire of the thread, as far as these messages tell it.
-
-        What is plain may be any vendor's.
-        """
+        """The wire of the thread, as far as it and these messages show it."""
         return self._named or form_of(originals, self.state)
-
-    def now(self) -> float:
-        """The time, in seconds since 1970 UTC."""
-        return self._clock()
 
     @property
     def wire(self) -> Format:
         """The wire of the thread as it is known now."""
         return self._named or wire_of(self.state.format or "plain")
 
+    def copy_to(self, target: Thread) -> None:
+        """Copy messages and events. Raises ConfigError if the other thread holds something."""
+
+        def message(_: int, line: Line) -> Line:
+            return replace(line, words=self.words_of(json.loads(line.body)))
+
+        def event(number: int, line: Line) -> Line:
+            found = event_of(number, line)
+            if found.kind != "edit":
+                return line
+            return replace(line, words=self.words_of(found.facts["message"]))
+
+        copied: tuple[tuple[LineKind, int, Callable[[int, Line], Line]], ...]
+        copied = (("message", self.state.messages, message), ("event", self.state.events, event))
+        for kind, end, read in copied:
+            for places in _batches(0, end):
+                lines = self.sound(kind, places, read)
+                copies = [lines.get(place, _DAMAGED) for place in places]
+                if not settled(target._logs[kind].append(copies, at=places.start)):
+                    problem = f"thread {target.name!r} holds something already"
+                    raise ConfigError(problem, place="thread", advice="name one that is new")
+        target.refresh()
+
     def _event_line(
         self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = ""
     ) -> Line:
         data = {"kind": kind, "at": self.state.messages, "reason": reason, "facts": facts}
-        return Line(json_of(data, kind), "", self._clock(), words)
+        return Line(json_of(data, kind), "", self.now(), words)
 
     def _hold(self, lines: Mapping[int, tuple[Line, Any]]) -> None:
         edits = self.state.edits
-        numbers = [edits[position] for position in lines if position in edits]
-        edited = self.sound("event", numbers, event_of)
+        edited = self.sound("event", [edits[place] for place in lines if place in edits], event_of)
         originals = [
             edited[edits[position]].facts["message"] if edits.get(position) in edited else original
             for position, (_, original) in lines.items()
@@ -427,7 +406,7 @@ class Thread:
         self.held[kept.position] = kept
 
     def _let_go(self) -> None:
-        """Hold no more than the bound: the newest half of it stays."""
+        """Hold no more than the bound: beyond it, half of it is left, the newest messages."""
         if self.held_characters > _HELD:
             held, self.held, self.held_characters = self.held, {}, 0
             for position in sorted(held, reverse=True):
@@ -436,36 +415,39 @@ class Thread:
                 self._keep(held[position])
 
     def _folded(self) -> None:
-        """Keep within the bounds of what is in memory, and of what the next opening has to read."""
+        """Keep the bounds of what is in memory, and of what the next opening has to read."""
         self._let_go()
         if self._unsaved >= _SNAPSHOT:
             self.save()
 
-    def _fold_message(self, position: int, line: Line, original: object) -> None:
-        form = self.form([original])
-        message = form.read([original]).messages[0]
-        if self._named:
-            check_own(original, message, form, "format")
-        self._take_in(kept_of(position, line.time, original, message, len(line.body)), form)
+    def _fold_message(
+        self,
+        position: int,
+        time: float,
+        original: object,
+        size: int,
+        read: tuple[Format, Kept] | None = None,
+    ) -> None:
+        """Fold a message into the state, as it is read by itself.
 
-    def _fold_kept(self, kept: Kept, form: Format) -> None:
-        """As above, of a message that was read with others: by itself it may be another wire's."""
-        own = self.form([kept.original])
-        if own.name != form.name:
-            message = own.read([kept.original]).messages[0]
-            kept = kept_of(kept.position, kept.time, kept.original, message, kept.size)
-        self._take_in(kept, own)
-
-    def _take_in(self, kept: Kept, form: Format) -> None:
-        exchanged = is_exchanged(self.state)
+        ``read``: the message as it was read with others, which may be on another wire.
+        """
+        form, exchanged = self.form([original]), is_exchanged(self.state)
+        if read is not None and read[0].name == form.name:
+            kept = read[1]
+        else:
+            message = form.read([original]).messages[0]
+            if self._named and read is None:
+                check_own(original, message, form, "format")
+            kept = kept_of(position, time, original, message, size)
         if form.name not in (self.state.format, "plain"):
             self.state.written_on(form.name)
             self.held, self.held_characters = {}, 0  # they were read as another wire's
         self._keep(kept)
         tokens = self.meter.message(kept.message)
-        before = self.held.get(kept.position - 1)
+        before = self.held.get(position - 1)
         odd = oddity(kept.message, before.message if before else None, form)
-        self.state.fold_message(kept.position, kept.message, kept.remembered, tokens, odd)
+        self.state.fold_message(position, kept.message, kept.remembered, tokens, odd)
         self._unsaved += 1
         if is_exchanged(self.state) and not exchanged:
             self.save()  # who opens the thread next is told on which wire it is
@@ -478,12 +460,16 @@ class Thread:
         self._unsaved += 1
 
 
+_DAMAGED = Line("")
+"""Stands for a line that cannot be read, so that the others keep their positions."""
+
+
 def _original(_: int, line: Line) -> tuple[Line, Any]:
     return line, json.loads(line.body)
 
 
 def _batches(start: int, end: int) -> Iterator[range]:
-    """What is read at once, one after the other."""
+    """The positions from ``start`` up to ``end``, in ranges that are read at once."""
     for first in range(start, end, _READ):
         yield range(first, min(first + _READ, end))
 
@@ -507,42 +493,6 @@ def with_calls(thread: Thread, position: int) -> dict[int, Kept]:
     said = thread.read([position])
     gives = any(kept.message.results for kept in said.values())
     return thread.read(exchanges(thread, [position])) if gives else said
-
-
-_BATCH = 500  # lines that are kept at once
-_DAMAGED = Line(
-    ""
-)  # no JSON: it stands for a line that cannot be read, so that the others have their places
-Found = Callable[[int, Line], Line]
-
-
-def copy_thread(source: Thread, target: Thread) -> None:
-    """Copy messages and events. Raises ConfigError if the other thread holds something already."""
-
-    def found_message(_: int, line: Line) -> Line:
-        return replace(line, words=source.words_of(json.loads(line.body)))
-
-    def found_event(number: int, line: Line) -> Line:
-        event = event_of(number, line)
-        return (
-            replace(line, words=source.words_of(event.facts["message"]))
-            if event.kind == "edit"
-            else line
-        )
-
-    def copy(kind: Literal["message", "event"], end: int, log: MessageLog, found: Found) -> None:
-        for first in range(0, end, _BATCH):
-            places = range(first, min(first + _BATCH, end))
-            lines = source.sound(kind, places, found)
-            if not settled(log.append([lines.get(place, _DAMAGED) for place in places], at=first)):
-                advice = "name one that is new"
-                raise ConfigError(
-                    f"thread {target.name!r} holds something already", place="thread", advice=advice
-                )
-
-    copy("message", source.state.messages, target.log, found_message)
-    copy("event", source.state.events, target.event_log, found_event)
-    target.refresh()
 
 
 Facts = Mapping[str, Any]

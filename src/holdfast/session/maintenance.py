@@ -1,4 +1,4 @@
-"""When tiers are tended and a model is asked: after appends, on demand or in the background."""
+"""When the tiers are maintained and a model is asked: after appends, on demand, in the background."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock, RLock, Thread
 from time import sleep
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 from weakref import WeakSet
 
 from holdfast.calls.lineup import Lineup
 from holdfast.compressors.writer import together
 from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
+from holdfast.kernel.flow import run
 from holdfast.kernel.ports import Ask
 from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
 from holdfast.memory.tiers import Segment, Tier, TierStatistics
@@ -23,15 +24,17 @@ from holdfast.runtime import Runtime
 from holdfast.text.concealed import redacted_text
 
 from .forms import expanded
-from .tiers import Asked, Likeness, Owed, Tending
+from .tiers import Asked, Likeness, Owed, ThreadTiers
+
+T = TypeVar("T")
 
 
 class Exclusive:
-    """Held by one thread at a time, which may take it again; it may wait long.
+    """A lock that one thread holds at a time, which may take it again.
 
-    In a forked child it is free, and before it is first held there, ``anew`` makes what it guards
-    once more: the thread that was at work on it may have left it half done, and is not there to end
-    it.
+    In a forked child it is free. The thread that held it does not exist there and may have left
+    its work half done, so before the lock is first taken in the child, ``anew`` makes again what
+    the lock protects.
     """
 
     def __init__(self, anew: Callable[[], None]) -> None:
@@ -54,7 +57,7 @@ class Exclusive:
         self._lock.release()
 
     def forked(self) -> None:
-        """Begin as a child."""
+        """Called in a child after a fork."""
         if self._lock.acquire(blocking=False):  # free, or held by the very thread that forked
             self._lock.release()
         else:
@@ -75,9 +78,9 @@ if hasattr(os, "register_at_fork"):
 
 
 class Worker:
-    """Does its work whenever it is woken, never twice at once; a process may end meanwhile.
+    """Runs ``work`` in a thread whenever it is woken, never twice at once.
 
-    The work must not raise: nobody would hear of it.
+    The work must not raise: nobody would hear of it. A process may end while it runs.
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
@@ -86,7 +89,7 @@ class Worker:
         self._due = self._busy = self._closed = False
 
     def wake(self) -> None:
-        """Have the work done once more, after what is under way."""
+        """Run the work once more, after a run that is under way."""
         with self._lock:
             self._due = not self._closed
             if self._busy or not self._due:
@@ -95,7 +98,7 @@ class Worker:
         Thread(target=self._run, name="holdfast-session", daemon=True).start()
 
     def close(self) -> None:
-        """Begin nothing any more; does not wait for what is under way."""
+        """Start no further run; does not wait for one that is under way."""
         with self._lock:
             self._closed, self._due = True, False
 
@@ -109,118 +112,104 @@ class Worker:
             return self._busy
 
 
-T = TypeVar("T")
-
-
 @dataclass(frozen=True, slots=True)
-class Round:
-    """The answers of one round: forms, failures with the first reason, and the model's usage."""
+class FormRound:
+    """What one round of requests brought, and the usage of the model."""
 
-    forms: Mapping[Owed, Form]
-    failed: tuple[Owed, ...]
-    fault: str
+    answers: Mapping[Owed, Form | HoldfastError]
     usage: ModelUsage
 
     @property
-    def refused(self) -> int:
-        """How many forms were refused, so that the one by rule stands."""
-        return sum(bool(form.refused) for form in self.forms.values())
+    def forms(self) -> dict[Owed, Form]:
+        """The forms that came."""
+        return {owed: found for owed, found in self.answers.items() if isinstance(found, Form)}
 
     @property
-    def asked(self) -> int:
-        """How many forms the model was asked for, also those that failed."""
-        return sum(form.asked for form in self.forms.values()) + len(self.failed)
+    def failed(self) -> dict[Owed, HoldfastError]:
+        """The requests that failed, and why."""
+        return {
+            owed: found for owed, found in self.answers.items() if isinstance(found, HoldfastError)
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Forming:
-    """Asks the model of the line-up; with ``redacts``, secrets are masked before."""
+    """Asks the model of the line-up for forms; with ``redacts``, secrets are masked before."""
 
     condenser: AskingCondenser
     lineup: Lineup
     redacts: bool = False
 
-    def asked(self, owed: Sequence[Owed]) -> Round:
-        """The forms that are owed, asked for together. Model faults are told, not raised."""
-        runtime = Runtime(self.lineup, redacts=self.redacts)
+    def asked(self, owed: Sequence[Owed]) -> FormRound:
+        """The forms that are owed, asked for together. Failures of the model are not raised."""
+        texts = [redacted_text(each.text)[0] if self.redacts else each.text for each in owed]
         count = self.lineup.count
-        flows = [self.condenser.asking(self._masked(each.text), each.level, count) for each in owed]
-        answers = list(zip(owed, _answered(together(flows), runtime.answer), strict=True))
-        faults = [str(answer) for _, answer in answers if isinstance(answer, HoldfastError)]
-        return Round(
-            {each: answer for each, answer in answers if isinstance(answer, Form)},
-            tuple(each for each, answer in answers if isinstance(answer, HoldfastError)),
-            faults[0] if faults else "",
-            runtime.usage(),
-        )
+        flows = [
+            self.condenser.asking(text, each.level, count)
+            for text, each in zip(texts, owed, strict=True)
+        ]
+        found, usage = self._answered(flows)
+        return FormRound(dict(zip(owed, found, strict=True)), usage)
 
     def expanded(self, segment: Segment, now: float) -> str:
         """The note of a segment written out and marked as reconstructed. Raises ModelError."""
+        (found,), _ = self._answered([expanded(segment, self.lineup.count, now)])
+        if isinstance(found, HoldfastError):
+            raise found
+        return found.content
+
+    def _answered(
+        self, flows: Sequence[Generator[Ask[Any], Any, T]]
+    ) -> tuple[list[T | HoldfastError], ModelUsage]:
         runtime = Runtime(self.lineup, redacts=self.redacts)
-        return _answered(expanded(segment, self.lineup.count, now), runtime.answer).content
-
-    def _masked(self, text: str) -> str:
-        return redacted_text(text)[0] if self.redacts else text
+        answer = cast("Callable[[Ask[Any]], Sequence[object]]", runtime.answer)
+        return run(together(flows), answer), runtime.usage()
 
 
-def _answered(flow: Generator[Ask[Any], Any, T], answer: Callable[[Ask[object]], object]) -> T:
-    """What the flow returns when all that it asks is answered."""
-    try:
-        request = next(flow)
-        while True:
-            told = answer(request)
-            request = flow.throw(told) if isinstance(told, HoldfastError) else flow.send(told)
-    except StopIteration as end:
-        returned: T = end.value
-        return returned
-    finally:
-        flow.close()
-
-
-_BREATH = 0.001  # seconds between two portions: whoever waits for the turn gets it
-_AT_ONCE = 8  # forms of one round, as many as CallLimits lets be under way
-_ROUNDS = 4  # of questions in the background, each time that the tiers are tended
+_BREATH = 0.001  # seconds between two portions, so that whoever waits for the turn gets it
+_AT_ONCE = 8  # forms of one round, as many requests as CallLimits lets be under way
+_ROUNDS = 4  # of requests in the background, each time that the tiers are maintained
 _TRIES = 2  # rounds in which a form is asked for before it is left to the rule
-_LONGEST_PAUSE = 16  # tendings without a question while nobody answers
+_LONGEST_PAUSE = 16  # maintenance runs without a request while nobody answers
 _FAULTS = 10  # that are held
 
 
 class Patience:
-    """Leaves alone who did not answer: for 1 tending, then 2, 4 and so on."""
+    """Pauses requests to someone who did not answer: for 1 maintenance run, then 2, 4 and so on."""
 
     def __init__(self) -> None:
         self._silent = self._left = 0
 
     def is_over(self) -> bool:
-        """Whether it is time to ask; call it once a tending."""
+        """Whether it is time to ask; call it once a maintenance run."""
         self._left -= 1
         return self._left < 0
 
     def heard(self, *, answered: bool) -> None:
-        """Take note of what came of a question."""
+        """Take note of whether a request was answered."""
         self._silent = 0 if answered else self._silent + 1
         self._left = min(2**self._silent // 2, _LONGEST_PAUSE)
 
 
 class Upkeep:
-    """Tends the tiers while it holds the session's ``turn``, and asks the model when it does not.
+    """Maintains the tiers while it holds the session's ``turn``; asks the model when it does not.
 
-    So no fit waits for a model: until its form is there and the tiers are tended again, that of the
-    rule stands. What goes wrong is told in ``faults`` and as an event, and raised only where
+    So no fit waits for a model: until the model's form is there and the tiers are maintained again,
+    the form by rule stands. Failures are told by ``faults`` and as an event, and raised only where
     somebody asked for the work.
     """
 
     def __init__(
         self,
         turn: Exclusive,
-        tending: Tending,
+        tiers: ThreadTiers,
         likeness: Likeness,
         forming: Forming | None,
         *,
         background: bool,
     ) -> None:
         self._faults: deque[str] = deque(maxlen=_FAULTS)
-        self._turn, self._tending, self._likeness, self._forming = turn, tending, likeness, forming
+        self._turn, self._tiers, self._likeness, self._forming = turn, tiers, likeness, forming
         self._worker = Worker(self._round) if background else None
         self._asking = Lock()
         self._failed: Counter[Asked] = Counter()
@@ -229,14 +218,14 @@ class Upkeep:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What went wrong, the newest last."""
+        """The failures so far, the newest last; at most ten."""
         with self._turn:
             return tuple(self._faults)
 
     def appended(self) -> None:
         """Do what is due after an append; call it without the turn.
 
-        Where nobody has to be asked, the tiers wait until somebody looks at them.
+        Without a model and an embedder, the tiers wait until somebody looks at them.
         """
         if self._worker is not None:
             self._worker.wake()
@@ -244,47 +233,52 @@ class Upkeep:
             self._round()
 
     def now(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
-        """Tend the tiers and ask for all that is owed, and wait for it. Raises StoreError."""
+        """Maintain the tiers with every form that is owed, and wait for it. Raises StoreError."""
         self._weigh()
         told = self._run(force=force)
-        while self._asked() or self._tending.has_forms:
+        while self._asked() or self._tiers.has_forms:
             told = self._run()
         return told
 
     def looked(self, *, some: bool = False) -> dict[Tier, TierStatistics]:
-        """Tend the tiers, or a portion, for a reader; where that fails they stay as they were."""
+        """Maintain the tiers for a reader; where that fails they stay as they were.
+
+        With ``some``, a large backlog is worked off in part only.
+        """
         with self._shielded():
             self._run(some=some)
-        return self._tending.statistics()
+        return self._tiers.statistics()
 
     def found(self, positions: list[int]) -> None:
-        """Tell that messages were found, so that their segments come up."""
+        """Tell that messages were found, so that their segments are promoted."""
         with self._shielded(), self._turn:
-            self._tending.found(positions)
+            self._tiers.found(positions)
 
     def expanded(self, note: Segment) -> str:
-        """The note written out by the model; what is still verbatim as it is. Raises ModelError."""
+        """The note written out by the model; a verbatim segment as it is. Raises ModelError."""
         if note.level == VERBATIM:
             return note.content
         if self._forming is None:
             raise ConfigError(
                 "there is no model", place="expand", advice="give llm= to the session"
             )
-        return self._forming.expanded(note, self._tending.thread.now())
+        return self._forming.expanded(note, self._tiers.thread.now())
 
     def close(self) -> None:
-        """Put the forms that came in their place, and leave those that are still to come."""
+        """Put the forms that came in their place; those still to come are given up."""
         with self._turn:
-            if self._tending.has_forms:
+            if self._tiers.has_forms:
                 self.looked()
             self._closed = True
         if self._worker is not None:
             self._worker.close()
 
     def _round(self) -> None:
-        """Tend the tiers if due, and ask for some owed forms; for more in the background."""
+        """Maintain the tiers if due, and ask for some owed forms; for more in the background."""
         with self._shielded():
-            if not self._is_due():
+            with self._turn:
+                due = not self._closed and self._tiers.due(patient=self._worker is not None)
+            if not due:
                 return
             if self._embedder.is_over():
                 self._weigh()
@@ -296,29 +290,22 @@ class Upkeep:
                         break
 
     def _has_more(self) -> bool:
-        """Tend the tiers, a large backlog in portions; whether there is more of it."""
+        """Maintain the tiers, a large backlog in part; whether there is more of it."""
         with self._turn:
-            if not self._is_open():
+            if self._closed:
                 return False
             self._run(some=True)
-            return self._tending.behind
-
-    def _is_due(self) -> bool:
-        with self._turn:
-            return self._is_open() and self._tending.due(patient=self._worker is not None)
-
-    def _is_open(self) -> bool:
-        return not self._closed
+            return self._tiers.behind
 
     def _run(self, *, force: bool = False, some: bool = False) -> dict[Tier, TierStatistics]:
         with self._turn:
-            self._tending.thread.refresh()
-            return self._tending.run(force=force, some=some)
+            self._tiers.thread.refresh()
+            return self._tiers.run(force=force, some=some)
 
     def _weigh(self) -> None:
-        """Ask for the vectors by which segments are weighed; without them, their words are."""
+        """Ask for the vectors by which segments are compared; without them, their words are."""
         with self._turn:
-            texts = self._tending.unknown()
+            texts = self._tiers.unknown()
         if texts:
             answered = False
             with self._shielded():
@@ -335,39 +322,40 @@ class Upkeep:
         with self._asking:
             with self._turn:
                 given_up = {asked for asked, times in self._failed.items() if times >= _TRIES}
-                owed = self._tending.owed(_AT_ONCE, given_up) if self._is_open() else []
+                owed = self._tiers.owed(_AT_ONCE, given_up) if not self._closed else []
             if not owed:
                 return False
-            answers = self._forming.asked(owed)
+            done = self._forming.asked(owed)
             with self._turn:
-                if not self._is_open():
+                if self._closed:
                     return False
-                self._failed.update((each.id, each.level) for each in answers.failed)
-                self._model.heard(answered=bool(answers.forms))
-                self._tending.take(answers.forms, self._forming.lineup.writer)
-                self._tell_of(answers)
-        return bool(answers.forms)
+                self._failed.update((each.id, each.level) for each in done.failed)
+                self._model.heard(answered=bool(done.forms))
+                self._tiers.take(done.forms, self._forming.lineup.writer)
+                self._tell_of(done)
+        return bool(done.forms)
 
-    def _tell_of(self, answers: Round) -> None:
-        usage = answers.usage
-        if answers.fault:
-            self._tell(answers.fault)
-        if usage.calls:
-            taken = answers.asked - len(answers.failed) - answers.refused
-            writer = usage.calls[0].model
-            facts = {
-                "taken": taken,
-                "refused": answers.refused,
-                "failed": len(answers.failed),
-                "cached": usage.cached,
-                "input_tokens": usage.input_tokens,
-                "output_tokens": usage.output_tokens,
-                "cost": usage.cost,
-            }
-            with suppress(StoreError):
-                self._tending.thread.record(
-                    "forms", f"{taken} of {answers.asked} forms are by {writer}", facts
-                )
+    def _tell_of(self, done: FormRound) -> None:
+        failed, usage = list(done.failed.values()), done.usage
+        if failed:
+            self._tell(str(failed[0]))
+        if not usage.calls:
+            return
+        asked = len(failed) + sum(form.asked for form in done.forms.values())
+        refused = sum(bool(form.refused) for form in done.forms.values())
+        taken = asked - len(failed) - refused
+        facts = {
+            "taken": taken,
+            "refused": refused,
+            "failed": len(failed),
+            "cached": usage.cached,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cost": usage.cost,
+        }
+        reason = f"{taken} of {asked} forms are by {usage.calls[0].model}"
+        with suppress(StoreError):
+            self._tiers.thread.record("forms", reason, facts)
 
     @contextmanager
     def _shielded(self) -> Generator[None]:
@@ -375,17 +363,14 @@ class Upkeep:
             yield
         except Exception as fault:  # noqa: BLE001 - condensers and stores are anyone's
             with self._turn:
-                self._tell(
-                    str(fault)
-                    if isinstance(fault, HoldfastError)
-                    else f"{type(fault).__name__}: {fault}"
-                )
+                kind = "" if isinstance(fault, HoldfastError) else f"{type(fault).__name__}: "
+                self._tell(f"{kind}{fault}")
 
     def _tell(self, fault: str) -> None:
         """Keep the fault, and put it on record; the same fault again is told once."""
         if self._faults and self._faults[-1] == fault:
             return
         self._faults.append(fault)
-        if self._is_open():
+        if not self._closed:
             with suppress(StoreError):
-                self._tending.thread.record("fault", fault, {})
+                self._tiers.thread.record("fault", fault, {})

@@ -1,12 +1,13 @@
-"""What of a thread's past answers a question, found by words and meaning, within some tokens."""
+"""Finds what of a thread's past answers a question, by words and by meaning, within a budget."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from heapq import nlargest
 from itertools import groupby, islice
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, Protocol, cast
 
 from holdfast.kernel.errors import MissingExtraError, StoreError
@@ -20,16 +21,16 @@ from holdfast.providers import open_embedder
 from holdfast.stores.protocols import GetsBytes, SetsBytes
 from holdfast.text.concealed import concealing
 from holdfast.text.memo import Memo
+from holdfast.text.similarity import best_of
 from holdfast.text.words import STOP_WORDS, stem, words
 
-from .log import Kept, Thread, found_by, settled
-from .state import holds
+from .log import Kept, Thread, settled, words_of
+from .state import Span, holds
 from .turns import all_heard, author, bear_names, heard, told
 
 _WORK = 8  # newest messages that say what the work is about
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
-"""Share of the messages, and its bounds in messages, from which on a word tells of nothing in
-particular."""
+"""A word that this share of the messages holds is common; never fewer than 4, never more than 60."""
 _ONWARD = COURTESY | frozenset(
     """
     again ahead another carry continue continues correct done following forward keep next proceed
@@ -37,24 +38,24 @@ _ONWARD = COURTESY | frozenset(
     alles danke gut merci oui continuez gracias vale sigue grazie obrigado obrigada bedankt weiter
     """.split()
 )
-"""Words by which one greets, thanks, assents or goes on."""
+"""Words by which one greets, thanks, agrees or says to go on."""
 _MOST_IDLE, _MOST_ONWARD = 14, 2
-"""Words of an input that goes on, and of these those that say with what: "continue with the next
-endpoint"."""
-_UNKNOWN = 0.1  # share of the words of an input that may stand nowhere in the view
+"""Words of an input that only says to go on, and how many of them may say with what, as in
+"continue with the next endpoint"."""
+_UNKNOWN = 0.1  # share of the words of an input that need not be in the view
 _SHOWN = 300  # characters of a message, or of a question, that say what it is about
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question, and the work in which it stands, whose words count too but ask nothing."""
+    """A question, and the text of the work around it, whose words count too but ask nothing."""
 
     question: str
     work: str = ""
 
     @property
     def brief(self) -> str:
-        """The question, and of the work what it began with."""
+        """The question, and the beginning of the work."""
         return f"{self.question}\n{self.work[:_SHOWN]}".rstrip("\n")
 
     @property
@@ -64,8 +65,11 @@ class Inquiry:
 
 
 def of_the_newest(thread: Thread) -> Inquiry:
-    """What the newest message of a user asks, and what the work since then is about."""
-    return Inquiry(_said(thread), _work(thread))
+    """What the newest message of a user asks, and the work since then, if there is some."""
+    end, spoke = thread.state.messages, thread.state.spoke or 0
+    newest = thread.read(range(end - _WORK, end)) if end - spoke > _WORK else {}
+    work = "\n".join(words_of(kept)[:_SHOWN] for kept in newest.values())
+    return Inquiry(_said(thread), work)
 
 
 def is_idle(thread: Thread) -> bool:
@@ -88,22 +92,18 @@ def _said(thread: Thread) -> str:
 
 
 def is_known(thread: Thread, messages: Iterable[object], recalled: str) -> bool:
-    """Whether nearly all the words of the user's newest input stand in the view already."""
+    """Whether the view holds nearly all words of the user's newest input.
+
+    The view is the text recalled before and these messages.
+    """
     asked = _terms(_said(thread))
     unknown = set(asked) - _terms(recalled)
     for message in messages:
         if len(unknown) <= _UNKNOWN * len(asked):
-            break
+            return True
         read = thread.wire.read([message]).messages[0]
         unknown -= _HELD(read.content_text or "")
     return len(unknown) <= _UNKNOWN * len(asked)
-
-
-def _work(thread: Thread) -> str:
-    """The beginnings of the newest messages, if there are some since a user spoke."""
-    end, spoke = thread.state.messages, thread.state.spoke or 0
-    newest = thread.read(range(end - _WORK, end)) if end - spoke > _WORK else {}
-    return "\n".join(found_by(kept.message, kept.remembered)[:_SHOWN] for kept in newest.values())
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -111,18 +111,15 @@ def _terms(text: str) -> frozenset[str]:
 
 
 _HELD: Memo[str, frozenset[str]] = Memo(_terms, lambda text, _: 2 * len(text), 2_000_000)
-"""The terms of the messages of a view, most of which stand in the next one too."""
+"""The terms of the messages of a view, most of which are in the next view too."""
 
-
-_CANDIDATES = (
-    60  # messages that hold words of the question; each costs the reading of it and its neighbours
-)
-_LONG, _FEWER = 5_000, 30  # in a thread of so many messages, which are not all in memory, so many
-_HITS = 200  # that are offered to a room
-_ANSWERS = 0.1  # score below which nothing answers, and the question itself is all there is
-_EXPLAINED = (
-    8  # messages of a recall of which its event tells what gave the score; the view tells it of all
-)
+# Each candidate costs the reading of it and its neighbours; those of a long thread are read from
+# the store.
+_CANDIDATES = 60  # messages that hold words of the question
+_LONG, _FEWER = 5_000, 30  # messages of a thread from which on there are fewer candidates
+_HITS = 200  # that are offered to ``pack``
+_ANSWERS = 0.1  # score below which nothing but the question itself was found
+_EXPLAINED = 8  # messages of a recall whose event tells the factors; the view tells them of all
 
 Chosen = tuple[int, float, Mapping[str, float]]
 """Of a message that came back, its position, its score, and what each factor gave to that."""
@@ -130,10 +127,10 @@ Chosen = tuple[int, float, Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A message that came back, or the part of it that answers, with its score and its factors.
+    """A message that was found, or the part of it that answers, with its score and its factors.
 
-    The text is empty where it stands in the view since an earlier fit. ``said`` is when: seconds
-    since 1970 UTC.
+    The text is empty if the message was recalled by an earlier fit. ``said`` is when it was said,
+    in seconds since 1970 UTC.
     """
 
     position: int
@@ -153,29 +150,27 @@ class Recollection:
 
     def facts(self) -> list[Chosen]:
         """As an event keeps it: positions, scores, and of the best the factors; no texts."""
-        best = {
-            each.position for each in nlargest(_EXPLAINED, self.chosen, key=attrgetter("score"))
-        }
+        best = set(nlargest(_EXPLAINED, [(each.score, -each.position) for each in self.chosen]))
         return [
             (
                 each.position,
                 round(each.score, 3),
-                _rounded(each.why) if each.position in best else {},
+                _rounded(each.why) if (each.score, -each.position) in best else {},
             )
             for each in self.chosen
         ]
 
     def kept(self) -> list[Chosen]:
-        """As the state keeps it, for as long as it stands in the view."""
+        """As the state keeps it, for as long as it is in the view."""
         return [(each.position, each.score, each.why) for each in self.chosen]
 
     @classmethod
     def standing(cls, recalled: Mapping[str, Any]) -> Recollection:
-        """What a state says to be in the view."""
-        chosen = (
+        """What the view holds according to a state."""
+        chosen = [
             Recalled(position, score, "", why)
             for position, score, why in recalled.get("chosen", ())
-        )
+        ]
         return cls(recalled.get("text", ""), tuple(chosen))
 
 
@@ -184,15 +179,15 @@ def _rounded(why: Mapping[str, float]) -> dict[str, float]:
 
 
 class Past:
-    """What a thread holds, and what of it answers."""
+    """What a thread holds, and what of it answers a question."""
 
     def __init__(
         self, thread: Thread, vectors: VectorSource | None = None, *, redacts: bool = False
     ) -> None:
         self._thread, self._tells = thread, concealing(redacts=redacts)
-        self._everything, self._remaining = _Everything(thread), _Remaining(thread)
-        self._found = Retrieval(self._everything, self._everything, vectors)
-        self._retrieval = Retrieval(self._remaining, self._remaining, vectors)
+        everything, remaining = _Source(thread), _Source(thread, with_evicted=False)
+        self._found = Retrieval(everything, everything, vectors)
+        self._retrieval = Retrieval(remaining, remaining, vectors)
 
     def search(self, question: str, limit: int) -> list[Recalled]:
         """The messages that answer best, best first, also those that were evicted.
@@ -203,40 +198,32 @@ class Past:
         hits = self._found.search(question, limit, now, asking)
         if asking and not any(hit.score >= _ANSWERS for hit in hits):
             hits = self._found.search(question, limit, now)
-        texts = self.texts([hit.position for hit in hits])
-        return [
-            Recalled(
-                hit.position,
-                hit.score,
-                self._tells(texts[hit.position]),
-                hit.why,
-                *self._spoken(hit.position),
-            )
-            for hit in hits
-            if hit.score > 0 and texts.get(hit.position)
-        ]
-
-    def _spoken(self, position: int) -> tuple[str, float | None]:
-        """By whom it is, as a role, and when it was said."""
-        seen = self._thread.read([position])[position].remembered
-        return seen.role, seen.said
+        positions = [hit.position for hit in hits]
+        texts, kept = self.texts(positions), self._thread.read(positions)
+        found: list[Recalled] = []
+        for hit in hits:
+            text = texts.get(hit.position)
+            if hit.score > 0 and text:
+                seen, told = kept[hit.position].remembered, self._tells(text)
+                found.append(Recalled(hit.position, hit.score, told, hit.why, seen.role, seen.said))
+        return found
 
     def _asking(self, question: str) -> frozenset[int]:
-        """Where the question stands itself: no answer, and no neighbour of one.
+        """The messages that hold the question itself: they answer nothing.
 
-        As what a user said last, or in a call that looks for it.
+        It may be the newest input of the user, or stand in a call of a tool that searches for it.
         """
         state = self._thread.state
         last = {place for place in (state.spoke, state.messages - 1) if place is not None}
         return frozenset(
             place
             for place, each in self._thread.read(sorted(last)).items()
-            if _same(each.remembered.body, question)
+            if each.remembered.body.split() == question.split()
             or any(question in call.arguments for call in each.message.calls)
         )
 
     def texts(self, positions: Sequence[int]) -> dict[int, str]:
-        """What the messages at these positions say, or what they call; none of what was deleted."""
+        """What the messages at these positions say, or what they call; deleted ones are left out."""
         return {
             place: kept.remembered.text
             or (told(self._thread.state, kept) if kept.message.calls else "")
@@ -252,75 +239,61 @@ class Past:
         shown: Container[int | None],
         least: float,
     ) -> Recollection:
-        """The smallest texts that answer, as many as the room takes, in order of time.
+        """The smallest texts that answer, as many as fit ``room`` tokens, in order of time.
 
-        Secrets may be masked.
-
-        Not what is ``shown`` already, was evicted, or has a score below the ``least``. ``count``
-        counts a piece, ``whole`` what all of them take together in their message.
+        Secrets may be masked. Left out is what is ``shown`` already, what was evicted, and what has
+        a score below ``least``. ``count`` counts one piece, ``whole`` all of them in their message.
         """
         if room <= 0:
             return Recollection()
-        apart = (
-            frozenset[int]() if self._thread.state.spoke in shown else self._asking(asked.question)
-        )
+        apart = frozenset[int]()
+        if self._thread.state.spoke not in shown:
+            apart = self._asking(asked.question)
         answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work, apart)
-        scores = answers.ranked()
+        scores, messages = answers.ranked(), answers.messages
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
-        hits, messages = list(islice(unseen, _HITS)), answers.messages
+        hits = list(islice(unseen, _HITS))
         if self._tells is not str:
-            messages = {
-                place: replace(messages[place], text=self._tells(messages[place].text))
-                for place in hits
-            }
+            masked = {place: self._tells(messages[place].text) for place in hits}
+            messages = {place: replace(messages[place], text=masked[place]) for place in hits}
         excerpts = pack(
             hits, messages, room, count, question=asked.brief, whole=whole, name=self._author
         )
-        chosen = [
-            Recalled(
-                each.position,
-                scores[each.position],
-                each.text,
-                answers.why(each.position),
-                seen.role,
-                seen.said,
-            )
-            for each in excerpts
-            if (seen := answers.messages[each.position])
-        ]
+        chosen: list[Recalled] = []
+        for each in excerpts:
+            place, seen = each.position, answers.messages[each.position]
+            why = answers.why(place)
+            chosen.append(Recalled(place, scores[place], each.text, why, seen.role, seen.said))
         return Recollection(written(excerpts), tuple(chosen))
 
     def _author(self, message: Remembered) -> str:
         return author(self._thread, message, self._tells)
 
 
-def _same(one: str, other: str) -> bool:
-    return one.split() == other.split()
+class _Source:
+    """A thread as a source of memory: its log holds the messages, its store indexes the words.
 
+    ``with_evicted``: whether messages count that were evicted from the last tier.
+    """
 
-class _Everything:
-    """A thread as memory's sources: its log is the messages, the index of its store the words."""
-
-    def __init__(self, thread: Thread) -> None:
-        self._thread = thread
+    def __init__(self, thread: Thread, *, with_evicted: bool = True) -> None:
+        self._thread, self._with_evicted = thread, with_evicted
 
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
         """BM25 scores of the best messages that hold any of the words."""
-        return self._thread.search(terms, min(limit, self._most))
-
-    @property
-    def _most(self) -> int:
-        return _FEWER if self._thread.state.messages > _LONG else _CANDIDATES
+        most = min(limit, _FEWER if self._thread.state.messages > _LONG else _CANDIDATES)
+        if not self._out:
+            return self._thread.search(terms, most)
+        found = self._thread.search(terms, limit)
+        left = [(place, score) for place, score in found.items() if not holds(self._out, place)]
+        return dict(nlargest(most, left, key=itemgetter(1)))
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
-        """Those of the positions that there are.
-
-        What the system said is always in view and never looked for.
-        """
-        found = self._thread.read(positions).values()
-        return all_heard(
-            (kept for kept in found if kept.message.role != "system"), self._thread.state
-        )
+        """The messages at these positions, without the system's: they are in every view."""
+        wanted = [place for place in positions if not holds(self._out, place)]
+        found = self._thread.read(wanted).values()
+        said = (kept for kept in found if kept.message.role != "system")
+        return all_heard(said, self._thread.state)
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
         """The positions of messages that were said in this span of time."""
@@ -335,38 +308,22 @@ class _Everything:
         state = self._thread.state
         return state.speakers if bear_names(state) else ()
 
-
-class _Remaining(_Everything):
-    """The same without what was evicted from the last tier."""
-
-    def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
-        """As above, of those that remain."""
-        out = self._thread.state.evicted
-        if not out:
-            return super().candidates(terms, limit)
-        found = self._thread.search(terms, limit)
-        left = {position: score for position, score in found.items() if not holds(out, position)}
-        return dict(nlargest(min(limit, self._most), left.items(), key=itemgetter(1)))
-
-    def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
-        """As above, of those that remain."""
-        out = self._thread.state.evicted
-        return super().read(
-            [place for place in positions if not holds(out, place)] if out else positions
-        )
+    @property
+    def _out(self) -> Sequence[Span]:
+        return () if self._with_evicted else self._thread.state.evicted
 
 
 _PARTS = Registry(
     "part of a search by meaning", "meaning", {"vectors": "holdfast.memory.vectors:WordVectors"}
 )
-"""What needs numpy is loaded where it is installed and asked for."""
+"""It needs numpy, and is loaded where that is installed and asked for."""
 
-_BLOCK = 4_096  # messages
-_BLOCKS = 2  # that are searched: some 8 MB of vectors
-_AT_ONCE = 2_000  # messages that one search adds: some 0.3 s, once
-_READ = 500
+_BLOCK = 4_096  # messages whose vectors are kept under one key
+_BLOCKS = 2  # that are searched, the newest: some 8 MB of vectors
+_AT_ONCE = 2_000  # messages that one search adds, which takes some 0.3 s
+_READ = 500  # messages that are read at once
 _LONGEST = 4_000  # characters of one message that say what it means
-_OUTPUT = 400  # the same of what a tool gave: by its words it is found whole
+_OUTPUT = 400  # the same of what a tool returned: all of it is found by its words
 _NEAREST = 40  # messages that are near; each costs the reading of it and its neighbours
 
 
@@ -381,7 +338,7 @@ class _Kind(Protocol):
 
 
 class Meaning:
-    """The vectors of one thread."""
+    """The vectors of one thread's messages, in blocks of which full ones are kept in the store."""
 
     def __init__(self, thread: Thread, kind: _Kind, embedder: object) -> None:
         self._thread, self._kind, self._embedder = thread, kind, embedder
@@ -390,9 +347,9 @@ class Meaning:
 
     @classmethod
     def of(cls, thread: Thread, *, wanted: bool | None) -> Meaning | None:
-        """The vectors of the thread.
+        """The vectors of the thread; None where they are not wanted or not installed.
 
-        Without the extra ``local`` None, or MissingExtraError if they are wanted.
+        Raises MissingExtraError if ``wanted`` is True and the extra ``local`` is not installed.
         """
         if wanted is False:
             return None
@@ -410,12 +367,11 @@ class Meaning:
         most = min(limit, _NEAREST)
         found: dict[int, float] = {}
         for block in self._blocks.values():
-            found.update(block.nearest(text, most))
-        best = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
-        return dict(best[:most])
+            found |= block.nearest(text, most)
+        return dict(best_of(found, most))
 
     def grow(self, most: int | None = None) -> None:
-        """Take in the messages that are not in yet, at most so many."""
+        """Take in the messages that have no vector yet, at most so many."""
         end = self._thread.state.messages
         first = max(0, (end - 1) // _BLOCK - _BLOCKS + 1)
         if self._next < first * _BLOCK or not self._blocks:
@@ -425,47 +381,34 @@ class Meaning:
             found = self._thread.read(range(start, min(start + _READ, stop))).items()
             said = [(place, _brief(kept)) for place, kept in found if kept.message.role != "system"]
             for number, part in groupby(said, lambda entry: entry[0] // _BLOCK):
-                self._block(number).add(*(message for _, message in part))
-        if self._next // _BLOCK < stop // _BLOCK:
-            self.save(self._next // _BLOCK, stop // _BLOCK)
+                block = self._blocks.get(number)
+                if block is None:
+                    block = self._blocks[number] = self._kind(self._embedder)
+                block.add(*(message for _, message in part))
+        for number in range(self._next // _BLOCK, stop // _BLOCK):
+            self._keep(number)
         self._next = max(self._next, stop)
         self._blocks = {number: block for number, block in self._blocks.items() if number >= first}
 
-    def save(self, first: int, stop: int) -> None:
-        """Keep these blocks, which are full.
-
-        Where they cannot be kept, they are made again next time.
-        """
+    def _keep(self, number: int) -> None:
+        """Keep a full block. Where that fails it is made again next time."""
         store = self._thread.store
-        if isinstance(store, SetsBytes):
-            for number in range(first, stop):
-                self._kept(store.set_bytes, number)
-
-    def _kept(self, keep: Callable[[str, bytes], object], number: int) -> None:
-        try:
-            if number in self._blocks:
-                settled(keep(self._key(number), self._blocks[number].to_bytes()))
-        except StoreError:
-            return
+        if isinstance(store, SetsBytes) and number in self._blocks:
+            with suppress(StoreError):
+                settled(store.set_bytes(self._key(number), self._blocks[number].to_bytes()))
 
     def _open(self, first: int) -> None:
-        """The blocks that are kept, from this one on until one is missing."""
+        """Read the blocks that are kept, from this one on until one is missing."""
         self._next = first * _BLOCK
         store = self._thread.store
         while isinstance(store, GetsBytes) and self._next + _BLOCK <= self._thread.state.messages:
-            kept = settled(store.get_bytes(self._key(self._next // _BLOCK)))
+            number = self._next // _BLOCK
+            kept = settled(store.get_bytes(self._key(number))) or b""
             try:
-                self._blocks[self._next // _BLOCK] = self._kind.from_bytes(
-                    self._embedder, kept or b""
-                )
+                self._blocks[number] = self._kind.from_bytes(self._embedder, kept)
             except (ValueError, KeyError, TypeError):
                 return  # not kept, or damaged: it is made again
             self._next += _BLOCK
-
-    def _block(self, number: int) -> _Vectors:
-        if number not in self._blocks:
-            self._blocks[number] = self._kind(self._embedder)
-        return self._blocks[number]
 
     def _key(self, number: int) -> str:
         return f"vectors:{number}:{self._thread.name}"
@@ -477,16 +420,16 @@ def _brief(kept: Kept) -> Remembered:
 
 
 class Knowing:
-    """The facts of one thread, less those that a user wants forgotten."""
+    """The facts of one thread, without those that a user wants forgotten."""
 
     def __init__(self, thread: Thread, *, redacts: bool = False) -> None:
         self._thread, self._tells = thread, concealing(redacts=redacts)
         self._ledger, self._next, self._rewordings = Ledger(), 0, 0
 
     def ledger(self) -> Ledger:
-        """What the messages state as they stand now.
+        """What the messages state as they are now.
 
-        What is said again after it was forgotten counts again.
+        A fact that is stated again after it was forgotten counts again.
         """
         state = self._thread.state
         if self._rewordings != state.rewordings:

@@ -1,7 +1,7 @@
-"""The part of a view that no question brings back: what ``compress`` makes of the thread.
+"""The recent part of a view: what ``compress`` makes of the thread, without what was recalled.
 
-When it is made anew it is made of what the last one told something of, and of what came since: the
-work grows with the view and with what is new, not with the thread.
+When it is made anew, it is made of the messages that the last part told of and of those that came
+since. So the work grows with the view and with what is new, not with the thread.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from holdfast import options as compression
 from holdfast.compressors.select import LEFT_OUT
 from holdfast.compressors.summaries import mark
 from holdfast.engine import fitted
@@ -20,6 +19,7 @@ from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.flow import run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
+from holdfast.options import Options
 from holdfast.reports.account import sources
 from holdfast.result import CompressionResult, ModelUsage
 from holdfast.runtime import answers
@@ -34,15 +34,15 @@ from .state import Made
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of a view that no question brings back."""
+    """The recent part of a view."""
 
     messages: list[Any]
     tokens: int
     places: tuple[int | None, ...]
-    """Of each message its position in the thread; of notes None."""
+    """Of each message its position in the thread; None for notes."""
 
     head: int
-    """How many of its messages stand before what the past has to say."""
+    """How many of its messages stand before the message that tells of the past."""
 
     end: int
     """Where the thread ended when it was made."""
@@ -51,21 +51,19 @@ class Part:
     """The position from which on it holds every message."""
 
     told: tuple[int, ...] = ()
-    """The positions of the messages of which it tells anything, whole or in notes."""
+    """The positions of the messages that it holds or of which its notes tell anything."""
 
     result: CompressionResult | None = None
-    """How its messages were made smaller, where that was needed."""
+    """How its messages were made smaller, if they were."""
 
 
 Key = tuple[int, ...]
-
-
-"""What decides what stands in a view, beside what is recalled."""
+"""What decides what is in a view, beside what is recalled."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastMessage:
-    """The message in which the past speaks, on which wire, and its tokens."""
+    """The message that tells of the past: its wire, its text, itself, and its tokens."""
 
     wire: str
     text: str
@@ -75,26 +73,22 @@ class PastMessage:
 
 @dataclass(slots=True)
 class Desk:
-    """What a session keeps of its last fit, so that the next one costs what is new.
-
-    And what that depended on.
-    """
+    """What a session keeps in memory of its last fit, so that the next one costs what is new."""
 
     key: Key = ()
     part: Part | None = None
     overhead: int = 0
-    """Tokens of the request beside its messages that are counted in the part."""
+    """Tokens of the request beside its messages, which are counted in the part."""
 
     telling: PastMessage | None = None
     heard: int | None = None
-    """The input of the user that the past was last asked about, whether or not it had something to
-    say."""
+    """The input of the user for which the past was last searched."""
 
     grows: bool = False
-    """Whether there was a view before, so that there will be another one."""
+    """Whether there was a view before, so that another one is likely."""
 
     usage: ModelUsage = field(default_factory=ModelUsage)
-    """The calls of models that views took so far."""
+    """The calls of models that views needed so far."""
 
     seen: float | None = None
     """When the last view was made."""
@@ -111,7 +105,7 @@ class Desk:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What one fit has to go by. Tokens are those of the session's meter."""
+    """The facts that one fit goes by. Tokens are those of the session's meter."""
 
     thread: Thread
     desk: Desk
@@ -120,19 +114,19 @@ class Frame:
     tools: object
     limit: int
     trigger: int
-    """What a view may grow to before it is made anew."""
+    """Tokens that a view may grow to before it is made anew."""
 
     target: int
-    """What a view that is made anew may take."""
+    """Tokens that a view may have when it is made anew."""
 
     overhead: int
     """Tokens of the request beside its messages."""
 
     fixed: Mapping[int, Kept]
-    """What is always in the view: the system's messages and the pins."""
+    """The messages that are always in the view: the system's and the pinned ones."""
 
     room: int
-    """What is left of the limit for everything else."""
+    """Tokens of the limit that are left for everything else."""
 
     @classmethod
     def of(
@@ -164,13 +158,13 @@ class Frame:
 
     @property
     def key(self) -> Key:
-        """What decides what stands in the view, beside what is recalled."""
+        """What decides what is in the view, beside what is recalled."""
         state = self.thread.state
         return (state.since, state.rewordings, *self.fixed)
 
 
 def summary_of(thread: Thread, text: str) -> Message:
-    """The message in which the notes stand."""
+    """A message of the user that holds notes, marked as written here."""
     original = thread.wire.compose("user", mark(text, "user", thread.secret))
     message = thread.wire.read([original]).messages[0]
     message.ours = True
@@ -178,13 +172,11 @@ def summary_of(thread: Thread, text: str) -> Message:
 
 
 _IN_MIND = "To be kept in mind:"
-_IN_MIND_SHARE = (
-    0.4  # of the budget, at most: what somebody wants kept in mind leaves room for what is going on
-)
+_IN_MIND_SHARE = 0.4  # of the budget, at most: what is going on needs room too
 
 
 def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
-    """What is to be kept in mind; the longest lose their middle where it is too much.
+    """The texts that ``remember`` keeps; the longest lose their middle where they are too much.
 
     Secrets may be masked.
     """
@@ -198,10 +190,7 @@ def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
 
 
 def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> PastMessage:
-    """The message on the thread's wire.
-
-    Made anew where it says something else than the last one.
-    """
+    """The message that tells of the past, made again only where it says something new."""
     text = f"{kept}{recalled}".rstrip("\n")
     known = desk.telling
     if known is None or (known.wire, known.text) != (thread.wire.name, text):
@@ -214,25 +203,26 @@ def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -
 
 _NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
 _FAR, _LEFT = 12.0, 9.0
-"""Times the room: the newest messages of so many tokens are near, of a longer thread these."""
-_INPUT = 0.125  # share of the room up to which the newest input of the user stands there whole
-_LOOKED_AT = 2  # times the room: more is looked at again only of what the last part told
+"""Times the room. A thread of more than the first has a far part, which is looked at only when the
+user asks; then the newest messages of the second are near."""
+_INPUT = 0.125  # share of the room up to which the newest input of the user is kept whole
+_LOOKED_AT = 2  # times the room: up to there, what the last part left out is tried again
 _WORK = 64  # newest messages that tell whether an agent is at work
-_TALK = 0.65  # share of what people and the model say, of all that was said, done and returned
+_TALK = 0.65  # share of the characters that people and the model say, from which on it is a talk
 
 
 class Scope(NamedTuple):
-    """What a part is made of: the messages from ``start`` on, and these before it."""
+    """What a part is made of: the messages from ``start`` on, and the ``earlier`` ones."""
 
     start: int
     far: int = 0
-    """Before this position nothing is near enough to be looked at unasked."""
+    """What is before this position is looked at only when the user asks."""
 
     earlier: Sequence[int] = ()
 
 
 class _Standing(NamedTuple):
-    """A message of a view in the making, its position in the thread, and its tokens."""
+    """A message of a view in the making: its position in the thread (None: notes), and tokens."""
 
     place: int | None
     original: Any
@@ -240,16 +230,17 @@ class _Standing(NamedTuple):
 
 
 class RecentTurns:
-    """The part of one fit."""
+    """Makes the recent part of a view for one fit."""
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
         self._thread, self._desk = frame.thread, frame.desk
 
     def start(self, room: int) -> int:
-        """Where the recent turns that fit the room begin; the newest exchange is always among them.
+        """Where the recent turns that fit ``room`` tokens begin.
 
-        They begin with a user's message if one is near, and never with the result of a call.
+        The newest exchange is always among them. They begin with a user's message if one is near,
+        and never with the result of a call.
         """
         end = self._thread.state.messages
         taken, start, turn = 0, end, (end, 0)
@@ -265,10 +256,10 @@ class RecentTurns:
         return turn[0] if turn[1] and taken - turn[1] <= room * _NEAR else start
 
     def scope(self, last: Part | None) -> Scope:
-        """What the next part is made of: what the last one told, and what came since.
+        """What the next part is made of: the messages that the last part told of, and newer ones.
 
-        Of what the last one left out, the newest is tried again where there is room for it. Without
-        a last part, or where it told too much, the newest messages of the thread.
+        Of the messages that it left out, the newest are tried again where there is room for them.
+        Without a last part, or where it told of too much, the newest messages of the thread.
         """
         thread, made, far = self._thread, self._thread.state.made, self._far()
         if last is None or made is None:
@@ -291,7 +282,7 @@ class RecentTurns:
         return Scope(made.end, far, sorted(told.union(kept.position for kept in again)))
 
     def _far(self) -> int:
-        """Where the newest messages begin, of so many tokens that what is before is far."""
+        """The position before which messages are far; 0 for a short thread."""
         tokens, room = 0, self._frame.room
         for kept in self._thread.backwards():
             tokens += self._frame.size(kept)
@@ -300,20 +291,18 @@ class RecentTurns:
         return 0
 
     def is_talk(self) -> bool:
-        """Whether most of the newest text was said, and not called or returned, in any protocol."""
+        """Whether most of the newest text was said, and not calls or what they returned."""
         end = self._thread.state.messages
         kept = self._thread.read(range(max(0, end - _WORK), end))
         events = events_of([_bare(each) for each in kept.values()], list(kept), {})
-        sizes = [
-            (each.function, len(each.text)) for each in events if each.function != "instruction"
-        ]
-        said = sum(size for function, size in sizes if function == "words")
-        return said >= _TALK * sum(size for _, size in sizes)
+        said = sum(len(each.text) for each in events if each.function == "words")
+        told = sum(len(each.text) for each in events if each.function != "instruction")
+        return said >= _TALK * told
 
     def continued(self) -> Part | None:
-        """The part as it was made last with what came since; None where it does not hold any more.
+        """The last part with the messages that came since; None where it is out of date.
 
-        Where another process made it, it is made again of what it was made of.
+        If another process made the last part, it is made again from the same messages.
         """
         desk, key, made = self._desk, self._frame.key, self._thread.state.made
         if desk.part is None or desk.key != key:
@@ -338,27 +327,17 @@ class RecentTurns:
         return self._put_down(grown)
 
     def made(self, scope: Scope, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
-        """The part, of the messages of this scope, beside what the past tells.
+        """A part of ``target`` tokens, and how it was made.
 
-        And how it was made.
+        ``told``: what the view tells of the past beside it.
         """
-        state, limit = self._thread.state, self._frame.limit
-        made = Made(
-            [],
-            scope.start,
-            state.messages,
-            state.spoke,
-            is_talk,
-            limit,
-            target,
-            told,
-            [*scope.earlier],
-            scope.far,
-        )
+        state, limit, earlier = self._thread.state, self._frame.limit, [*scope.earlier]
+        end, spoke, far = state.messages, state.spoke, scope.far
+        made = Made([], scope.start, end, spoke, is_talk, limit, target, told, earlier, far)
         return self._made(made), made
 
     def keep(self, part: Part, made: Made) -> None:
-        """Go on from this part at the next fit, in this process or another one."""
+        """Let the next fit go on from this part, in this process or another one."""
         self._thread.state.fitted(replace(made, key=[*self._frame.key]))
         self._put_down(part)
 
@@ -368,37 +347,37 @@ class RecentTurns:
         return part
 
     def _made(self, made: Made) -> Part:
-        frame, thread = self._frame, self._thread
-        messages = [
-            _Standing(each.position, each.original, frame.size(each)) for each in self._before(made)
-        ]
-        first = (
-            {*thread.state.system} if made.is_talk else {*thread.state.system, thread.state.task}
-        )
-        at = sum(1 for _ in takewhile(lambda each: each.place in first, messages))
-        if made.told:
-            messages.insert(at, self._noted(made.told))
-        recent = thread.read(range(made.start, made.end)).values()
-        messages += [_Standing(each.position, each.original, frame.size(each)) for each in recent]
-        wanted = [each.place for each in messages if each.place is not None]
+        state, frame = self._thread.state, self._frame
+        first = {*state.system} if made.is_talk else {*state.system, state.task}
+        looked_at = [*self._before(made)]
+        looked_at += self._thread.read(range(made.start, made.end)).values()
+        messages = [_Standing(each.position, each.original, frame.size(each)) for each in looked_at]
+        wanted = [each.position for each in looked_at]
+        at = sum(1 for _ in takewhile(first.__contains__, wanted))
+        notes = self._noted(made.told) if made.told else None
+        if notes is not None:
+            messages.insert(at, notes)
         tokens, result = frame.overhead + sum(each.tokens for each in messages), None
         left: list[tuple[int | None, Any]] = [(i, each.original) for i, each in enumerate(messages)]
         if tokens > made.target:
-            beside = at if made.told else None
-            result = self._compressed(messages, beside, made)
-            tokens, left = (
-                result.spent.tokens,
-                list(zip(sources(result), result.messages, strict=True)),
-            )
-        if made.told:
-            tokens -= messages[at].tokens
+            result = self._compressed(messages, None if notes is None else at, made)
+            tokens = result.spent.tokens
+            left = list(zip(sources(result), result.messages, strict=True))
+        if notes is not None:
+            tokens -= notes.tokens
             left = [(i, original) for i, original in left if i != at]
         places = tuple(None if i is None else messages[i].place for i, _ in left)
         untold = {messages[i].place for i in _left_out(result)} if result else ()
-        told = tuple([place for place in wanted if place not in untold])
-        head = sum(1 for _ in takewhile(first.__contains__, places))
-        originals = [original for _, original in left]
-        return Part(originals, tokens, places, head, made.end, _since(places, wanted), told, result)
+        return Part(
+            [original for _, original in left],
+            tokens,
+            places,
+            sum(1 for _ in takewhile(first.__contains__, places)),
+            made.end,
+            _since(places, wanted),
+            tuple(place for place in wanted if place not in untold),
+            result,
+        )
 
     def _before(self, made: Made) -> list[Kept]:
         """The messages before ``start`` that are looked at: system, pins, task, earlier ones."""
@@ -416,32 +395,25 @@ class RecentTurns:
     def _compressed(
         self, messages: Sequence[_Standing], beside: int | None, made: Made
     ) -> CompressionResult:
-        """The messages made to fit; pins stay, and the message ``beside`` them counts as told.
+        """The messages, made to fit. Pins stay, and so does the message of notes at ``beside``.
 
-        What the user said last stays too where the target can be met with it.
+        What the user said last stays too if the target can be met with it.
         """
         options, pins = self._frame.options, {*self._thread.state.pins}
         brief = self._frame.room * _INPUT
         spoken = {
             each.place for each in messages if each.tokens <= brief and each.place == made.spoke
         }
-        asked = compression.Options(
-            model=options.model,
-            format=self._thread.wire,
-            profile=options.profile,
-            strategy=options.strategy,
-            on_failure="fit",
-            llm=options.lineup.model,
-            embedder=options.embedder,
-            cache=options.cache,
-            limits=options.limits,
-            query=self._frame.query,
-            tools=self._frame.tools,
-            store=self._thread.store,
-            counter=options.counter,
-            redact=options.redact,
-            secret=self._thread.secret,
-        )
+        asked: Options = {
+            **options.asked,
+            "format": self._thread.wire,
+            "on_failure": "fit",
+            "llm": options.lineup.model,
+            "query": self._frame.query,
+            "tools": self._frame.tools,
+            "store": self._thread.store,
+            "secret": self._thread.secret,
+        }
         originals = [each.original for each in messages]
 
         def keeping(stays: Container[int | None]) -> CompressionResult:
@@ -458,13 +430,13 @@ class RecentTurns:
 
 
 def _bare(kept: Kept) -> Message:
-    """The message without the date and the name with which all messages of a talk may open."""
+    """The message without the date and the name at its head."""
     message, header = kept.message, kept.remembered.header
     return message.saying({0: kept.remembered.body}) if header and message.plain else message
 
 
 def _left_out(result: CompressionResult) -> set[int]:
-    """The places of the messages that the result tells nothing of."""
+    """The places of the messages of which the result tells nothing."""
     gone = set[int]()
     for number, step in enumerate(result.steps):
         drops = [edit for edit in step.edits if isinstance(edit, Drop)]
@@ -477,7 +449,7 @@ def _left_out(result: CompressionResult) -> set[int]:
 
 
 def _since(stands: Sequence[int | None], positions: Sequence[int]) -> int:
-    """The position from which on all of these stand."""
+    """The first of the positions from which on all are among those that stand."""
     held, since = set(stands), positions[-1] + 1 if positions else 0
     for position in reversed(positions):
         if position not in held:

@@ -1,4 +1,4 @@
-"""What happened to a thread: in numbers, as text for a terminal, and as one HTML page."""
+"""Reports about a thread: in numbers, as text for a terminal, and as one HTML page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from holdfast.text.visible import amount, one_line, visible
 from .log import Thread
 from .recent import Desk
 from .state import Event, EventKind
-from .tiers import RULE, Tending
+from .tiers import RULE, ThreadTiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,35 +35,34 @@ class Stats:
     edited: int
     pinned: int
     notes: int
-    """Texts that are to be kept in mind."""
+    """Texts that ``remember`` keeps."""
 
     since: int
-    """The position from which on messages stand in the view as they are."""
+    """The position from which on every message is in the view."""
 
     recent_tokens: int
-    """Of the messages from there on."""
+    """Tokens of the messages from there on."""
 
     tiers: Mapping[Tier, TierStatistics]
-    """Of each tier its size and capacity in tokens, its segments, and how full it is."""
+    """The size and the capacity of each tier in tokens, and its number of segments."""
 
     forms: Mapping[str, int]
-    """How many segments of warm and cold have a form by whom: ``rule``, or the name of a model."""
+    """How many segments of warm and cold each writer wrote: ``rule``, or the name of a model."""
 
     events: Mapping[str, int]
-    """How many of each kind there were."""
+    """How many events of each kind there were."""
 
     faults: Sequence[str]
-    """What went wrong in the upkeep since this session was opened, the newest last; never raised.
-    """
+    """What failed in the upkeep since this session was opened, the newest last; never raised."""
 
     model_requests: int
-    """Requests to models that views took since this session was opened, retries included."""
+    """Requests to models for views since this session was opened, retries included."""
 
     model_cost: float | None
-    """Of these in US dollars; None where a price is not known."""
+    """The cost of these requests in US dollars; None where a price is not known."""
 
     cache_hits: int
-    """Of these views prompts and texts that needed no call."""
+    """Prompts and texts of these views that needed no call."""
 
     net: float
     """US dollars that the views which were made anew since then are worth, where costs decide."""
@@ -72,13 +71,13 @@ class Stats:
     """How often since then it was cheaper to let a view grow beyond its trigger."""
 
     fits: int
-    """Views that were made, as far as the store was told of them: it is now and then, and at the end."""
+    """Views that were made, as far as the state was saved since: at the latest by ``close``."""
 
     spared: int
-    """Tokens that were not sent, over all these views: each time the whole thread, less the view."""
+    """Tokens that were not sent, over all these views: each time the thread without the view."""
 
     held_messages: int
-    """How many messages this process holds in memory, and their characters: bounded."""
+    """Messages that this process holds in memory; bounded, as are their characters."""
 
     held_characters: int
 
@@ -91,7 +90,7 @@ class Stats:
         return asdict(self) | {"tiers": tiers}
 
 
-def stats_of(thread: Thread, tending: Tending, faults: Sequence[str], desk: Desk) -> Stats:
+def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: Desk) -> Stats:
     """The thread in numbers, as it is now."""
     state, usage = thread.state, desk.usage
     return Stats(
@@ -107,8 +106,8 @@ def stats_of(thread: Thread, tending: Tending, faults: Sequence[str], desk: Desk
         recent_tokens=sum(
             thread.meter.message(kept.message) for kept in thread.forwards(state.since)
         ),
-        tiers=tending.statistics(),
-        forms=tending.writers(),
+        tiers=tiers.statistics(),
+        forms=tiers.writers(),
         events=dict(state.happened),
         faults=faults,
         model_requests=usage.requests,
@@ -131,7 +130,7 @@ _PREVIEW = 90  # cells
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A thread in numbers, its events, and of the messages that were recalled what they say."""
+    """A thread in numbers, its events, and the texts of the messages that were recalled."""
 
     stats: Stats
     events: Sequence[Event]
@@ -149,11 +148,6 @@ class Story:
     def recalls(self) -> list[Event]:
         """Those that brought something back."""
         return [event for event in self.of("recall") if event.facts["chosen"]]
-
-    @property
-    def saved(self) -> int:
-        """Tokens that were not sent, over all views: the whole thread, less the view."""
-        return self.stats.spared
 
 
 def masked(story: Story) -> Story:
@@ -179,25 +173,15 @@ def recalled_positions(events: Sequence[Event]) -> list[int]:
 
 
 def reasons(why: dict[str, float]) -> str:
-    """What gave a message its score, the most first."""
+    """The factors of a score with their shares, the largest first."""
     ranked = sorted(why.items(), key=lambda entry: -entry[1])
     return ", ".join(f"{name} {share:.2f}" for name, share in ranked if share > 0)
 
 
 def text_page(story: Story) -> str:
     """The story for a terminal."""
-    return (
-        "\n".join(
-            [
-                *_figures(story),
-                *_tiers(story),
-                *_compactions(story),
-                *_recalls(story),
-                *_faults(story),
-            ]
-        )
-        + "\n"
-    )
+    sections = (_figures, _tiers, _compactions, _recalls, _faults)
+    return "".join(f"{line}\n" for section in sections for line in section(story))
 
 
 def _figures(story: Story) -> Iterator[str]:
@@ -211,14 +195,14 @@ def _figures(story: Story) -> Iterator[str]:
     if stats.since:
         tokens = amount(stats.recent_tokens, "token")
         yield f"  recent turns begin at message {stats.since:,}: {tokens} as they were said"
-    if story.saved:
+    if story.stats.spared:
         views = amount(stats.fits, "view")
         worth = f"; views made anew are worth ${stats.net:,.4f}" if stats.net else ""
-        yield f"  {amount(story.saved, 'token')} were not sent, over {views}{worth}"
+        yield f"  {amount(stats.spared, 'token')} were not sent, over {views}{worth}"
 
 
 def _changed(stats: Stats) -> dict[str, int]:
-    """What people and models did to the thread, as far as they did."""
+    """What people and models changed in the thread: how many of each kind, without zeros."""
     changed = {
         "deleted": stats.deleted,
         "edited": stats.edited,
@@ -323,7 +307,7 @@ def _shown(text: str) -> str:
 def _facts(story: Story) -> str:
     stats = story.stats
     facts = {
-        "tokens not sent": f"{story.saved:,}, over {amount(stats.fits, 'view')}",
+        "tokens not sent": f"{stats.spared:,}, over {amount(stats.fits, 'view')}",
         **({"views made anew are worth": f"${stats.net:,.4f}"} if stats.net else {}),
         "compactions": f"{stats.events.get('compaction', 0):,}",
         "looks into the past": f"{stats.events.get('recall', 0):,}, {len(story.recalls):,} brought "
@@ -344,7 +328,7 @@ def _facts(story: Story) -> str:
 
 
 def _sent(story: Story) -> str:
-    """What the whole thread would have taken at each recall, and what the view took."""
+    """A chart of the tokens of the whole thread and of the view, at each recall."""
     recalls = story.of("recall")
     whole = [(float(event.at), float(event.facts["of"])) for event in recalls]
     view = [(float(event.at), float(event.facts["tokens"])) for event in recalls]
@@ -352,7 +336,7 @@ def _sent(story: Story) -> str:
 
 
 def _charted(story: Story) -> str:
-    """How much each tier held after each change."""
+    """A chart of how much each tier held after each change."""
     events = [event for event in story.of("tiers") if "sizes" in event.facts]
     lines = [
         (tier, tier, [(float(event.at), float(event.facts["sizes"][tier])) for event in events])
@@ -362,7 +346,7 @@ def _charted(story: Story) -> str:
 
 
 def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]], unit: str) -> str:
-    """Steps over the messages of the thread, one line a name."""
+    """A chart of steps over the messages of the thread; a line is a class, a title and points."""
     points = [point for _, _, line in lines for point in line]
     if len({at for at, _ in points}) < 2:
         return ""
@@ -403,7 +387,7 @@ def _gauges(story: Story) -> Iterator[str]:
 
 
 def _all_compactions(events: Sequence[Event]) -> str:
-    """The newest few in a table; a long run has many of one kind, and the rest waits behind a line."""
+    """The newest compactions in a table, and the earlier ones in one that can be opened."""
     if not events:
         return "<p>There was none.</p>"
     newest, rest = events[-_FEW:], events[:-_FEW]

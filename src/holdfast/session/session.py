@@ -3,62 +3,61 @@
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
-from functools import wraps
+from functools import partial, wraps
 from os import PathLike
 from time import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    Self,
+    TypeVar,
+    cast,
+)
 
 from holdfast.calls.lineup import CallLimits
 from holdfast.cost import Costs
-from holdfast.kernel.budget import Budget, BudgetLike
-from holdfast.kernel.errors import ConfigError, NotFoundError
+from holdfast.kernel.budget import Budget, BudgetLike, Meter
+from holdfast.kernel.errors import BudgetError, ConfigError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.memory.facts import Fact
+from holdfast.kernel.transcript import Format
+from holdfast.memory.facts import Fact, Ledger
 from holdfast.memory.forms import Condenser
-from holdfast.memory.tiers import Tier, TierSizes, TierStatistics
+from holdfast.memory.tiers import Tier, Tiers, TierSizes, TierStatistics
 from holdfast.meter import Counter
+from holdfast.names import ProfileName, ReportForm
+from holdfast.options import Options, Provider, Strategy
 from holdfast.profiles import Profile
 from holdfast.providers import EmbedderSpec, ModelSpec
-from holdfast.stores import open_store
-from holdfast.stores.in_process import InProcessStore
-
-from . import arguments
-from .arguments import SessionOptions, Which
-from .log import copy_thread, exchanges, inverse, own_id
-from .state import Event
-from .turns import TurnCondenser
-
-if TYPE_CHECKING:
-    from holdfast.calls.cache import CompressionCache
-from collections.abc import Iterable
-from dataclasses import replace
-from functools import partial
-from typing import Literal
-
-from holdfast.kernel.budget import Meter
-from holdfast.kernel.errors import BudgetError
-from holdfast.kernel.transcript import Format
-from holdfast.memory.facts import Ledger
-from holdfast.memory.tiers import Tiers
-from holdfast.names import ProfileName, ReportForm
-from holdfast.options import Provider, Strategy
 from holdfast.recovery import line_range, recall
 from holdfast.renamed import renamed_argument
+from holdfast.stores import open_store
 from holdfast.stores.excerpts import excerpt
+from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.protocols import Closes
 from holdfast.text.visible import amount
 
-from .log import Thread, settled
+from . import arguments
+from .arguments import SessionOptions, Which
+from .log import Thread, exchanges, inverse, own_id, settled
 from .maintenance import Exclusive, Forming, Upkeep
 from .recall import Knowing, Meaning, Past, Recalled
 from .recent import Desk, Frame
 from .report import Stats, Story, html_page, masked, recalled_positions, stats_of, text_page
-from .tiers import Likeness, Tending
+from .state import Event
+from .tiers import Likeness, ThreadTiers
+from .turns import TurnCondenser
 from .view import Fit, View, copied, is_refused, paired
+
+if TYPE_CHECKING:
+    from holdfast.calls.cache import CompressionCache
 
 S = TypeVar("S")
 P = ParamSpec("P")
@@ -68,7 +67,10 @@ T = TypeVar("T")
 def awaited(
     method: Callable[Concatenate[S, P], T],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """The method as one that is awaited; what a subclass makes of the method holds for it too."""
+    """The asynchronous form of a method, which runs it in a thread.
+
+    The method is looked up by its name, so that a subclass that overrides it overrides both.
+    """
     name = method.__name__
 
     @wraps(method)
@@ -79,43 +81,38 @@ def awaited(
     return waits
 
 
+Expand = Literal["model"]
+"""Who may write out a note whose original is lost."""
+
 _PARTED = (
     "a call and its result were appended apart from each other; all is kept, and views mend it"
 )
-
-Expand = Literal["model"]
-
-"""Who may write out a note of which the original is lost."""
-
-_LIFTED = 10  # messages of a view whose segments come up, as many as V.18 retrieves
-
-_ATTEMPTS = (
-    8  # to leave room for what is put in where calls and results were parted; 2 nearly always do
-)
+_LIFTED = 10  # messages of a view whose segments are promoted, as many as V.18 retrieves
+_ATTEMPTS = 8  # to find a view that fits with what ``repair`` puts in; 2 nearly always do
 
 
 class Session:
     """A conversation that is kept whole and seen through a view that fits.
 
-    ``thread`` is any text, and names the conversation in its store; many threads live in one store,
+    ``thread`` is any text, and names the conversation in its store. Many threads live in one store,
     and many processes may use one thread. ``store``: a URL such as ``sqlite:///agent.db``, or an
     object that keeps logs; without one everything is kept in memory, as long as the session lives.
     ``budget`` is for ``fit``; ``model``, ``format``, ``profile``, ``strategy``, ``counter`` and
-    ``redact`` are those of ``compress``. ``tiers`` are the sizes of hot, warm and cold. ``vectors``: whether
-    messages are found by what they mean too, by default where the extra ``local`` is installed.
-    ``condenser`` makes the warm and the cold form of what leaves hot, by default by rule. ``clock``
-    tells the time, in seconds since 1970 UTC.
+    ``redact`` are those of ``compress``. ``tiers`` are the sizes of the hot, the warm and the cold
+    tier. ``vectors``: whether messages are found by their meaning too, by default where the extra
+    ``local`` is installed. ``condenser`` makes the warm and the cold form of what leaves the hot
+    tier, by default by rule. ``clock`` tells the time in seconds since 1970 UTC.
 
-    ``llm``, ``embedder``, ``cache``, ``limits`` and ``costs`` are those of ``compress``; how long no
-    view was made and what the last one held is known here, also to what decides by cost. The model writes the
-    forms, each held against the original; until one is there that of the rule stands, and the next
-    tending puts it in its place. The embedder tells which segments come near to what is being
-    talked about; they stay longer. Both are asked by ``append``, with ``background`` in a thread of
-    its own, by ``tend``, and by ``fit`` where the profile or the strategy asks for them. What goes
-    wrong there is not raised: ``stats``, ``history`` and the result of a view tell it.
+    ``llm``, ``embedder``, ``cache``, ``limits`` and ``costs`` are those of ``compress``; where costs
+    decide, the session knows how long ago the last view was made and how large it was. The model
+    writes the forms of segments, and each is checked against the original; until it has answered,
+    the form by rule stands. The embedder tells which segments are close to what is being talked
+    about; they stay longer. Both are called after ``append`` (with ``background`` in a thread of
+    their own), by ``tend``, and by ``fit`` where the profile or the strategy asks for them. Their
+    failures are not raised: ``stats``, ``history`` and the result of a view tell of them.
 
     What the log holds is never changed or deleted. Each method has an asynchronous form whose name
-    begins with a, which leaves the waiting to a thread.
+    begins with ``a`` and which runs the method in a thread.
     """
 
     def __init__(
@@ -144,28 +141,28 @@ class Session:
         arguments.able(
             "__call__", "clock", clock, "give a function that tells seconds since 1970 UTC"
         )
-        stated = None if budget is None else Budget.of(budget)
-        sizes = TierSizes() if tiers is None else tiers
-        forms = TurnCondenser() if condenser is None else condenser
-        options = SessionOptions(
-            stated,
-            model,
-            profile,
-            strategy,
-            counter,
-            redact,
-            sizes,
-            vectors,
-            forms,
+        asked: Options = {
+            "model": model,
+            "profile": profile,
+            "strategy": strategy,
+            "counter": counter,
+            "redact": redact,
+            "embedder": embedder,
+            "cache": cache,
+            "limits": limits,
+        }
+        self._options = SessionOptions(
+            asked,
+            None if budget is None else Budget.of(budget),
             llm,
-            embedder,
-            cache,
-            limits,
             costs,
+            TierSizes() if tiers is None else tiers,
+            vectors,
+            TurnCondenser() if condenser is None else condenser,
             background,
         )
         kept = InProcessStore() if store is None else open_store(store)
-        self._options, self._clock, self._format = options, clock, format
+        self._clock, self._format = clock, format
         self._owns = isinstance(store, str)
         self._begin(thread, kept)
 
@@ -291,7 +288,7 @@ class Session:
             self._thread.refresh()
             made = copy(self)
             made._begin(thread, self._thread.store)  # noqa: SLF001 - one of ours, in the making
-            copy_thread(self._thread, made._thread)  # noqa: SLF001 - as above
+            self._thread.copy_to(made._thread)  # noqa: SLF001 - as above
             return made
 
     @property
@@ -390,7 +387,7 @@ class Session:
         """Everything that was ever appended, as it was appended."""
         with self._turn:
             self._thread.refresh()
-            return list(self._thread.originals())
+            return [original for _, original in self._thread.originals()]
 
     def history(self) -> list[Event]:
         """Edits, compactions, recalls and other events, in order, each with its reason."""
@@ -402,13 +399,13 @@ class Session:
         """How much there is, and where it is, once the tiers are up to date."""
         with self._turn:
             self._upkeep.looked()
-            return stats_of(self._thread, self._tending, self.faults, self._desk)
+            return stats_of(self._thread, self._tiers, self.faults, self._desk)
 
     def tiers(self) -> Tiers:
         """The segments of each tier, brought up to date, in the forms that they have there."""
         with self._turn:
             self._upkeep.looked()
-            return self._tending.tiers
+            return self._tiers.tiers
 
     def search(self, query: str, limit: int = 10) -> list[Recalled]:
         """The messages that answer best, best first, each with its score and factors.
@@ -448,7 +445,7 @@ class Session:
             kept = None if position is None else self._thread.read([position]).get(position)
             text = None if kept is None else kept.message.content_text or ""
             note = (
-                self._tending.note_of(position)
+                self._tiers.note_of(position)
                 if position is not None and kept is None and expand
                 else None
             )
@@ -482,7 +479,7 @@ class Session:
         with self._turn:
             self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look
             stats, events = (
-                stats_of(self._thread, self._tending, self.faults, self._desk),
+                stats_of(self._thread, self._tiers, self.faults, self._desk),
                 list(self._thread.events()),
             )
             told = self._past.texts(recalled_positions(events))
@@ -599,11 +596,11 @@ class Session:
         self._desk = Desk()
         self._knowing = Knowing(self._thread, redacts=options.redacts)
         likeness = Likeness(options.lineup, options.redacts)
-        self._tending = Tending(self._thread, options.tiers, options.condenser, likeness)
+        self._tiers = ThreadTiers(self._thread, options.tiers, options.condenser, likeness)
         asking = options.asking
         forming = None if asking is None else Forming(asking, options.lineup, options.redacts)
         self._upkeep = Upkeep(
-            self._turn, self._tending, likeness, forming, background=options.background
+            self._turn, self._tiers, likeness, forming, background=options.background
         )
 
     def _known(self, which: Which) -> int:

@@ -1,6 +1,6 @@
-"""The state of a thread, folded from its log line by line, and kept so that opening is quick.
+"""The state of a thread: made from its logs line by line, and saved so that opening is quick.
 
-A state is changed here alone: by messages, by events, and by what a fit made of them.
+Only this module changes a state: by messages, by events, and by what a fit decided.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Span = tuple[int, int]
 
 
 def joined(spans: Iterable[Span], added: Iterable[Span]) -> list[Span]:
-    """The positions of both, in order, as few spans as possible."""
+    """The positions of both, in order, in as few spans as possible."""
     found: list[Span] = []
     for first, last in sorted((first, last) for first, last in (*spans, *added)):
         if found and first <= found[-1][1] + 1:
@@ -35,7 +35,12 @@ def without(spans: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
     """The positions of the first that are not in the second."""
     left = list(spans)
     for first, last in taken:
-        left = [part for span in left for part in _cut(span, first, last)]
+        parts = [
+            part
+            for start, end in left
+            for part in ((start, min(end, first - 1)), (max(start, last + 1), end))
+        ]
+        left = list(dict.fromkeys((start, end) for start, end in parts if start <= end))
     return left
 
 
@@ -50,13 +55,8 @@ def span_of(spans: Sequence[Span], position: int) -> Span | None:
     return spans[at] if at >= 0 and position <= spans[at][1] else None
 
 
-def _cut(span: Span, first: int, last: int) -> list[Span]:
-    parts = ((span[0], min(span[1], first - 1)), (max(span[0], last + 1), span[1]))
-    return list(dict.fromkeys(part for part in parts if part[0] <= part[1]))
-
-
 def as_range(positions: Sequence[int]) -> Sequence[int]:
-    """The same positions, as a range where they are nearly one."""
+    """The same positions, as a range if they nearly are one: a range is read in one go."""
     first, last = min(positions), max(positions)
     return range(first, last + 1) if last - first < 2 * len(positions) else positions
 
@@ -67,17 +67,16 @@ EventKind = Literal[
 ]  # fmt: skip
 """What can happen to a thread beside a message.
 
-``revert`` takes an edit back, ``keep`` a deletion and ``unpin`` a pin; a compaction that was undone
-is followed by one that moves back; ``shrink`` makes the recent turns in view smaller where they
-stand; ``tiers`` moves segments from one tier to another, ``forms`` tells what a model was asked for
-them, and ``fault`` what went wrong.
+``revert`` undoes an edit, ``keep`` a deletion and ``unpin`` a pin; a compaction is undone by one in
+the other direction. ``shrink`` was written by earlier versions. ``tiers`` moves segments from one
+tier to another, ``forms`` tells what a model was asked for them, and ``fault`` what went wrong.
 """
 
 Oddity = Literal["refused", "unusual"]
-"""A message that a wire refuses wherever it stands, or may refuse for what it stands beside."""
+"""A message that a wire refuses in any place, or that it may refuse beside certain others."""
 
 DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
-"""What a session does by itself, and would do again: no fit waits for the disk to tell of it."""
+"""What a session does by itself, and would do again: these events need not wait for the disk."""
 
 _LISTS = {
     "delete": ("deleted", True),
@@ -93,7 +92,8 @@ _REWORDS = frozenset({"edit", "revert", "delete", "keep", "note", "forget"})
 class Event:
     """One line of a thread's log of events: what happened after ``at`` messages, and why.
 
-    ``facts`` are those of the kind: positions, tokens, the question, what was there before.
+    ``time`` is in seconds since 1970 UTC. ``facts`` depend on the kind: positions, tokens, the
+    question, what was there before.
     """
 
     number: int
@@ -106,88 +106,84 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """How the recent turns of a view were made, so that another process makes the same view."""
+    """How the recent part of a view was made, so that another process makes the same view."""
 
     key: list[int]
     start: int
-    """From where on every message was looked at."""
+    """The position from which on every message was looked at."""
 
     end: int
-    """How long the thread was."""
+    """How many messages the thread had."""
 
     spoke: int | None
     is_talk: bool
-    """Whether most of what was there was said, and not done or returned."""
+    """Whether most of the text was said, and not calls or what they returned."""
 
     limit: int
     target: int
     told: str
-    """What the past said beside them."""
+    """What the view told of the past beside it."""
 
     earlier: list[int] = field(default_factory=list[int])
-    """The messages before ``start`` that were looked at again: the view before told something of
-    them."""
+    """The messages before ``start`` that were looked at, because the view before told of them."""
 
     far: int = 0
-    """What is before this position is looked for when the user asks."""
+    """What is before this position is looked at only when the user asks."""
 
 
 _LATER = frozenset({"fits", "spared"})
-"""Fields that a state of an earlier version does not have."""
+"""Fields that a state saved by an earlier version does not have."""
 
 
 @dataclass(slots=True)
 class State:
-    """Where a thread stands.
-
-    Small whatever its length: messages themselves are read when they are needed.
-    """
+    """What is known of a thread without reading it; small, however long the thread is."""
 
     messages: int = 0
-    """Lines of the log of messages that are folded in."""
+    """Lines of the log of messages that are taken into account."""
 
     events: int = 0
-    """Lines of the log of events that are folded in."""
+    """Lines of the log of events that are taken into account."""
 
     format: str = ""
-    """The wire of the messages; empty while they may be anybody's."""
+    """The wire of the messages; empty while they may be of any."""
 
     counter: str = ""
-    """What ``tokens`` was counted with."""
+    """The counter that counted ``tokens``."""
 
     tokens: int = 0
-    """Of everything that was appended, as it was appended."""
+    """Tokens of everything that was appended, as it was appended."""
 
     system: list[int] = field(default_factory=list[int])
+    """The positions of the system's messages."""
 
     task: int | None = None
-    """The first message of a user."""
+    """The position of the first message of a user."""
 
     calls: bool = False
-    """Whether tools were called: then the first message of a user is a task."""
+    """Whether tools were called."""
 
     waiting: list[str] = field(default_factory=list[str])
     """The calls at the end of the thread that have no result yet."""
 
     unpaired: int = 0
-    """How many messages parted a call from its result: a result without its call, words before the
-    last result."""
+    """How many messages separate a call from its result: results without a call, and messages
+    between a call and its last result."""
 
     refused: int = 0
-    """How many messages a wire refuses wherever they stand: empty ones, for instance."""
+    """How many messages a wire refuses in any place: empty ones, for instance."""
 
     unusual: int = 0
-    """How many it may refuse for what they stand beside: then every view is looked at as a whole.
-    """
+    """How many messages it may refuse beside certain others; then each view is checked whole."""
 
     spoke: int | None = None
-    """The newest message of a user."""
+    """The position of the newest message of a user."""
 
     speakers: list[str] = field(default_factory=list[str])
-    """The names that messages give themselves, at most so many as a question could mean."""
+    """The names at the heads of messages, at most 64."""
 
     said: dict[str, int] = field(default_factory=dict[str, int])
-    """How many texts there are of each role."""
+    """How many messages of each role have text."""
 
     signed: dict[str, int] = field(default_factory=dict[str, int])
     """How many of them begin with what may be a name."""
@@ -195,29 +191,27 @@ class State:
     deleted: list[int] = field(default_factory=list[int])
 
     edits: dict[int, int] = field(default_factory=dict[int, int])
-    """Position -> the event that holds what the message says now."""
+    """Position -> the number of the event that holds what the message says now."""
 
     pins: list[int] = field(default_factory=list[int])
 
     notes: dict[int, str] = field(default_factory=dict[int, str])
-    """What is to be kept in mind, by the number of the event that asked for it."""
+    """The texts to be kept in mind, by the number of the event that asked for it."""
 
     forgotten: list[tuple[int, list[str]]] = field(default_factory=list[tuple[int, list[str]]])
-    """The facts that are not to be known any more: how long the thread was then, and the key of the
-    fact."""
+    """The facts to be forgotten: how many messages the thread had then, and the key of the fact."""
 
     evicted: list[Span] = field(default_factory=list[Span])
-    """What fell out of the last tier: no fit looks there any more, until somebody finds or recalls
-    it."""
+    """What was evicted from the last tier: no fit looks there until somebody finds or recalls it."""
 
     since: int = 0
-    """From here on messages stand in the view as they are; what is older left it by compactions."""
+    """The position from which on every message is in the view; older ones were compacted."""
 
     made: Made | None = None
-    """None where they stand as they are, or their oldest became a page of notes since."""
+    """How the recent part of the view was made; None before the first compaction."""
 
     recalled: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What was recalled for the newest input, and stands in the view until the next one."""
+    """What was recalled for the newest input, and is in the view until the next one."""
 
     happened: dict[str, int] = field(default_factory=dict[str, int])
     """How many events of each kind there were."""
@@ -226,24 +220,21 @@ class State:
     """How many views were made."""
 
     spared: int = 0
-    """Tokens that were not sent, over all of them."""
+    """Tokens that were not sent, over all views: each time the thread without the view."""
 
     @property
     def rewordings(self) -> int:
-        """How often what messages say, or whether they stand, was changed."""
+        """How many events changed what messages say, or which ones there are."""
         return sum(self.happened.get(kind, 0) for kind in _REWORDS)
 
     def to_json(self) -> str:
-        """As it is kept."""
+        """As it is saved."""
         held = {f.name: getattr(self, f.name) for f in fields(self)}
         return json.dumps(held, ensure_ascii=False, separators=(",", ":"), default=asdict)
 
     @classmethod
     def from_json(cls, text: str | None) -> State:
-        """The state that was kept.
-
-        A new one where none was, one of another version, or none of ours.
-        """
+        """The state that was saved; a new one if there is none that this version understands."""
         try:
             data = json.loads(text or "{}")
             known = [f.name for f in fields(cls) if f.name not in _LATER or f.name in data]
@@ -252,7 +243,7 @@ class State:
             return cls()
 
     def _pair(self, message: Message) -> None:
-        """Follow calls and results, as the rule of whole exchanges sees them."""
+        """Follow calls and results, as the rule does that an exchange stays whole."""
         if message.is_speech and not self.waiting:
             return
         results = [result.call_id for result in message.results]
@@ -290,16 +281,16 @@ class State:
                 self.speakers.append(seen.speaker)
 
     def read(self, *, messages: int | None = None, events: int | None = None) -> None:
-        """The logs are folded in up to there; what was damaged in them was passed over."""
+        """The logs are taken into account up to there; damaged lines were passed over."""
         self.messages = self.messages if messages is None else messages
         self.events = self.events if events is None else events
 
     def written_on(self, wire: str) -> None:
-        """The messages tell that this is their wire."""
+        """The messages show that this is their wire."""
         self.format = wire
 
     def recall(self, recalled: Mapping[str, Any]) -> None:
-        """What was recalled for the newest input stands in the views from now on."""
+        """What was recalled for the newest input is in the views from now on."""
         self.recalled = {**recalled, "for": self.spoke}
 
     def viewed(self, tokens: int) -> None:
@@ -308,7 +299,7 @@ class State:
         self.spared += max(0, self.tokens - tokens)
 
     def fitted(self, made: Made) -> None:
-        """The view was made so."""
+        """The recent part of the view was made so."""
         self.made = made
 
     def fold_event(self, event: Event) -> None:
@@ -317,7 +308,7 @@ class State:
         self.events = event.number + 1
 
     def take(self, event: Event) -> None:
-        """What the event changes, whether or not the log holds it."""
+        """Make the change of an event, whether or not the log holds it."""
         kind, facts = event.kind, event.facts
         if kind == "edit":
             self.edits[facts["position"]] = event.number
@@ -340,11 +331,11 @@ class State:
         elif kind == "compaction":
             self.since = facts["to"]
         if kind in _REWORDS:
-            self.recalled = {}  # what it says may not stand any more
+            self.recalled = {}  # its text may be out of date
         self.happened[kind] = self.happened.get(kind, 0) + 1
 
     def _revert(self, position: int, number: int | None) -> None:
-        """The edit with this number holds again, or the message as it was appended."""
+        """The edit with this number holds again; None: the message as it was appended."""
         self.edits.pop(position, None)
         if number is not None:
             self.edits[position] = number

@@ -1,7 +1,7 @@
 """The tiers of a thread: what matters least moves from hot to warm, to cold, and out.
 
-The original of a segment is the log itself, so that nothing is lost whatever a tier forgets. What
-was evicted from cold is no candidate of a fit any more, until somebody finds or recalls it.
+The original of a segment is the log itself, so nothing is lost whatever a tier forgets. What was
+evicted from cold is no longer a candidate for views, until somebody finds or recalls it.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _AT_ONCE = 512  # texts of one request; the newest come first
 
 @dataclass(slots=True)
 class Likeness:
-    """Holds the vectors of the segments.
+    """How similar segments are to what is being talked about, by vectors of an embedder.
 
-    Without an embedder there are none, and their words stand in.
+    Without an embedder there are no vectors, and shared words are compared in their place.
     """
 
     lineup: Lineup
@@ -62,7 +62,7 @@ class Likeness:
     """By text, each of length 1."""
 
     def unknown(self, segments: Iterable[Segment], talk: str) -> list[str]:
-        """The texts whose vectors are missing: of the talk, and of new or changed segments."""
+        """The texts without a vector: ``talk``, the newest messages, and new or changed segments."""
         if self.lineup.embedder is None:
             return []
         self._talk = talk
@@ -74,7 +74,7 @@ class Likeness:
         return [text for text in texts if text not in self._vectors][:_AT_ONCE]
 
     def asked(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
-        """The vectors of the texts. Raises ModelError, or what else stands in the way."""
+        """The vectors of the texts. Raises ModelError, or another HoldfastError that prevents it."""
         answer = Runtime(self.lineup, redacts=self.redacts).answer(Embed(tuple(texts)))
         if isinstance(answer, HoldfastError):
             raise answer
@@ -82,13 +82,13 @@ class Likeness:
         return {text: array("f", unit(row) or ()) for text, row in zip(texts, rows, strict=True)}
 
     def take(self, vectors: Mapping[str, Sequence[float]]) -> None:
-        """Know these from now on."""
+        """Use these vectors from now on."""
         self._vectors |= vectors
 
     def of(self, segments: Collection[Segment]) -> dict[str, float]:
         """Cosines to the talk by the segment's id; of what is not known yet their mean.
 
-        Empty if that is most.
+        Empty if most are not known.
         """
         talk = self._vectors.get(self._talk, ())
         known = {
@@ -102,12 +102,18 @@ class Likeness:
         return {each.id: known.get(each.id, mean) for each in segments}
 
 
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _FIELDS = tuple(each.name for each in fields(Segment))
 
 
+def _told_whole(segment: Segment) -> dict[str, object]:
+    return {name: getattr(segment, name) for name in _FIELDS}
+
+
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_told_whole).encode
+
+
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class SavedTiers:
     """The tiers, and how much of the thread they take into account."""
 
     tiers: Tiers = field(default_factory=Tiers)
@@ -116,24 +122,21 @@ class Shelved:
 
     events: int = 0
     tokens: int = 0
-    """Of all messages, when the tiers were tended last."""
+    """Of all messages, when the tiers were last maintained."""
 
 
-class Shelf:
-    """Reads and writes the tiers of one thread.
+class TierStore:
+    """Reads and writes the tiers of one thread, each under a key of its own.
 
-    Hot is written each time, and tells by that who wrote last.
+    Hot is written each time, and shows by that who wrote last.
     """
 
     def __init__(self, thread: Thread) -> None:
         self._thread = thread
         self._last: str | None = ""
-        self._written: dict[int, tuple[Segment, str]] = {}
-        """The segments that were written last, by their identity, with their JSON: most stay what
-        they are."""
 
-    def load(self) -> Shelved | None:
-        """What was kept, if it is not what this shelf read or wrote last.
+    def load(self) -> SavedTiers | None:
+        """What was saved; None if it is what was read or written here last.
 
         Empty tiers for what cannot be read.
         """
@@ -141,64 +144,57 @@ class Shelf:
         if hot == self._last:
             return None
         self._last = hot
-        texts = {tier: self._text(tier) for tier in TIERS if tier != "hot"}
+        texts = {"hot": hot} | {tier: self._text(tier) for tier in TIERS if tier != "hot"}
         try:
-            kept = {tier: json.loads(text) for tier, text in ({"hot": hot} | texts).items() if text}
+            kept = {tier: json.loads(text) for tier, text in texts.items() if text}
             held = {
                 tier: tuple(_segment(each) for each in data["segments"])
                 for tier, data in kept.items()
             }
             newest = max(kept.values(), key=lambda data: data["next"], default={"next": 0})
-            return Shelved(
-                Tiers(**held), newest["next"], newest.get("events", 0), newest.get("tokens", 0)
-            )
+            events, tokens = newest.get("events", 0), newest.get("tokens", 0)
+            return SavedTiers(Tiers(**held), newest["next"], events, tokens)
         except (ValueError, KeyError, TypeError):
-            return Shelved()
+            return SavedTiers()
 
-    def save(self, before: Tiers, now: Shelved) -> None:
-        """Keep what differs from before. Raises StoreError if it cannot be kept."""
-        run = uuid4().hex  # what another session wrote is told by it, even if its hot is the same
-        head = _json({"next": now.next, "events": now.events, "tokens": now.tokens, "run": run})
-        written = {id(each): self._line(each) for tier in TIERS for each in now.tiers.of(tier)}
-        changed: dict[str, str] = {}
-        for tier in TIERS:
-            held = now.tiers.of(tier)
-            if held != before.of(tier) or tier == "hot":
-                lines = ",".join(written[id(each)][1] for each in held)
-                changed[self._key(tier)] = f'{head[:-1]},"segments":[{lines}]}}'
+    def save(self, before: Tiers, now: SavedTiers) -> None:
+        """Save the tiers that differ from before. Raises StoreError if that fails."""
+        run = uuid4().hex  # tells what another session wrote, even if its hot tier is the same
+        head = {"next": now.next, "events": now.events, "tokens": now.tokens, "run": run}
+        changed = {
+            self._key(tier): _json({**head, "segments": now.tiers.of(tier)})
+            for tier in TIERS
+            if tier == "hot" or now.tiers.of(tier) != before.of(tier)
+        }
         store = self._thread.store
         if isinstance(store, SetsMany):
             settled(store.set_many(changed))
         else:
             for key, value in changed.items():
                 settled(store.set(key, value))
-        self._last, self._written = changed[self._key("hot")], written
-
-    def _line(self, segment: Segment) -> tuple[Segment, str]:
-        known = self._written.get(id(segment))
-        return known or (segment, _json({name: getattr(segment, name) for name in _FIELDS}))
+        self._last = changed[self._key("hot")]
 
     def _text(self, tier: Tier) -> str | None:
         try:
             return settled(self._thread.store.get(self._key(tier)))
         except CorruptError:
-            return "damaged"  # as good as any text that cannot be read
+            return "damaged"  # as any text that cannot be read
 
     def _key(self, tier: Tier) -> str:
         return f"tier:{tier}:{self._thread.name}"
 
 
 def _segment(data: Mapping[str, Any]) -> Segment:
-    fields: dict[str, Any] = {**data, "span": tuple(data["span"]) if data["span"] else None}
-    return Segment(**fields)
+    facts: dict[str, Any] = {**data, "span": tuple(data["span"]) if data["span"] else None}
+    return Segment(**facts)
 
 
-_DUE = 0.5  # of hot: what has been said since the last run, before it is worth another
-_TAKEN_IN = 2  # sizes of hot that one run takes in, if it is not to have an append wait for all
-_BACKLOG = 12  # sizes of everything: what is older would have been evicted
+_DUE = 0.5  # share of hot that must have been said since the last run, to be worth another
+_TAKEN_IN = 2  # sizes of hot that one run takes in, where an append should not wait for all
+_BACKLOG = 12  # sizes of all tiers: what is older than that would have been evicted
 
 RULE = "rule"
-"""The writer of a form where none that was asked for is better."""
+"""The writer of a form for which no model had a better one."""
 
 Asked = tuple[str, int]
 """A segment's id, and the level of the form."""
@@ -213,43 +209,51 @@ class Owed:
     text: str
 
 
-class Tending:
-    """Keeps the tiers of one thread."""
+class ThreadTiers:
+    """Keeps the tiers of one thread up to date."""
 
     def __init__(
         self, thread: Thread, sizes: TierSizes, condenser: Condenser, likeness: Likeness
     ) -> None:
         self.thread, self.sizes, self._likeness = thread, sizes, likeness
-        self.tiers = Tiers()
         self.behind = False
+        self._saved = SavedTiers()
         self._turns = Turns(thread)
         self._maintenance = Maintenance(
             sizes, thread.meter.text, self._turns.text, condenser, self._turns.before
         )
-        self._shelf = Shelf(thread)
-        self._next = self._events = self._tokens = self._looked = 0
+        self._store = TierStore(thread)
+        self._looked = 0
         self._wanted = Counter[int]()
         self._forms: dict[Owed, tuple[str, Form]] = {}
-        with suppress(StoreError):  # the next run looks again, and tells it
+        with suppress(StoreError):  # the next run looks again, and raises it
             self._look()
 
-    def due(self, *, patient: bool = False) -> bool:
-        """Whether enough was said since the last run.
+    @property
+    def tiers(self) -> Tiers:
+        """The segments of each tier."""
+        return self._saved.tiers
 
-        What waits is missed by nobody: the newest turns stand in every view as they were said. Of
-        an agent more may wait, unless one is patient: a long run is one turn that still goes on,
-        and views tell it in notes.
+    def _put(self, tiers: Tiers) -> None:
+        self._saved = replace(self._saved, tiers=tiers)
+
+    def due(self, *, patient: bool = False) -> bool:
+        """Whether enough was said since the last run to be worth another.
+
+        Nothing is missing in views meanwhile: they hold the newest turns as they were said. A long
+        run of an agent is one turn that is not finished, of which a run finds nothing to take in;
+        so with ``patient`` False (an append waits for the work) a large backlog of an agent is
+        not due.
         """
-        state = self.thread.state
-        enough = state.tokens - max(self._looked, self._tokens) >= self.sizes.hot * _DUE
-        return enough and (
-            patient or not state.calls or state.tokens - self._tokens <= self.sizes.hot * _TAKEN_IN
-        )
+        state, done = self.thread.state, self._saved.tokens
+        if state.tokens - max(self._looked, done) < self.sizes.hot * _DUE:
+            return False
+        return patient or not state.calls or state.tokens - done <= self.sizes.hot * _TAKEN_IN
 
     def found(self, positions: Iterable[int]) -> None:
-        """Count the access.
+        """Take note that messages were found.
 
-        At the next run what was found goes one tier up, and at once what was evicted.
+        Their segments go one tier up at the next run; what was evicted is taken back at once.
         """
         wanted = set(positions)
         out = {position for position in wanted if holds(self.thread.state.evicted, position)}
@@ -259,58 +263,47 @@ class Tending:
                 moves.extend(self._readmitted(sorted(out)))
 
     def owed(self, most: int, given_up: AbstractSet[Asked]) -> list[Owed]:
-        """The newest segments whose form is by rule alone, and what to ask for in its place."""
+        """The newest segments whose form is by rule alone, at most so many."""
         known = {*given_up, *((owed.id, owed.level) for owed in self._forms)}
         found = [
             segment
-            for segment in sorted(
-                (*self.tiers.warm, *self.tiers.cold), key=lambda each: -each.created
-            )
+            for segment in (*self.tiers.warm, *self.tiers.cold)
             if "written_by" not in segment.metadata and (segment.id, segment.level) not in known
         ]
-        return [Owed(each.id, each.level, self._turns.condensed_of(each)) for each in found[:most]]
+        newest = sorted(found, key=lambda each: -each.created)[:most]
+        return [Owed(each.id, each.level, self._turns.condensed_of(each)) for each in newest]
 
     def note_of(self, position: int) -> Segment | None:
-        """The segment with a message that the store has lost.
-
-        None where none is left, or it was deleted.
-        """
+        """The segment with the message at this position; None without one, or if it was deleted."""
         if position in self.thread.state.deleted:
             return None
-        return next(
-            (each for tier in TIERS for each in self.tiers.of(tier) if position in covered(each)),
-            None,
-        )
+        return next((each for each in self.tiers.all() if position in covered(each)), None)
 
     def take(self, forms: Mapping[Owed, Form], writer: str) -> None:
-        """Keep the forms that came.
-
-        The next run puts each in its place, if it is still wanted there.
-        """
+        """Take forms that a model wrote. The next run puts each in its place, if still wanted."""
         self._forms |= {owed: (writer, form) for owed, form in forms.items()}
 
     def unknown(self) -> list[str]:
         """The texts whose vectors are wanted before the next run."""
-        segments = [segment for tier in TIERS for segment in self.tiers.of(tier)]
-        return self._likeness.unknown(segments, self._turns.newest())
+        return self._likeness.unknown(self.tiers.all(), self._turns.newest())
 
     @property
     def has_forms(self) -> bool:
-        """Whether forms came that no run has put in their place yet."""
+        """Whether there are forms that no run has put in their place yet."""
         return bool(self._forms)
 
     def run(self, *, force: bool = False, some: bool = False) -> dict[Tier, TierStatistics]:
-        """Bring the tiers up to date, and within their sizes; how full they are then.
+        """Bring the tiers up to date and within their sizes; how full they are then.
 
-        With ``some``, a larger backlog is taken in portions: ``behind`` says whether there is more
-        of it. Raises StoreError where they cannot be kept; the next run does it again.
+        With ``some``, a large backlog is taken in part, and ``behind`` says whether there is more.
+        Raises StoreError where they cannot be saved; the next run does the work again.
         """
         now = self.thread.now()
         with self._changing() as moves:
             moves.extend([*self._formed(now), *self._reworded(), *self._promoted(now)])
-            self.tiers = self.tiers.adding(*self._fresh(some=some))
+            self._put(self.tiers.adding(*self._fresh(some=some)))
             done = self._maintenance.run(self.tiers, self._importances, now, force=force)
-            self.tiers = done.tiers
+            self._put(done.tiers)
             moves.extend(done.moves)
         return self.statistics()
 
@@ -319,50 +312,41 @@ class Tending:
         return self.tiers.statistics(self.sizes)
 
     def writers(self) -> dict[str, int]:
-        """How many forms of warm and cold are by whom."""
+        """How many forms of warm and cold each writer wrote."""
         forms = (*self.tiers.warm, *self.tiers.cold)
         return dict(Counter(str(segment.metadata.get("written_by", RULE)) for segment in forms))
 
-    @property
-    def _shelved(self) -> Shelved:
-        return Shelved(self.tiers, self._next, self._events, self._tokens)
-
-    @_shelved.setter
-    def _shelved(self, shelved: Shelved) -> None:
-        self.tiers, self._next = shelved.tiers, shelved.next
-        self._events, self._tokens = shelved.events, min(shelved.tokens, self.thread.state.tokens)
-
     def _look(self) -> None:
-        """Take the tiers as another session left them, if one has tended them since."""
-        self._shelved = self._shelf.load() or self._shelved
+        """Take the tiers as another session left them, if one has maintained them since."""
+        found = self._store.load()
+        if found is not None:
+            tokens = min(found.tokens, self.thread.state.tokens)
+            self._saved = replace(found, tokens=tokens)
 
     @contextmanager
     def _changing(self) -> Generator[list[Move]]:
-        """Keeps the tiers as they end, and tells the moves that are put into the list.
+        """Save what the block makes of the tiers, and record the moves that it puts in the list.
 
-        Or all is as before.
+        If that fails everything is as it was before.
         """
         self._look()
-        before = self._shelved
+        before = self._saved
         moves: list[Move] = []
         try:
             yield moves
-            if (self.tiers, self._next) != (before.tiers, before.next):
-                self._shelf.save(before.tiers, self._shelved)
+            if (self.tiers, self._saved.next) != (before.tiers, before.next):
+                self._store.save(before.tiers, self._saved)
             if moves:
                 self.thread.record(
                     "tiers", f"{amount(len(moves), 'segment')} changed tiers", self._facts(moves)
                 )
         except BaseException:
-            self._shelved = before
+            self._saved = before
             raise
 
     def _facts(self, moves: Sequence[Move]) -> dict[str, Any]:
-        """What an event tells of the moves.
-
-        The thread's state follows ``evicted`` and ``readmitted``.
-        """
-        left = {segment.origin for tier in TIERS for segment in self.tiers.of(tier)}
+        """The facts of an event about moves; the state follows ``evicted`` and ``readmitted``."""
+        left = {segment.origin for segment in self.tiers.all()}
         out = {move.before.origin for move in moves if move.to is None} - left
         return {
             "moves": [_told(move) for move in moves],
@@ -374,7 +358,7 @@ class Tending:
         }
 
     def _formed(self, now: float) -> list[Move]:
-        """The forms that were asked for take the place of those by rule."""
+        """Put the forms that a model wrote in the place of those by rule."""
         moves: list[Move] = []
         forms, self._forms = self._forms, {}
         for owed, (writer, form) in forms.items():
@@ -388,39 +372,33 @@ class Tending:
             after = reformed(
                 segment, owed.text, form, writer if taken else RULE, self.thread.meter.text, now
             )
-            self.tiers = self.tiers.placing(tier, after)
+            self._put(self.tiers.placing(tier, after))
             if taken:
                 moves.append(Move(segment, after, tier, tier, "rewritten"))
         return moves
 
-    def _original(self, segment: Segment) -> str:
-        return original_of(segment, self._turns.text(segment.origin))
-
     def _reworded(self) -> list[Move]:
-        """Turns with a message edited or deleted since the last run are taken in again."""
-        touched = self._turns.reworded(self._events)
-        self._events = self.thread.state.events
+        """Take in again the turns with a message that was edited or deleted since the last run."""
+        touched = self._turns.reworded(self._saved.events)
+        self._saved = replace(self._saved, events=self.thread.state.events)
         moves: list[Move] = []
-        for tier in TIERS if touched else ():
-            for segment in self.tiers.of(tier):
-                if touched.isdisjoint(covered(segment)) or self.tiers.find(segment.id) is None:
-                    continue
-                for piece in self._pieces(segment.origin):
-                    self.tiers = self.tiers.without(piece.id)
-                fresh = self._turns.segment(ends(segment.origin))
-                if fresh is not None:
-                    fresh = replace(
-                        fresh, accessed=segment.accessed, access_count=segment.access_count
-                    )
-                    self.tiers = self.tiers.placing("hot", fresh)
-                moves.append(Move(segment, fresh, tier, "hot" if fresh else None, "reworded"))
+        for segment in self.tiers.all() if touched else ():
+            found = self.tiers.find(segment.id)
+            if found is None or touched.isdisjoint(covered(segment)):
+                continue
+            for piece in self.tiers.all():
+                if piece.origin == segment.origin:
+                    self._put(self.tiers.without(piece.id))
+            fresh = self._turns.segment(ends(segment.origin))
+            if fresh is not None:
+                used = segment.access_count
+                fresh = replace(fresh, accessed=segment.accessed, access_count=used)
+                self._put(self.tiers.placing("hot", fresh))
+            moves.append(Move(segment, fresh, found[0], "hot" if fresh else None, "reworded"))
         return moves + self._readmitted(sorted(touched))
 
-    def _pieces(self, origin: str) -> list[Segment]:
-        return [each for tier in TIERS for each in self.tiers.of(tier) if each.origin == origin]
-
     def _readmitted(self, positions: Sequence[int]) -> list[Move]:
-        """Of what was evicted, the turns with these positions are in warm again."""
+        """Take the evicted turns with these positions into warm again."""
         moves: list[Move] = []
         back: list[Span] = []
         for position in positions:
@@ -430,50 +408,51 @@ class Tending:
             segment = self._turns.segment(span)
             if segment is not None:
                 done = self._maintenance.readmit(self.tiers, segment, self.thread.now())
-                self.tiers = done.tiers
+                self._put(done.tiers)
                 moves += done.moves
                 back = sorted([*back, span])
         return moves
 
     def _promoted(self, now: float) -> list[Move]:
-        """What was found since the last run goes one tier up; what is marked important goes to hot.
+        """Move what was found since the last run one tier up, and to hot what says it is important.
 
-        Of what is in hot only the access is counted.
+        In hot only the access is counted.
         """
         moves: list[Move] = []
         wanted, self._wanted = self._wanted, Counter[int]()
-        for segment in (*self.tiers.hot, *self.tiers.warm, *self.tiers.cold) if wanted else ():
-            times = max(
-                (wanted[position] for position in covered(segment) if position in wanted), default=0
-            )
+        for segment in self.tiers.all() if wanted else ():
+            times = max((wanted[position] for position in covered(segment)), default=0)
             if times and segment.level == VERBATIM:
                 used = replace(read(segment, now), access_count=segment.access_count + times)
-                self.tiers = self.tiers.placing("hot", used)
+                self._put(self.tiers.placing("hot", used))
             elif times:
-                critical = segment.pinned or (
-                    segment.level == HEAVY and has_importance_marker(self._original(segment))
-                )
+                critical = segment.pinned
+                if segment.level == HEAVY and not critical:
+                    whole = original_of(segment, self._turns.text(segment.origin))
+                    critical = has_importance_marker(whole)
                 done = self._maintenance.promote(self.tiers, segment.id, now, critical=critical)
-                self.tiers = done.tiers
+                self._put(done.tiers)
                 moves += done.moves
         return moves
 
     def _fresh(self, *, some: bool) -> list[Segment]:
         """The finished turns that are in no tier yet, or some of them."""
         said, most = self.thread.state.tokens, _BACKLOG * sum(self.sizes.of(tier) for tier in TIERS)
-        if said - self._tokens > most:
-            self._next, self._tokens = self._turns.start(self._next, most), said - most
+        start, tokens = self._saved.next, self._saved.tokens
+        if said - tokens > most:
+            start, tokens = self._turns.start(start, most), said - most
         portion = self.sizes.hot * _TAKEN_IN if some else None
-        segments, self._next, self.behind = self._turns.finished(self._next, portion)
+        segments, end, self.behind = self._turns.finished(start, portion)
         self._looked = said
         if self.behind:
-            self._tokens += sum(segment.tokens for segment in segments)
+            tokens += sum(segment.tokens for segment in segments)
         elif segments:
-            self._tokens = said
+            tokens = said
+        self._saved = replace(self._saved, next=end, tokens=tokens)
         return segments
 
     def _importances(self, segments: Sequence[Segment]) -> list[float]:
-        """How much each matters beside what is being talked about now."""
+        """How much each segment matters now, given what is being talked about."""
         created = [segment.created for segment in segments]
         relevance = Relevance.for_span(max(created) - min(created))
         context = replace(Context.of(self._turns.newest()), meaning=self._likeness.of(segments))
@@ -481,6 +460,6 @@ class Tending:
 
 
 def _told(move: Move) -> list[Any]:
-    """Segment, from, to (null for out of all tiers), why, tokens before and after."""
+    """A move in an event: segment, from, to (null: evicted), why, tokens before and after."""
     after = move.after.tokens if move.after else 0
     return [move.before.id, move.source, move.to, move.reason, move.before.tokens, after]

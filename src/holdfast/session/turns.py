@@ -27,16 +27,14 @@ from .log import Kept, Thread
 from .state import Span, State, holds, span_of
 from .wires import is_exchanged
 
-_NEAR = (
-    24  # messages before a result among which its call is looked for: one reply may call many tools
-)
+_NEAR = 24  # messages before a result in which its call is sought: one reply may call many tools
 
 
 def heard(kept: Kept, named: Container[str]) -> Remembered:
-    """The message as memory sees it; a name at its head is its speaker where names are usual.
+    """The message as memory sees it; a name at its head is its speaker only if names are usual.
 
-    Among messages without names "Noted: ..." is what somebody noted, and nobody is called so;
-    ``named`` are the roles whose messages bear names.
+    ``named``: the roles whose messages begin with names. Among messages without names, "Noted: ..."
+    is a note and not a speaker.
     """
     seen = kept.remembered
     if not seen.speaker or seen.role in named:
@@ -52,23 +50,15 @@ def bear_names(state: State) -> frozenset[str]:
 
 
 def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
-    """The messages as memory sees them, by position.
-
-    Where every role bears names, each stands as it was read.
-    """
+    """The messages as memory sees them, by position."""
     named = bear_names(state)
-    if named >= state.signed.keys():
-        return {kept.position: kept.remembered for kept in found}
     return {kept.position: heard(kept, named) for kept in found}
 
 
 def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = str) -> str:
-    """Whom a message is by.
+    """Who a message is by; of results the calls that returned them, shortened, if these are near.
 
-    Of results also the calls that gave them, in brief, where these stand near.
-
-    A message of a user that hands over results is by both. ``tells`` may mask what a call was
-    given.
+    A message of a user that hands over results is by both. ``tells`` may mask the arguments.
     """
     who, at = speaker_of(message), message.position
     if (
@@ -83,10 +73,7 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = st
 
 
 def calls_of(thread: Thread, at: int) -> list[ToolCall]:
-    """The calls that gave the results of the message at this position, as far as they are near.
-
-    In their order.
-    """
+    """The calls that returned the results of the message at this position, those that are near."""
     near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
     calls = [
         near[i].parts[k]
@@ -101,13 +88,12 @@ _CALL, _RESULT = "Call", "Result"
 _BLOCK = re.compile(rf"^({'|'.join((*_ROLES, _CALL, _RESULT))}): ", re.MULTILINE)
 _WORDS = frozenset({"prose", "dense"})
 _SHORT = 55  # characters of the arguments of a call
-_CALLED = re.compile(
-    r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTALL
-)  # cut within, no bracket closes
+_CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTALL)
+"""A call; one that was cut within has no closing bracket."""
 
 
 def told(state: State, kept: Kept) -> str:
-    """What a message tells, each part behind the name of who or what it is by."""
+    """The text of a message, each part with the name of who or what it is by before it."""
     return "\n".join(_blocks(heard(kept, bear_names(state)), kept.message))
 
 
@@ -121,12 +107,12 @@ def _blocks(seen: Remembered, message: Message) -> Iterator[str]:
 
 
 def call_of(call: ToolCall) -> str:
-    """The call in brief, as it stands before what it gave where that is told apart from it."""
+    """The call, shortened, as it stands before a result that is told without its call."""
     return f"{_CALL}: {_brief(call.name, call.arguments)}"
 
 
 def _given(message: Message) -> Iterator[str]:
-    """What tools gave, each by itself, and what a user says who hands it over."""
+    """The results, one by one, and what a user says who hands them over."""
     for part in message.parts:
         if isinstance(part, ToolResult):
             yield f"{_RESULT}: {part.text}"
@@ -136,14 +122,13 @@ def _given(message: Message) -> Iterator[str]:
 
 
 class _Block(NamedTuple):
-    """A named part of a text: where it starts, and where what it says starts."""
+    """A part of a text behind a name: where the name starts, and where its text starts."""
 
     start: int
     name: str
     body: int
     waiting: tuple[tuple[int, int], ...]
-    """Where the calls stand that have no result before it, the oldest first: that is the one which
-    it is of."""
+    """Where the calls are that have no result before it; a result is that of the first."""
 
 
 def _parted(text: str) -> tuple[_Block, ...]:
@@ -167,13 +152,13 @@ def _parted(text: str) -> tuple[_Block, ...]:
 _PARTED: Memo[str, tuple[_Block, ...]] = Memo(
     _parted, lambda text, found: len(text) + 64 * len(found), 4_000_000
 )
-"""Of a long turn each piece is asked for."""
+"""By the text: it is asked for each piece of a long turn."""
 
 
 def opening(text: str, start: int, end: int) -> str:
-    """Who speaks where the piece from start to end begins, or which tool gave it.
+    """What a reader of the piece from start to end needs before it: its calls, and who speaks.
 
-    The calls of what tools gave in the piece stand before it, each in brief.
+    The calls are those whose results are in the piece, each shortened.
     """
     blocks = _PARTED[text]
     at = bisect_right(blocks, start, key=lambda block: block.start) - 1
@@ -195,16 +180,15 @@ def _briefly(call: str) -> str:
 
 
 def _brief(name: str, arguments: str) -> str:
-    """The call, short enough that notes open with it."""
+    """The call with its arguments shortened, so that it can stand at the head of notes."""
     told = called(name, arguments)[len(name) + 1 : -1]
     return f"{name}({told if len(told) <= _SHORT else f'{told[:_SHORT]}…'})"
 
 
 def events_in(text: str) -> list[Event] | None:
-    """The text of a segment, or a piece of it, as events; None if nothing is called in it.
+    """The text of a segment, or of a piece of one, as events; None if it holds no call or result.
 
-    What stands before the first of them is the end of a message: of what a tool gave back, or of
-    words.
+    Text before the first named part is the end of a message: of a result, or of words.
     """
     blocks = _PARTED[text]
     if not any(block.name in (_CALL, _RESULT) for block in blocks):
@@ -231,11 +215,9 @@ def events_in(text: str) -> list[Event] | None:
 
 @dataclass(frozen=True, slots=True)
 class TurnCondenser(RuleCondenser):
-    """Makes notes of turns in which tools were called, as a digest does.
+    """Makes notes of turns in which tools were called, as a digest does; else the usual form.
 
-    Of talk, what memory's rule makes.
-
-    So what a call gave back is read by its kind, and its values stand beside what was asked for.
+    So the result of a call is read by its kind of content, and told beside the call.
     """
 
     def condense(self, text: str, level: int, count: Count) -> str:
@@ -244,7 +226,7 @@ class TurnCondenser(RuleCondenser):
 
 
 def _notes(key: tuple[str, int, Count]) -> str:
-    """The notes; empty for what is only talk, and where nothing fits."""
+    """The notes; empty for a text without calls, and where nothing fits."""
     text, level, count = key
     events = events_in(text)
     return "" if events is None else notes_of(events, room_for(count(text), level), count)
@@ -253,11 +235,11 @@ def _notes(key: tuple[str, int, Count]) -> str:
 _NOTES: Memo[tuple[str, int, Count], str] = Memo(
     _notes, lambda key, form: len(key[0]) + len(form), 8_000_000
 )
-"""What is found rises and is demoted again: its form is made once."""
+"""A segment that was found is promoted and demoted again, and gets the same form again."""
 
 
-_CONTEXT = 8  # newest messages that segments are held against
-_AROUND = 64  # messages to each side in which the turn of an evicted message is looked for
+_CONTEXT = 8  # newest messages that segments are compared with
+_AROUND = 64  # messages to each side in which the turn of an evicted message is sought
 _HELD = 2_000_000  # characters of turns
 _REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 
@@ -270,12 +252,11 @@ class Turns:
         self._texts: Memo[tuple[str, int, str], str] = Memo(
             lambda key: self._text(self._told(*ends(key[0]))), lambda _, text: len(text), _HELD
         )
-        """By the segment's name: of a long turn each piece is asked for, and the whole is read for
-        it."""
+        """By the segment's name: the text of a whole turn is needed for each of its pieces."""
         self._reworded: tuple[tuple[int, int], AbstractSet[int]] = ((0, 0), frozenset())
 
     def start(self, first: int, most: int) -> int:
-        """Where the newest messages of so many tokens begin, or this position if that is later."""
+        """The position where the newest messages of ``most`` tokens begin, at least ``first``."""
         start = self._thread.state.messages
         for kept in self._thread.backwards():
             if kept.position < first or most < 0:
@@ -285,12 +266,10 @@ class Turns:
         return start
 
     def finished(self, start: int, most: int | None) -> tuple[list[Segment], int, bool]:
-        """The turns from there on, those that were evicted left out.
+        """The turns from ``start`` on, the position where they end, and whether there are more.
 
-        Where they end, and whether there are more.
-
-        Not the newest, which is still going on; with ``most``, no more when they have so many
-        tokens.
+        Left out are evicted turns, and the newest turn, which is still going on. With ``most``, no
+        turn is added after so many tokens.
         """
         said: list[Remembered] = []
         tokens = 0
@@ -309,15 +288,12 @@ class Turns:
         return segments, turns[-1][-1].position + 1 if turns else start, more
 
     def segment(self, span: Span) -> Segment | None:
-        """The messages of the span as a segment, None if none is left of them."""
+        """The messages of the span as a segment; None if all of them were deleted."""
         left = self._told(*span)
         return self._made(left, span) if left else None
 
     def evicted(self, position: int) -> Span | None:
-        """Where the turn of an evicted message begins and ends, as far as it was evicted.
-
-        None if it was not.
-        """
+        """The first and the last position of the turn of an evicted message; None for any other."""
         span = span_of(self._thread.state.evicted, position)
         if span is None:
             return None
@@ -329,7 +305,7 @@ class Turns:
         return (found[0].position, found[-1].position) if found else None
 
     def reworded(self, start: int) -> AbstractSet[int]:
-        """The messages edited, deleted or brought back since the event with this number."""
+        """The messages edited, deleted or restored since the event with this number."""
         key = (start, self._thread.state.rewordings)
         if self._reworded[0] != key:
             changes = [
@@ -343,27 +319,24 @@ class Turns:
         return self._reworded[1]
 
     def text(self, origin: str) -> str:
-        """The text of the segment of this name, made of its messages as they stand now."""
+        """The text of the segment of this name, made of its messages as they are now."""
         return self._texts((origin, self._thread.state.rewordings, self._thread.state.format))
 
     def before(self, segment: Segment) -> str:
-        """Who speaks where a piece of a turn begins, or which call gave it.
-
-        Empty for what is whole.
-        """
+        """What a reader of a piece of a turn needs before it; empty for a whole turn."""
         return opening(self.text(segment.origin), *segment.span) if segment.span else ""
 
     def condensed_of(self, segment: Segment) -> str:
-        """The text that a form is made of: the original, and for a piece who speaks there."""
+        """The text that a form is made of: the original, for a piece with what goes before."""
         return self.before(segment) + original_of(segment, self.text(segment.origin))
 
     def newest(self) -> str:
-        """What is being talked about now."""
+        """The newest messages: what is being talked about now."""
         end = self._thread.state.messages
         return self._text(self._told(max(0, end - _CONTEXT), end - 1))
 
     def _told(self, first: int, last: int) -> list[Remembered]:
-        """The messages as they stand, without what the system said, which is always in view."""
+        """The messages as they are now, without the system's, which are in every view."""
         found = self._thread.read(range(first, last + 1)).values()
         return [kept.remembered for kept in found if kept.message.role != "system"]
 
@@ -388,6 +361,6 @@ def ends(origin: str) -> Span:
 
 
 def covered(segment: Segment) -> range:
-    """The positions of its messages, and of what the system said between them."""
+    """The positions of its messages, and of the system's messages between them."""
     first, last = ends(segment.origin)
     return range(first, last + 1)

@@ -1,15 +1,15 @@
-"""The messages for the next model call: the recent turns, and what the past answers.
+"""The messages for the next model call: the recent turns, and what was recalled of the past.
 
-Without a question the view grows at its end until it is full; then it is made anew, of what was
-said. What the past has to say is looked up when the user says something that the view knows nothing
-of, and whenever the view is made anew; meanwhile it stays as it is.
+Without a question the view grows at its end until it is full; then it is made anew. The past is
+searched when the user mentions something that the view does not hold, and whenever the view is
+made anew; what was recalled stays in the view until then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Any
 
 from holdfast.formats.values import is_list, is_object
@@ -28,32 +28,31 @@ from .recent import Frame, Part, PastMessage, RecentTurns, Scope, in_mind, spoke
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the model is to be sent, and why it is that."""
+    """The messages to send to the model, and how they came about."""
 
     messages: list[Any]
     tokens: int
     limit: int
     reason: str
-    """``everything_fits``, ``grown`` (as before, with what came since), ``recalled`` or
-    ``compacted``.
+    """How the view came about.
 
-    What was compacted was made smaller to have room; ``history`` tells what left it for that.
+    ``everything_fits``; ``grown``: the view before, with what came since; ``recalled``: something
+    of the past was found for it; ``compacted``: it was made anew and smaller.
     """
 
     since: int = 0
-    """The position from which on every message stands in the view; an output may be told in part.
-    """
+    """The position from which on every message is in the view; an output may be shortened."""
 
     recalled: tuple[Recalled, ...] = ()
     result: CompressionResult | None = field(default=None, repr=False)
-    """How the messages were last made smaller: ``holdfast.restore`` gives them as they stand in the
-    thread.
+    """How the messages were last made smaller.
 
-    ``Session.restore`` gives everything as it was appended.
+    ``holdfast.restore`` of it gives them as they are in the thread; ``Session.restore`` gives
+    everything as it was appended.
     """
 
     smallest: int | None = None
-    """Where the budget is not met, tokens of one that would be."""
+    """Where the budget is not met: tokens of one that would be."""
 
     net: Net | None = None
     """What it is worth that the view was made anew, where costs decide that."""
@@ -75,30 +74,28 @@ class View:
 
 
 def copied(value: Any) -> Any:
-    """The message, or a part of it, for a caller, who may change it."""
+    """A copy of a message or of a part of it, which the caller may change."""
     if is_object(value):
         return {name: part if type(part) is str else copied(part) for name, part in value.items()}
     return [copied(part) for part in value] if is_list(value) else value
 
 
-_ASKED_RECENT = 0.1  # share of the budget for recent turns where a question about the past is asked
-_PAST = 0.2  # share that the past is left where recent turns are made smaller for it
-_LEAST_PAST = 0.15  # share that it is left where they stay as they are
-_GROWTH = 0.2  # share that is left free where a view is made anew, so that it can grow at its end
-_NEWEST_MESSAGES = 8  # that tell how much comes in an exchange: a call and its output
+_ASKED_RECENT = 0.1  # share of the budget for recent turns where a question is asked
+_PAST = 0.2  # share that is left for the past where recent turns are made smaller for it
+_LEAST_PAST = 0.15  # share that is left for the past where recent turns fit as they are
+_GROWTH = 0.2  # share that is left free when a view is made anew, so that it can grow at its end
+_NEWEST_MESSAGES = 8  # messages that tell how large the next exchange may be
 _ROOMIER = 1.25  # times the budget that a view was made for: from there on it is made anew
-_RECALL = {
-    True: 0.5,
-    False: 0.15,
-}  # share that the past has at most where nobody asked: of a talk, of work
-_NEWEST = 0.15  # share of the newest messages, which stand in the view anyway
+_RECALL = {True: 0.5, False: 0.15}
+"""Share that the past has at most where nobody asked: in a talk, and in the work of an agent."""
+_NEWEST = 0.15  # share of the newest messages, which are in the view anyway
 _WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
 _OUTGREW = "the recent turns outgrew their share of the budget"
 _WIDER = "the budget has room for more of the recent turns"
 
 
 class Fit:
-    """One fit of a thread: what is decided here is recorded there."""
+    """One fit of a thread; what it decides is recorded in the thread."""
 
     def __init__(self, frame: Frame, past: Past) -> None:
         self.frame, self.past = frame, past
@@ -109,9 +106,9 @@ class Fit:
 
     def view(self) -> View:
         """The view."""
-        found = self._whole() or (
-            self._going_on() if self.frame.query is None else self._answering()
-        )
+        found = self._whole()
+        if found is None:
+            found = self._going_on() if self.frame.query is None else self._answering()
         self.desk.grows = True
         return found
 
@@ -126,10 +123,10 @@ class Fit:
             if left < 0:
                 return None
             found.append(kept)
-        originals = [kept.original for kept in reversed(found)]
-        head = sum(
-            1 for _ in takewhile(lambda kept: kept.message.role == "system", reversed(found))
-        )
+        found.reverse()
+        roles = [kept.message.role for kept in found]
+        head = next((i for i, role in enumerate(roles) if role != "system"), len(roles))
+        originals = [kept.original for kept in found]
         part = Part(originals, self.limit - left, (), head, self.thread.state.messages, 0)
         view = self._composed(part, Recollection(), "everything_fits")
         due = view.tokens > self.frame.trigger and self._pays(view.tokens)
@@ -141,13 +138,11 @@ class Fit:
         """The view with what answers the question; recent turns have what is left."""
         start = self.recent.start(int(self.room * _ASKED_RECENT))
         notes, empty = self._cost(""), self._telling("").tokens
-        most = self.limit - max(notes, int(self.room * _LEAST_PAST))
-        scope = Scope(start)
-        part, _ = self.recent.made(scope, most, "", is_talk=True)
-        if part.result is not None:
-            part, _ = self.recent.made(
-                scope, self.limit - max(notes, int(self.room * _PAST)), "", is_talk=True
-            )
+        for share in (_LEAST_PAST, _PAST):
+            most = self.limit - max(notes, int(self.room * share))
+            part, _ = self.recent.made(Scope(start), most, "", is_talk=True)
+            if part.result is None:
+                break
         asked = Inquiry(self.frame.query or "")
         past = self._recollected(asked, self.limit - part.tokens - empty, set(part.places), 0.0)
         view = self._composed(part, past, "recalled")
@@ -157,7 +152,7 @@ class Fit:
     # what comes next
 
     def _going_on(self) -> View:
-        """The view as it was, with what came since; made anew where it is full."""
+        """The view as it was, with what came since; made anew if it is full."""
         state = self.thread.state
         part, past = self.recent.continued(), Recollection.standing(state.recalled)
         if part is None or state.made is None:
@@ -199,7 +194,7 @@ class Fit:
         return False
 
     def _asks(self, part: Part, past: Recollection) -> bool:
-        """Whether the user said something since that the view knows too little of."""
+        """Whether the user said something since then of which the view holds too little."""
         spoke, heard = self.thread.state.spoke, self.desk.heard
         self.desk.heard = spoke
         if spoke in (None, heard, self.thread.state.recalled.get("for")) or is_idle(self.thread):
@@ -212,9 +207,10 @@ class Fit:
         return not is_known(self.thread, beside, past.text)
 
     def _anew(self, last: Part | None, standing: Recollection, reason: str, why: str) -> View:
-        """The view made of what was said, beside what the past has to say now.
+        """The view made anew, with what the past has to say now.
 
-        On record where it says why.
+        ``last``: the part that is in view until now; ``standing``: what was recalled for it.
+        ``why``: the reason that is recorded; empty if this is no compaction.
         """
         asked, past, state = of_the_newest(self.thread), standing, self.thread.state
         scope, is_talk = self.recent.scope(last), self.recent.is_talk()
@@ -249,10 +245,7 @@ class Fit:
         return replace(view, net=net)
 
     def _growth(self) -> int:
-        """What is left free for what comes.
-
-        Nothing where it would not even hold the next exchange.
-        """
+        """Tokens to leave free for what comes; 0 if they would not even hold the next exchange."""
         free = int(self.room * _GROWTH)
         sizes = [
             self.frame.size(kept) for kept in islice(self.thread.backwards(), _NEWEST_MESSAGES)
@@ -260,18 +253,18 @@ class Fit:
         return free if 2 * sum(sizes) <= free * len(sizes) else 0
 
     def _shown(self, far: int, *, is_talk: bool) -> range:
-        """The messages that need no recall: of a talk the newest, else those from ``far`` on."""
+        """The messages that need no recall: in a talk the newest, else those from ``far`` on."""
         start = self.recent.start(int(self.room * _NEWEST)) if is_talk else far
         return range(start, self.thread.state.messages)
 
     def _looked_up(self, asked: Inquiry, room: int, shown: range) -> Recollection:
-        """What the past has to say to the newest input."""
+        """What the past has to say to the newest input, where it is worth its tokens."""
         if not shown.start:
             return Recollection()
         return self._recollected(asked, room - self._telling("").tokens, shown, _WORTH)
 
     def _remembered(self, asked: Inquiry, past: Recollection, view: View) -> View:
-        """The view, with what was recalled for it on record: it stays until the next input."""
+        """The view, with what was recalled for it recorded: it stays there until the next input."""
         facts = self._record(past, asked, view.tokens)
         self.thread.state.recall(facts | {"text": past.text, "chosen": past.kept()})
         return view
@@ -281,14 +274,14 @@ class Fit:
     def _recollected(
         self, asked: Inquiry, room: int, shown: Container[int | None], least: float
     ) -> Recollection:
-        """What the past has to say in so much room, of what is not shown."""
+        """What the past has to say in ``room`` tokens, without what is ``shown`` already."""
         empty, count = self._telling("").tokens, self.frame.options.meter.text
         return self.past.recollect(
             asked, room, count, lambda text: self._telling(text).tokens - empty, shown, least
         )
 
     def _record(self, past: Recollection, asked: Inquiry, tokens: int) -> dict[str, object]:
-        """Record what was recalled."""
+        """Record what was recalled, as an event; its facts."""
         facts: dict[str, object] = {
             "question": asked.shown,
             "chosen": past.facts(),
@@ -299,10 +292,10 @@ class Fit:
         self.thread.record_if_current("recall", reason, facts)
         return facts
 
-    # the message in which the past speaks
+    # the message that tells of the past
 
     def _composed(self, part: Part, past: Recollection, reason: str) -> View:
-        """The view: the system's messages, what the past has to say, the rest."""
+        """The view: the system's messages, the message that tells of the past, the rest."""
         messages, tokens = list(part.messages), part.tokens
         if self._told(past.text):
             telling = self._telling(past.text)
@@ -318,40 +311,33 @@ class Fit:
         return spoken(self.thread, self.desk, self.frame.options.meter, self.mind, recalled)
 
     def _cost(self, recalled: str) -> int:
-        """Tokens of the message in which the past speaks; none where there is nothing to say."""
+        """Tokens of the message that tells of the past; 0 where there is nothing to tell."""
         return self._telling(recalled).tokens if self._told(recalled) else 0
 
 
 def is_refused(view: View, thread: Thread) -> bool:
-    """Whether the wire of the thread refuses the view for what stands beside one another in it."""
+    """Whether the wire of the thread refuses the view for its order of messages."""
     read = thread.wire.read(view.messages)
     return bool(violations(read.rules, read.messages))
 
 
 def paired(view: View, form: Format, options: SessionOptions, waiting: Sequence[str]) -> View:
-    """The view, mended as ``repair`` does; the calls that are ``waiting`` at its end stay so."""
+    """The view, mended by ``repair``; calls at its end that still wait for a result stay as they are."""
     under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
     rest = [message for i, message in enumerate(view.messages) if i not in under_way]
-    mended = repair(rest, form, model=options.model, counter=options.counter)
+    asked = options.asked
+    mended = repair(rest, form, model=asked.get("model"), counter=asked.get("counter"))
     added = mended.metrics.tokens_after - mended.metrics.tokens_before
     messages = [*mended.messages, *(view.messages[i] for i in under_way)]
     return replace(view, messages=messages, tokens=view.tokens + added)
 
 
 def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
-    """The places of the exchange of the waiting calls, and of nothing that came between."""
-    begun = max(
-        (i for i, message in enumerate(messages) if _calls(message) & set(waiting)), default=None
-    )
-    if begun is None:
-        return []
-    made = _calls(messages[begun])
-    results = [{result.call_id for result in message.results} for message in messages]
-    return [
-        begun,
-        *(i for i in range(begun + 1, len(messages)) if results[i] and results[i] <= made),
-    ]
-
-
-def _calls(message: Message) -> set[str]:
-    return {call.id for call in message.calls}
+    """The places of the waiting calls and of the results that are there already."""
+    for begun in range(len(messages) - 1, -1, -1):
+        made = {call.id for call in messages[begun].calls}
+        if made.intersection(waiting):
+            results = [{result.call_id for result in message.results} for message in messages]
+            after = range(begun + 1, len(messages))
+            return [begun, *(i for i in after if results[i] and results[i] <= made)]
+    return []

@@ -1,4 +1,4 @@
-"""On whose wire the messages of a thread are, as far as they tell it."""
+"""The wire of a thread: the vendor's format of its messages, as far as these show it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from holdfast.kernel.transcript import Format
 
 from .state import Oddity, State
 
-_BLOCKS = frozenset({"anthropic", "bedrock"})  # wires whose rules ask what stands in one message
-_SHARED = (
-    "openai_chat"  # what has a list of parts and no mark of another vendor is read as this one's
-)
+_BLOCKS = frozenset({"anthropic", "bedrock"})
+"""Wires with rules for the parts of one message."""
+_SHARED = "openai_chat"
+"""The wire as which a message is read that has a list of parts and no mark of another vendor."""
 
 
 @cache
 def wire_of(name: str) -> Format:
-    """The wire of this name; one object for all, for it holds no state and is asked for often."""
+    """The wire of this name; one object for all, since it has no state and is needed often."""
     return named(name)
 
 
 def form_of(originals: Sequence[object], state: State) -> Format:
-    """The wire of these messages in a thread that stands so; what is plain may be any vendor's."""
+    """The wire of these messages, given the state of their thread; plain ones may be of any."""
     return _found(originals, state.format, begun=state.messages > 0, exchanged=is_exchanged(state))
 
 
@@ -35,8 +35,8 @@ def check(
 ) -> None:
     """Raises FormatError unless the messages can also be read one after another.
 
-    Read together they may all be another wire's than what is ``known``; None where a wire was
-    named. A call or a result of another wire's is refused too.
+    ``known``: the state of the thread, whose wire may be another than that of the messages; None
+    where the caller named a wire. A call or a result of another wire is refused too.
     """
     if known is not None and len(originals) > 1:
         _check_each(originals, known)
@@ -67,7 +67,7 @@ def check_named(form: Format | None, state: State) -> None:
 
 
 def check_own(original: object, message: Message, form: Format, place: str) -> None:
-    """Raises FormatError for a call or a result that only another wire reads as one."""
+    """Raises FormatError for a call or a result that only another wire can read."""
     if (
         message.calls
         or message.results
@@ -84,30 +84,26 @@ def check_own(original: object, message: Message, form: Format, place: str) -> N
 
 
 def is_settled(state: State) -> bool:
-    """Whether no message can tell another wire any more."""
+    """Whether the wire is known for good: no message can show another one."""
     return _is_settled(state.format, exchanged=is_exchanged(state))
 
 
 def is_refused(message: Message, form: Format) -> bool:
-    """Whether the wire refuses the message wherever it stands.
-
-    Where that is not known yet, some wire.
-    """
+    """Whether the wire refuses the message in any place; some wire, where none is known yet."""
     if form.name in ("plain", _SHARED) and not (message.calls or message.results):
         texts = [part.text for part in message.parts if isinstance(part, Text)]
         if not (message.parts and all(text.strip() for text in texts)):
             return True
-    twice = (message, message)  # as the last one it might be taken
+    twice = (message, message)  # as the last message, a wire might accept it
     return any(
         not broken.index for rule in form.rules if rule.alone for broken in rule.violations(twice)
     )
 
 
 def oddity(message: Message, before: Message | None, form: Format) -> Oddity | None:
-    """What views have to be looked at for; None for a message that may stand in any of them.
+    """Why views with the message have to be checked; None for one that may be in any view.
 
-    Beside what a wire refuses anywhere: thinking, and results of one reply in more messages than it
-    asks for.
+    Unusual are reasoning, and results of one reply that are spread over several messages.
     """
     if is_refused(message, form):
         return "refused"
@@ -130,7 +126,7 @@ def _found(originals: Sequence[object], known: str, *, begun: bool, exchanged: b
 
 @cache
 def _reads_plain(name: str) -> bool:
-    """Whether the wire can read a plain message: on others a thread that began plain cannot go on."""
+    """Whether the wire can read plain messages, as which a thread may have begun."""
     try:
         wire_of(name).read([{"role": "user", "content": "plain"}])
     except FormatError:
@@ -143,5 +139,5 @@ def _is_settled(known: str, *, exchanged: bool) -> bool:
 
 
 def is_exchanged(state: State) -> bool:
-    """Whether there is a call or a result, which no other wire can read."""
+    """Whether there is a call or a result, which only its own wire can read."""
     return state.calls or state.unpaired > 0

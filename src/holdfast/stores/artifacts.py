@@ -1,9 +1,7 @@
-"""Originals that are named by their own hash.
+"""Originals that are named by their own hash: kept once, never changed, given back exactly.
 
-Kept once, never changed, given back exactly, whole or in part.
-
-An artifact is a line of JSON that says what follows, then the content, compressed if that helps. A
-store of bytes keeps that as it is, a store of text the line and the rest in base64.
+An artifact is a line of JSON that describes it, then its content, compressed if that helps. A
+store of bytes keeps both as they are; a store of text keeps the content in base64.
 """
 
 from __future__ import annotations
@@ -12,69 +10,62 @@ import json
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache, wraps
 from hashlib import sha256
-from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast, runtime_checkable
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from holdfast.kernel.errors import CorruptError, MissingExtraError, NotFoundError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry
 from holdfast.stores.answers import answered, at_once
-from holdfast.stores.excerpts import Excerpt, excerpt
+from holdfast.stores.excerpts import TextExcerpt, excerpt
 from holdfast.stores.protocols import (
-    GetsBytes,
+    KeepsBytes,
     ListsKeys,
-    PutsBytesIfAbsent,
     PutsIfAbsent,
-    SetsBytes,
     to_bytes,
     to_text,
 )
 from holdfast.text.keyed import KEY_DIGITS, is_known
 from holdfast.text.keyed import key_of as keyed
 
-
-class Deflate:
-    """One zlib stream an artifact."""
-
-    def compress(self, content: bytes) -> bytes:
-        """The stream."""
-        return zlib.compress(content)
-
-    def decompress(self, payload: bytes, size: int) -> bytes:
-        """The content, of so many bytes. Raises ValueError if the payload is damaged."""
-        try:
-            return zlib.decompressobj().decompress(payload, size + 1)
-        except zlib.error as fault:
-            raise ValueError("it cannot be decompressed") from fault
-
-
 VERSION = 1
 
-PLAIN = "plain"
+Codec = tuple[Callable[[bytes], bytes], Callable[[bytes, int], bytes]]
+"""Compresses a content, and gives it back from the payload and its size in bytes.
 
-
-class Codec(Protocol):
-    """One way of making bytes fewer."""
-
-    def compress(self, content: bytes) -> bytes:
-        """The content in a form that ``decompress`` takes."""
-        ...
-
-    def decompress(self, payload: bytes, size: int) -> bytes:
-        """The content, of so many bytes. Raises ValueError if the payload is damaged."""
-        ...
-
+The second raises ValueError for a damaged payload.
+"""
 
 CODECS = Registry(
     noun="encoding of artifacts",
     group="codecs",
     table={
-        "zstd": "holdfast.stores.zstd:Zstd",
-        "zlib": "holdfast.stores.artifacts:Deflate",
+        "zstd": "holdfast.stores.zstd:ZSTD",
+        "zlib": "holdfast.stores.artifacts:ZLIB",
+        "plain": "holdfast.stores.artifacts:PLAIN",
     },
 )
+"""The first that is installed is used where it makes a content smaller; else it stays plain."""
+
+
+def _inflated(payload: bytes, size: int) -> bytes:
+    try:
+        return zlib.decompressobj().decompress(payload, size + 1)
+    except zlib.error as fault:
+        raise ValueError("it cannot be decompressed") from fault
+
+
+def _whole(payload: bytes, size: int) -> bytes:
+    if len(payload) != size:
+        raise ValueError("its length is not the one that it had")
+    return payload
+
+
+ZLIB: Codec = (zlib.compress, _inflated)
+PLAIN: Codec = (bytes, _whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +100,7 @@ def decode(name: str, blob: bytes) -> tuple[Header, bytes]:
     header = header_of(name, blob)
     payload = blob[blob.index(b"\n") + 1 :]
     try:
-        content = _codec(header.encoding).decompress(payload, header.bytes)
+        content = _codec(header.encoding)[1](payload, header.bytes)
     except ValueError as fault:
         raise CorruptError(name, str(fault)) from fault
     if key_of(content) != header.sha256:
@@ -148,28 +139,18 @@ def from_armour(text: str) -> bytes:
     return to_bytes(header) + b"\n" + content
 
 
-class _Plain:
-    def compress(self, content: bytes) -> bytes:
-        return content
-
-    def decompress(self, payload: bytes, size: int) -> bytes:
-        if len(payload) != size:
-            raise ValueError("its length is not the one that it had")
-        return payload
-
-
 def _codec(encoding: str) -> Codec:
-    return _Plain() if encoding == PLAIN else cast("type[Codec]", CODECS.load(encoding))()
+    return cast("Codec", CODECS.load(encoding))
 
 
 def _compressed(content: bytes) -> tuple[str, bytes]:
     for encoding in CODECS.table:
-        try:
-            payload = _codec(encoding).compress(content)
-        except MissingExtraError:
-            continue
-        return (encoding, payload) if len(payload) < len(content) else (PLAIN, content)
-    return PLAIN, content
+        with suppress(MissingExtraError):
+            payload = _codec(encoding)[0](content)
+            if len(payload) < len(content):
+                return encoding, payload
+            break
+    return "plain", content
 
 
 def _parsed(line: object) -> Header:
@@ -221,11 +202,6 @@ class Size:
     artifacts: int
     bytes: int
     kept: int
-
-
-@runtime_checkable
-class KeepsBytes(GetsBytes, SetsBytes, PutsBytesIfAbsent, Protocol):
-    """A store that can keep a blob as it is."""
 
 
 @lru_cache(maxsize=64)
@@ -292,7 +268,7 @@ class AsyncArtifactStore:
         lines: tuple[int, int] | None = None,
         pattern: str | None = None,
         field: str | None = None,
-    ) -> Excerpt:
+    ) -> TextExcerpt:
         """A part of a text, or all of it.
 
         Raises NotFoundError if it is not here; see ``excerpt`` for the rest.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from secrets import token_bytes
 
@@ -18,7 +18,7 @@ from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.answers import after, answered, at_once
 from holdfast.stores.protocols import (
-    KeepsLogs,
+    Answer,
     Line,
     MessageLog,
     PutsIfAbsent,
@@ -167,8 +167,8 @@ class EncryptedStore(MappedStore):
     def _stem(self, _prefix: str, /) -> str:
         return HEAD
 
-    def _log(self, inner: KeepsLogs, name: str) -> MessageLog:
-        return EncryptedLog(inner.log(self._name(name)), self._keyring, name)
+    def _log(self, name: str) -> MessageLog:
+        return EncryptedLog(super()._log(name), self._keyring, name)
 
     def _seal(self, key: str, value: bytes, /) -> bytes:
         return self._keyring.seal(value, to_bytes(key))
@@ -203,21 +203,21 @@ class EncryptedLog:
         self._inner, self._keys = inner, keys
         self._name = to_bytes(name)
 
-    def length(self) -> int | Awaitable[int]:
+    def length(self) -> Answer[int]:
         """How many lines there are."""
         return self._inner.length()
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
-    ) -> Sequence[int] | Awaitable[Sequence[int]]:
+    ) -> Answer[Sequence[int]]:
         """Keep all of them, or none; the position of each."""
         return self._inner.append([self._sealed(line) for line in lines], at, flush=flush)
 
-    def read(self, positions: Sequence[int]) -> Mapping[int, Line] | Awaitable[Mapping[int, Line]]:
+    def read(self, positions: Sequence[int]) -> Answer[Mapping[int, Line]]:
         """Those of the positions that there are, in order."""
         return after(self._inner.read(positions), self._opened)
 
-    def find(self, ids: Sequence[str]) -> Mapping[str, int] | Awaitable[Mapping[str, int]]:
+    def find(self, ids: Sequence[str]) -> Answer[Mapping[str, int]]:
         """The positions of those of the ids that there are."""
         names = {self._id(name): name for name in ids if name}
         return after(
@@ -225,15 +225,11 @@ class EncryptedLog:
             lambda found: {names[name]: place for name, place in found.items()},
         )
 
-    def between(
-        self, first: float, last: float, most: int
-    ) -> Sequence[int] | Awaitable[Sequence[int]]:
+    def between(self, first: float, last: float, most: int) -> Answer[Sequence[int]]:
         """The positions of lines of this span of time, the earliest first."""
         return self._inner.between(first, last, most)
 
-    def search(
-        self, terms: Sequence[str], most: int
-    ) -> Mapping[int, float] | Awaitable[Mapping[int, float]]:
+    def search(self, terms: Sequence[str], most: int) -> Answer[Mapping[int, float]]:
         """BM25 scores by position, best first."""
         wanted = [found for term in terms if (found := self._keys.term(term))]
         return self._inner.search(wanted, most)

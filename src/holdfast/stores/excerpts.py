@@ -152,7 +152,7 @@ SIGNS = frozenset(r"\.^$*+?{}[]|()")
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class TextExcerpt:
     """Lines of a text, exactly as they stand there, line ends included.
 
     ``numbers`` are theirs, from 1; ``total`` is how many lines there are to choose from.
@@ -175,7 +175,7 @@ def excerpt(
     lines: tuple[int, int] | None = None,
     pattern: str | None = None,
     field: str | None = None,
-) -> Excerpt:
+) -> TextExcerpt:
     """First the field, then the range of its lines, then of these the ones that match.
 
     ``lines`` is first and last, from 1, both included; what is beyond the end is not an error. A
@@ -185,14 +185,14 @@ def excerpt(
     """
     whole = text if field is None else field_of(text, field)
     if lines is None and pattern is None:
-        return Excerpt(whole, range(1, _count(whole) + 1), _count(whole))
+        return TextExcerpt(whole, range(1, _count(whole) + 1), _count(whole))
     every = split_lines(whole)
     first, last = _checked(lines) if lines else (1, len(every))
     found = _matcher(pattern)
     numbers = [
         n for n, line in enumerate(every[first - 1 : last], first) if found(line.rstrip("\r\n"))
     ]
-    return Excerpt("".join(every[n - 1] for n in numbers), numbers, len(every))
+    return TextExcerpt("".join(every[n - 1] for n in numbers), numbers, len(every))
 
 
 def split_lines(text: str) -> list[str]:

@@ -12,12 +12,13 @@ from math import inf
 from time import monotonic
 
 from holdfast.kernel.forks import brief_lock
-from holdfast.stores.protocols import Line, to_bytes, to_text
+from holdfast.stores.entries import EntryStore
+from holdfast.stores.protocols import Line
 from holdfast.text.similarity import Lexical
 
 
 class InProcessLog:
-    """Keeps its lines until the object or the process ends."""
+    """A log in memory, until the object or the process ends."""
 
     def __init__(self) -> None:
         self._lock = brief_lock()
@@ -80,21 +81,17 @@ class InProcessLog:
         return place
 
 
-Entry = tuple[str | bytes, float]
-"""A value and the moment from which it is forgotten."""
+class InProcessStore(EntryStore):
+    """Keeps everything in memory until the object or the process ends; nothing reaches a disk.
 
-
-class InProcessStore:
-    """Keeps everything in memory until the object or the process ends; nothing is written anywhere.
-
-    ``clock`` tells seconds for expiry. Text that was put as bytes, and the other way round, is read
-    as UTF-8.
+    ``clock`` tells seconds; expiry goes by it.
     """
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._lock = brief_lock()
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, tuple[bytes, float]] = {}
+        """Of each key its value and the time at which it expires."""
         self._logs: dict[str, InProcessLog] = {}
         self._until_sweep = 1
 
@@ -106,43 +103,13 @@ class InProcessStore:
         """
         return _SHARED.setdefault(url.partition("://")[2], cls())
 
-    def get(self, key: str) -> str | None:
-        """The value, or None."""
-        return self.get_many([key])[0]
-
-    def get_bytes(self, key: str) -> bytes | None:
-        """The bytes, or None."""
-        value = self._read([key])[0]
-        return to_bytes(value) if isinstance(value, str) else value
-
-    def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        """The values in the order of the keys, all of the same moment."""
-        values = zip(keys, self._read(keys), strict=True)
-        return [to_text(key, value) if isinstance(value, bytes) else value for key, value in values]
-
-    def set(self, key: str, value: str) -> None:
-        """Keep the value, without an end."""
-        self._write({key: (value, inf)})
-
-    def set_bytes(self, key: str, value: bytes) -> None:
-        """Keep the bytes, without an end."""
-        self._write({key: (bytes(value), inf)})
-
-    def set_many(self, values: Mapping[str, str]) -> None:
-        """Keep all of them; another thread sees none or all."""
-        self._write({key: (value, inf) for key, value in values.items()})
-
-    def set_for(self, key: str, value: str, seconds: float) -> None:
-        """Keep the value for so many seconds."""
-        self._write({key: (value, self._clock() + seconds)})
-
-    def put_if_absent(self, key: str, value: str) -> bool:
-        """Keep the value if the key is free; whether it was."""
-        return self._claim(key, value)
-
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Keep the bytes if the key is free; whether it was."""
-        return self._claim(key, bytes(value))
+        with self._lock:
+            free = not self._live(key)
+            if free:
+                self._entries[key] = (bytes(value), inf)
+            return free
 
     def delete(self, key: str) -> None:
         """Forget the key."""
@@ -176,33 +143,26 @@ class InProcessStore:
         if held is not None:
             held.clear()
 
-    def _read(self, keys: Sequence[str]) -> list[str | bytes | None]:
+    def _read(self, keys: Sequence[str]) -> list[bytes | None]:
         with self._lock:
             return [self._entries[key][0] if self._live(key) else None for key in keys]
 
-    def _write(self, entries: Mapping[str, Entry]) -> None:
+    def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+        ends = inf if seconds is None else self._clock() + seconds
         with self._lock:
-            self._entries.update(entries)
-            self._until_sweep -= len(entries)
-            if self._until_sweep <= 0:
+            self._entries.update((key, (value, ends)) for key, value in values.items())
+            self._until_sweep -= len(values)
+            if self._until_sweep <= 0:  # so often that the work of an entry stays the same
                 self._entries = {
-                    key: self._entries[key] for key in self._entries if self._live(key)
+                    key: entry for key, entry in self._entries.items() if self._live(key)
                 }
                 self._until_sweep = len(self._entries)
-
-    def _claim(self, key: str, value: str | bytes) -> bool:
-        with self._lock:
-            free = not self._live(key)
-            if free:
-                self._entries[key] = (value, inf)
-            return free
 
     def _live(self, key: str) -> bool:
         entry = self._entries.get(key)
         return entry is not None and (entry[1] == inf or entry[1] > self._clock())
 
 
-# A URL must name the same store each time, or what was saved through it could never be read again.
-# What lives in the process's memory under a name needs one table in that process; everything else
-# makes its own InProcessStore.
+# A URL names the same store each time, or what was saved through it could not be read again. So
+# the process needs one table of the names; a store that is made without a URL is in no table.
 _SHARED: dict[str, InProcessStore] = {}

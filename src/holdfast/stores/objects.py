@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import cached_property
+from holdfast.stores.entries import BytesStore
 from holdfast.stores.protocols import shown, to_bytes, to_text
 
 try:
@@ -36,7 +37,7 @@ _KEY_LENGTH = 4
 _OBSTORE = cast("Any", obstore)  # may give tables of Arrow, whose types it does not bring
 
 
-class ObjectStore:
+class ObjectStore(BytesStore):
     """The objects of a bucket or a directory, under a prefix.
 
     A key is the path of its object: ``:`` ends a folder, so that a namespace is one, and what may
@@ -84,11 +85,6 @@ class ObjectStore:
         place = folder.absolute()
         return cls(lambda: LocalStore(place, mkdir=True), str(folder), place)
 
-    def get(self, key: str) -> str | None:
-        """The value, or None. Raises StoreError if it was put as bytes that are not UTF-8."""
-        value = self.get_bytes(key)
-        return None if value is None else to_text(key, value)
-
     def get_bytes(self, key: str) -> bytes | None:
         """The bytes, or None; of text, its UTF-8."""
         path, head = _path(key)
@@ -96,17 +92,9 @@ class ObjectStore:
             return bytes(obstore.get(self._objects, path).bytes())[len(head) :]
         return None
 
-    def set(self, key: str, value: str) -> None:
-        """Keep the value."""
-        self.set_bytes(key, to_bytes(value))
-
     def set_bytes(self, key: str, value: bytes) -> None:
         """Keep the bytes; replaces earlier ones."""
         self._put(key, value, "overwrite")
-
-    def put_if_absent(self, key: str, value: str) -> bool:
-        """Keep the value if the key is free; whether it was. Of many machines, one is told so."""
-        return self.put_bytes_if_absent(key, to_bytes(value))
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Keep the bytes if the key is free; whether it was. Of many machines, one is told so."""

@@ -22,7 +22,8 @@ from weakref import finalize
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import brief_lock
-from holdfast.stores.postings import Question, blocks, packed, unpacked
+from holdfast.stores.entries import EntryStore
+from holdfast.stores.postings import Wanted, blocks, packed, unpacked
 from holdfast.stores.protocols import Line, shown, to_bytes, to_text
 from holdfast.text.similarity import Posting, tally
 
@@ -165,7 +166,7 @@ _MERGED = "DELETE FROM holdfast_postings WHERE log = %s AND term = %s RETURNING 
 class PostgresLog:
     """A log of a store's database."""
 
-    def __init__(self, server: Server, name: str) -> None:
+    def __init__(self, server: Database, name: str) -> None:
         self._server = server
         self._name = to_bytes(name)
 
@@ -224,27 +225,27 @@ class PostgresLog:
 
         A word that stands nearly everywhere is left out of a long log.
         """
-        question = Question(terms)
-        return self._server.ask(lambda connection: self._best(connection, question, most))
+        wanted = Wanted(terms)
+        return self._server.ask(lambda connection: self._best(connection, wanted, most))
 
     def compact(self) -> int:
         """Make one block of the many that a term has; how many are gone."""
         return self._server.ask(self._merged)
 
-    def _best(self, connection: Connection[Row], question: Question, most: int) -> dict[int, float]:
+    def _best(self, connection: Connection[Row], wanted: Wanted, most: int) -> dict[int, float]:
         with connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             found = connection.execute(_INDEX, (self._name,)).fetchone()
             if found is None:
                 return {}
             log, lines, total = found
-            keys = question.keys
+            keys = wanted.keys
             holders: dict[bytes, int] = dict(connection.execute(_HOLDERS, (log, keys)).fetchall())
             waiting = connection.execute(_WAITING, (log,)).fetchall()
             late = [(place, *tally(to_text("", words))) for place, words in waiting]
-            for key, times in question.times(counts for _, counts, _ in late).items():
+            for key, times in wanted.times(counts for _, counts, _ in late).items():
                 holders[key] = holders.get(key, 0) + times
-            weighed = question.weighed(holders)
+            weighed = wanted.weighed(holders)
             rows = connection.execute(_BLOCKS, (log, list(weighed.values()))).fetchall()
         postings: dict[str, list[Posting]] = {term: [] for term in weighed}
         names = {key: term for term, key in weighed.items()}
@@ -254,7 +255,7 @@ class PostgresLog:
             for term in weighed.keys() & counts.keys():
                 postings[term].append((place, counts[term], length))
         total += sum(length for _, _, length in late)
-        return question.best(postings, lines + len(late), total, most)
+        return wanted.best(postings, lines + len(late), total, most)
 
     def _index(self, connection: Connection[Row]) -> None:
         """Index the words that wait."""
@@ -291,8 +292,7 @@ class PostgresLog:
         return gone
 
 
-_GET = "SELECT value FROM holdfast_entries WHERE hash = sha256(%s) AND (ends IS NULL OR ends > %s)"
-_GET_MANY = """SELECT key, value FROM holdfast_entries
+_GET = """SELECT key, value FROM holdfast_entries
     WHERE hash = ANY(SELECT sha256(wanted) FROM unnest(%s::bytea[]) AS wanted)
     AND (ends IS NULL OR ends > %s)"""
 _SET = """INSERT INTO holdfast_entries (hash, key, value, ends)
@@ -315,7 +315,7 @@ _LOGS = """SELECT name FROM holdfast_logs
 _ERASE = "DELETE FROM holdfast_logs WHERE hash = sha256(%s)"
 
 
-class PostgresStore:
+class PostgresStore(EntryStore):
     """A PostgreSQL database, 13 or newer, safe with many threads, processes and machines.
 
     A write is on the server's disk before the call returns (unless the server was set not to wait
@@ -333,7 +333,7 @@ class PostgresStore:
         connections: int = _CONNECTIONS,
         clock: Callable[[], float] = time,
     ) -> None:
-        self._server = Server(url, patience, connections)
+        self._server = Database(url, patience, connections)
         self._clock = clock
 
     @classmethod
@@ -346,46 +346,6 @@ class PostgresStore:
                 advice="write 'postgresql://user@host/database'",
             )
         return cls(url)
-
-    def get(self, key: str) -> str | None:
-        """The value, or None. Raises StoreError if it was put as bytes that are not UTF-8."""
-        value = self.get_bytes(key)
-        return None if value is None else to_text(key, value)
-
-    def get_bytes(self, key: str) -> bytes | None:
-        """The bytes, or None; of text, its UTF-8."""
-        rows = self._server.all(_GET, (to_bytes(key), self._clock()))
-        return rows[0][0] if rows else None
-
-    def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        """The values in the order of the keys, all of the same moment."""
-        names = [to_bytes(key) for key in keys]
-        rows = self._server.all(_GET_MANY, (names, self._clock()))
-        found: dict[bytes, bytes] = dict(cast("list[tuple[bytes, bytes]]", rows))
-        values = zip(keys, (found.get(name) for name in names), strict=True)
-        return [None if value is None else to_text(key, value) for key, value in values]
-
-    def set(self, key: str, value: str) -> None:
-        """Keep the value, without an end."""
-        self._set({key: to_bytes(value)})
-
-    def set_bytes(self, key: str, value: bytes) -> None:
-        """Keep the bytes, without an end."""
-        self._set({key: value})
-
-    def set_many(self, values: Mapping[str, str]) -> None:
-        """Keep all of them, in one transaction."""
-        self._set({key: to_bytes(value) for key, value in values.items()})
-
-    def set_for(self, key: str, value: str, seconds: float) -> None:
-        """Keep the value for so many seconds; what has ended since is removed."""
-        now = self._clock()
-        self._server.do(_FORGET, (now,))
-        self._set({key: to_bytes(value)}, float(now + seconds))
-
-    def put_if_absent(self, key: str, value: str) -> bool:
-        """Keep the value if the key is free; whether it was. Of many machines, one is told so."""
-        return self.put_bytes_if_absent(key, to_bytes(value))
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Keep the bytes if the key is free; whether it was. Of many machines, one is told so.
@@ -400,8 +360,10 @@ class PostgresStore:
             tries += 1
             if connection.execute(_CLAIM, facts).fetchone() is not None:
                 return True
-            row = connection.execute(_GET, (facts["key"], facts["now"])) if tries > 1 else None
-            return row is not None and row.fetchone() == (value,)
+            if tries == 1:
+                return False
+            held = connection.execute(_GET, ([facts["key"]], facts["now"])).fetchone()
+            return held == (facts["key"], value)
 
         return self._server.ask(claim)
 
@@ -450,7 +412,16 @@ class PostgresStore:
         """Let go of the connections; a later use opens them again."""
         self._server.close()
 
-    def _set(self, values: Mapping[str, bytes], ends: float | None = None) -> None:
+    def _read(self, keys: Sequence[str]) -> list[bytes | None]:
+        names = [to_bytes(key) for key in keys]
+        found: dict[bytes, bytes] = dict(self._server.all(_GET, (names, self._clock())))
+        return [found.get(name) for name in names]
+
+    def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+        now = self._clock()
+        ends = None if seconds is None else float(now + seconds)
+        if ends is not None:
+            self._server.do(_FORGET, (now,))
         if values:
             names = [to_bytes(key) for key in values]
             self._server.do(_SET, (ends, names, list(values.values())))
@@ -461,7 +432,7 @@ class PostgresStore:
         return [to_text("", name) for (name,) in self._server.all(question, facts)]
 
 
-class Server:
+class Database:
     """Connections to one database, opened when they are needed, anew in a process that was forked."""
 
     def __init__(self, url: str, patience: float, connections: int) -> None:

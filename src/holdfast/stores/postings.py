@@ -17,11 +17,39 @@ from holdfast.text.similarity import Posting, best_of, bm25, tally, together
 from holdfast.text.words import terms
 
 POSTING = Struct(">IHI")
+MOST_TERMS = 200
+"""Words of a question that are looked for; of one with 50,000 tokens, the first."""
 _MOST_TIMES = 0xFFFF
 _LONGEST = 64  # bytes of a term as it is; a longer one stands as its hash, for indexes bound keys
-_MOST_TERMS = 200  # words of a question; one of 50,000 tokens asks for its first
 _MOST_WEIGHED = 24  # terms that a search weighs, the rarest: the others change nearly nothing
-_MOST_HOLDERS = 10_000  # postings that one search reads, whatever the length of the log
+MOST_HOLDERS = 10_000
+"""Postings that one search reads, which takes some 6 ms, whatever the length of the log."""
+
+
+def too_many(terms: Sequence[str], lines: int) -> bool:
+    """Whether a search for the terms in so many lines could read more than ``affordable`` allows."""
+    return len(terms) > _MOST_WEIGHED or len(terms) * lines > MOST_HOLDERS
+
+
+def affordable(
+    groups: Iterable[tuple[str, ...]], holders: Mapping[str, int]
+) -> list[tuple[str, ...]]:
+    """The groups of terms that a search weighs: the rarest whose holders are not too many together.
+
+    At least one group, if a line holds all terms of any. ``holders`` says how many lines hold a
+    term. A word that is everywhere tells nothing, and would take most of the time of a search.
+    """
+    present = [group for group in groups if group and all(map(holders.get, group))]
+    present.sort(key=lambda group: (min(holders[term] for term in group), group))
+    chosen: list[tuple[str, ...]] = []
+    left, seen = MOST_HOLDERS, set[str]()
+    for group in present[:_MOST_WEIGHED]:
+        left -= sum(holders[term] for term in group if term not in seen)
+        if left < 0 and chosen:
+            break
+        chosen.append(group)
+        seen.update(group)
+    return chosen
 
 
 def term_key(term: str) -> bytes:
@@ -58,11 +86,11 @@ def unpacked(block: bytes) -> list[Posting]:
     return list(POSTING.iter_unpack(block))
 
 
-class Question:
+class Wanted:
     """What a search asks for: the keys of all terms that may count, and then those that do."""
 
     def __init__(self, phrases: Sequence[str]) -> None:
-        self._phrases = list(dict.fromkeys(phrases))[:_MOST_TERMS]
+        self._phrases = list(dict.fromkeys(phrases))[:MOST_TERMS]
         single = chain.from_iterable(map(terms, self._phrases))
         joined = (phrase for phrase in self._phrases if " " in phrase)
         self._keys = {term: term_key(term) for term in dict.fromkeys([*single, *joined])}
@@ -73,35 +101,25 @@ class Question:
         return list(self._keys.values())
 
     def times(self, lines: Iterable[Container[str]]) -> Counter[bytes]:
-        """How many of these lines, each told by the terms that it holds, hold each term, by key."""
+        """How many of the lines hold each term, by key; a line is given as the terms it holds."""
         found = Counter[bytes]()
         for line in lines:
             found.update(key for term, key in self._keys.items() if term in line)
         return found
 
     def weighed(self, holders: Mapping[bytes, int]) -> dict[str, bytes]:
-        """The terms that are weighed, and their keys: the rarest, at least those of one phrase.
-
-        A word that everybody says says nothing, and is what a search over a long log would take
-        its time for.
-        """
+        """The terms that are weighed, and their keys. ``holders``: lines that hold a term."""
         known = {term: holders[key] for term, key in self._keys.items() if holders.get(key)}
         groups = {together(phrase, known) for phrase in self._phrases}
-        present = [group for group in groups if group and all(term in known for term in group)]
-        present.sort(key=lambda group: (min(known[term] for term in group), group))
-        chosen: dict[str, bytes] = {}
-        left = _MOST_HOLDERS
-        for group in present[:_MOST_WEIGHED]:
-            left -= sum(known[term] for term in group if term not in chosen)
-            if left < 0 and chosen:
-                break
-            chosen |= {term: self._keys[term] for term in group}
-        return chosen
+        return {term: self._keys[term] for group in affordable(groups, known) for term in group}
 
     def best(
         self, postings: Mapping[str, Sequence[Posting]], lines: int, total: int, most: int
     ) -> dict[int, float]:
-        """BM25 scores by position, best first, of the postings by their term."""
+        """BM25 scores by position, best first.
+
+        ``postings`` by their term; ``lines`` of the log, and the ``total`` of their terms.
+        """
         groups = (together(phrase, postings) for phrase in self._phrases)
         wanted = [
             group for group in dict.fromkeys(groups) if all(term in postings for term in group)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from holdfast.kernel.errors import StoreError
+
+T = TypeVar("T")
+Answer: TypeAlias = T | Awaitable[T]
+"""What a store answers: a value at once, or an awaitable of it."""
 
 
 @runtime_checkable
 class GetsBytes(Protocol):
     """A store that gives bytes without a detour over text."""
 
-    def get_bytes(self, key: str) -> bytes | Awaitable[bytes | None] | None:
+    def get_bytes(self, key: str) -> Answer[bytes | None]:
         """The bytes, or None."""
         ...
 
@@ -22,7 +26,7 @@ class GetsBytes(Protocol):
 class SetsBytes(Protocol):
     """A store that takes bytes without a detour over text."""
 
-    def set_bytes(self, key: str, value: bytes) -> object | Awaitable[object]:
+    def set_bytes(self, key: str, value: bytes) -> Answer[object]:
         """Keep the bytes; replaces earlier ones."""
         ...
 
@@ -31,7 +35,7 @@ class SetsBytes(Protocol):
 class ListsKeys(Protocol):
     """A store that can say what it holds."""
 
-    def keys(self, prefix: str = "") -> Iterable[str] | Awaitable[Iterable[str]]:
+    def keys(self, prefix: str = "") -> Answer[Iterable[str]]:
         """The keys that start with the prefix, in order."""
         ...
 
@@ -40,9 +44,7 @@ class ListsKeys(Protocol):
 class GetsMany(Protocol):
     """A store that answers many keys in one round trip."""
 
-    def get_many(
-        self, keys: Sequence[str]
-    ) -> Sequence[str | None] | Awaitable[Sequence[str | None]]:
+    def get_many(self, keys: Sequence[str]) -> Answer[Sequence[str | None]]:
         """The values in the order of the keys, None where there is none."""
         ...
 
@@ -51,7 +53,7 @@ class GetsMany(Protocol):
 class SetsMany(Protocol):
     """A store that takes many values in one round trip, all or none."""
 
-    def set_many(self, values: Mapping[str, str]) -> object | Awaitable[object]:
+    def set_many(self, values: Mapping[str, str]) -> Answer[object]:
         """Keep all of them."""
         ...
 
@@ -60,7 +62,7 @@ class SetsMany(Protocol):
 class Expires(Protocol):
     """A store that forgets by itself."""
 
-    def set_for(self, key: str, value: str, seconds: float) -> object | Awaitable[object]:
+    def set_for(self, key: str, value: str, seconds: float) -> Answer[object]:
         """Keep the value for so many seconds."""
         ...
 
@@ -69,7 +71,7 @@ class Expires(Protocol):
 class PutsIfAbsent(Protocol):
     """A store that can decide a race."""
 
-    def put_if_absent(self, key: str, value: str) -> bool | Awaitable[bool]:
+    def put_if_absent(self, key: str, value: str) -> Answer[bool]:
         """Keep the value if the key is free; whether it was."""
         ...
 
@@ -78,16 +80,21 @@ class PutsIfAbsent(Protocol):
 class PutsBytesIfAbsent(Protocol):
     """A store that can decide a race between bytes."""
 
-    def put_bytes_if_absent(self, key: str, value: bytes) -> bool | Awaitable[bool]:
+    def put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
         """Keep the bytes if the key is free; whether it was."""
         ...
+
+
+@runtime_checkable
+class KeepsBytes(GetsBytes, SetsBytes, PutsBytesIfAbsent, Protocol):
+    """A store that can keep an artifact as bytes."""
 
 
 @runtime_checkable
 class Closes(Protocol):
     """A store that holds something open, such as a file."""
 
-    def close(self) -> object | Awaitable[object]:
+    def close(self) -> Answer[object]:
         """Let go of it."""
         ...
 
@@ -113,13 +120,13 @@ class MessageLog(Protocol):
     Their positions run from 0, and none ever changes or leaves.
     """
 
-    def length(self) -> int | Awaitable[int]:
+    def length(self) -> Answer[int]:
         """How many lines there are."""
         ...
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
-    ) -> Sequence[int] | Awaitable[Sequence[int]]:
+    ) -> Answer[Sequence[int]]:
         """Keep all of them, on the disk when this returns, or none; the position of each.
 
         A line whose id is known is not kept again: its position is that of the first. With ``at``,
@@ -129,23 +136,19 @@ class MessageLog(Protocol):
         """
         ...
 
-    def read(self, positions: Sequence[int]) -> Mapping[int, Line] | Awaitable[Mapping[int, Line]]:
+    def read(self, positions: Sequence[int]) -> Answer[Mapping[int, Line]]:
         """Those of the positions that there are, in order; a ``range`` is read in one go."""
         ...
 
-    def find(self, ids: Sequence[str]) -> Mapping[str, int] | Awaitable[Mapping[str, int]]:
+    def find(self, ids: Sequence[str]) -> Answer[Mapping[str, int]]:
         """The positions of those of the ids that there are."""
         ...
 
-    def between(
-        self, first: float, last: float, most: int
-    ) -> Sequence[int] | Awaitable[Sequence[int]]:
+    def between(self, first: float, last: float, most: int) -> Answer[Sequence[int]]:
         """Positions of at most so many lines of this span of time, ends included, in order."""
         ...
 
-    def search(
-        self, terms: Sequence[str], most: int
-    ) -> Mapping[int, float] | Awaitable[Mapping[int, float]]:
+    def search(self, terms: Sequence[str], most: int) -> Answer[Mapping[int, float]]:
         """At most so many lines that hold one of the terms, best first: BM25 scores by position.
 
         Of a term of several words all must stand in the line, side by side if the log can tell.
@@ -161,7 +164,7 @@ class KeepsLogs(Protocol):
         """The log of this name; empty until something is appended."""
         ...
 
-    def logs(self, prefix: str = "") -> Sequence[str] | Awaitable[Sequence[str]]:
+    def logs(self, prefix: str = "") -> Answer[Sequence[str]]:
         """The names of the logs that hold a line and start with the prefix, in order."""
         ...
 
@@ -170,7 +173,7 @@ class KeepsLogs(Protocol):
 class ErasesLogs(Protocol):
     """A store that can let go of a log, as no thread does by itself."""
 
-    def erase_log(self, name: str) -> object | Awaitable[object]:
+    def erase_log(self, name: str) -> Answer[object]:
         """Remove the log with all its lines and their index; one that is not there is no error."""
         ...
 
@@ -179,7 +182,7 @@ class ErasesLogs(Protocol):
 class Migrates(Protocol):
     """A store whose schema changes from version to version."""
 
-    def migrate(self) -> int | Awaitable[int]:
+    def migrate(self) -> Answer[int]:
         """Take the steps that the schema lacks, all or none; how many there were."""
         ...
 
@@ -188,7 +191,7 @@ class Migrates(Protocol):
 class Compacts(Protocol):
     """A store that can be made smaller."""
 
-    def compact(self) -> object | Awaitable[object]:
+    def compact(self) -> Answer[object]:
         """Give back what deleted and replaced entries took, and shorten the index."""
         ...
 
@@ -197,7 +200,7 @@ class Compacts(Protocol):
 class Checks(Protocol):
     """A store that can look at itself."""
 
-    def check(self) -> Sequence[str] | Awaitable[Sequence[str]]:
+    def check(self) -> Answer[Sequence[str]]:
         """What is damaged, or takes from what the store promises, a line each."""
         ...
 

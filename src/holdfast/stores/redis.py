@@ -21,7 +21,8 @@ from msgspec import msgpack
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError, StoreError
 from holdfast.kernel.forks import cached_property
-from holdfast.stores.postings import Question, counted, unpacked
+from holdfast.stores.entries import EntryStore
+from holdfast.stores.postings import Wanted, counted, unpacked
 from holdfast.stores.protocols import Line, shown, to_bytes, to_text
 from holdfast.text.similarity import Posting
 
@@ -101,7 +102,7 @@ _KEPT = tuple[float, bytes, bytes]
 class RedisLog:
     """A log of a store's server."""
 
-    def __init__(self, server: Server, name: str) -> None:
+    def __init__(self, server: Connections, name: str) -> None:
         self._server = server
         keys = [server.key(part, name) for part in (_LINES, _IDS, _TIMES, _WORDS)]
         self._lines, self._ids, self._times, self._words = self._keys = keys
@@ -163,12 +164,12 @@ class RedisLog:
 
         A word that stands nearly everywhere is left out of a long log.
         """
-        question = Question(terms)
-        keys = question.keys
+        wanted = Wanted(terms)
+        keys = wanted.keys
         fields = [_TEXT_COUNT, _TERM_COUNT, *(b"#" + key for key in keys)]
         with self._server.asking() as client:
             lines, total, *holders = (int(row or 0) for row in self._some(client, fields))
-            weighed = question.weighed(dict(zip(keys, holders, strict=True)))
+            weighed = wanted.weighed(dict(zip(keys, holders, strict=True)))
             if not weighed:
                 return {}
             last = cast("int", client.hlen(self._lines)) // _BLOCK
@@ -178,7 +179,7 @@ class RedisLog:
         for number, term in enumerate(weighed):
             held = rows[number * len(spans) : (number + 1) * len(spans)]
             postings[term] = [each for row in held if row for each in unpacked(row)]
-        return question.best(postings, lines, total, most)
+        return wanted.best(postings, lines, total, most)
 
     def _some(self, client: Client, fields: Sequence[bytes]) -> list[bytes | None]:
         return cast("list[bytes | None]", client.hmget(self._words, fields))  # pyright: ignore[reportArgumentType] - bytes are taken too
@@ -189,7 +190,7 @@ def _line(row: bytes) -> Line:
     return Line(to_text("", body), to_text("", name), time)
 
 
-class RedisStore:
+class RedisStore(EntryStore):
     """One database of a Redis server, 6.2 or newer, or of Valkey.
 
     Keys begin with ``prefix``. ``clock``: Unix seconds, for expiry, which the server does by its
@@ -200,7 +201,7 @@ class RedisStore:
     def __init__(
         self, url: str, *, prefix: str = _PREFIX, clock: Callable[[], float] = time
     ) -> None:
-        self._server = Server(url, prefix)
+        self._server = Connections(url, prefix)
         self._clock = clock
 
     @classmethod
@@ -219,46 +220,6 @@ class RedisStore:
         scheme = parts.scheme.lower().replace("valkey", "redis")
         plain = urlunsplit(parts._replace(scheme=scheme, query=urlencode(options)))
         return cls(plain, prefix=prefix)
-
-    def get(self, key: str) -> str | None:
-        """The value, or None. Raises StoreError if it was put as bytes that are not UTF-8."""
-        return self.get_many([key])[0]
-
-    def get_bytes(self, key: str) -> bytes | None:
-        """The bytes, or None; of text, its UTF-8."""
-        return self._read([key])[0]
-
-    def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        """The values in the order of the keys, all of the same moment."""
-        values = zip(keys, self._read(keys), strict=True)
-        return [None if value is None else to_text(key, value) for key, value in values]
-
-    def set(self, key: str, value: str) -> None:
-        """Keep the value, without an end."""
-        self.set_bytes(key, to_bytes(value))
-
-    def set_bytes(self, key: str, value: bytes) -> None:
-        """Keep the bytes, without an end."""
-        with self._server.asking() as client:
-            client.set(self._name(key), b"\0" + value)
-
-    def set_many(self, values: Mapping[str, str]) -> None:
-        """Keep all of them at once."""
-        if values:
-            with self._server.asking() as client:
-                client.mset(
-                    {self._name(key): b"\0" + to_bytes(value) for key, value in values.items()}
-                )
-
-    def set_for(self, key: str, value: str, seconds: float) -> None:
-        """Keep the value for so many seconds."""
-        ends = b"\1" + _END.pack(self._clock() + seconds)
-        with self._server.asking() as client:
-            client.set(self._name(key), ends + to_bytes(value), px=max(1, round(seconds * 1_000)))
-
-    def put_if_absent(self, key: str, value: str) -> bool:
-        """Keep the value if the key is free; whether it was. Of many machines, one is told so."""
-        return self.put_bytes_if_absent(key, to_bytes(value))
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Keep the bytes if the key is free; whether it was. Of many machines, one is told so."""
@@ -331,6 +292,16 @@ class RedisStore:
         now = self._clock()
         return [None if row is None else _value(row, now) for row in rows]
 
+    def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+        named = {self._name(key): value for key, value in values.items()}
+        with self._server.asking() as client:
+            if seconds is not None:
+                mark = b"\1" + _END.pack(self._clock() + seconds)
+                for name, value in named.items():
+                    client.set(name, mark + value, px=max(1, round(seconds * 1_000)))
+            elif named:
+                client.mset({name: b"\0" + value for name, value in named.items()})
+
 
 def _value(row: bytes, now: float) -> bytes | None:
     """What is kept behind its mark: 0, or 1 and the moment from which it is forgotten."""
@@ -348,7 +319,7 @@ Client = Any
 _from_url = cast("Callable[..., Client]", redis.Redis.from_url)  # pyright: ignore[reportUnknownMemberType] - the package types its options loosely
 
 
-class Server:
+class Connections:
     """Connections to one database, opened when first used."""
 
     def __init__(self, url: str, prefix: str) -> None:

@@ -1,8 +1,8 @@
 """A store in one SQLite file: durable, and shared by many threads and processes.
 
-The words of lines wait in a table of their own, and are indexed many lines at once: one by one it
-would cost an append nearly as much again as to keep them. What waits and what is indexed change in
-one transaction, so that every line is in one of both, whenever a process ends.
+The words of new lines wait in a table of their own and are indexed many lines at once: indexing
+each line as it is appended would nearly double the time of an append. One transaction moves the
+words from that table into the index, so every line is in one of the two, whenever a process ends.
 """
 
 from __future__ import annotations
@@ -16,21 +16,43 @@ from types import TracebackType
 from typing import Self
 
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
+from holdfast.stores.entries import EntryStore
+from holdfast.stores.postings import MOST_HOLDERS, MOST_TERMS, affordable, too_many
 from holdfast.stores.protocols import Line, to_bytes, to_text
 from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, sealed, unsealed
-from holdfast.text.similarity import Lexical
+from holdfast.text.similarity import Lexical, best_of
 
 MOST_WAITING = 64
-"""Lines whose words may wait: to index so many takes a search some 3 ms."""
+"""Lines whose words may wait. A search indexes so many in some 3 ms."""
 
-_MOST_TERMS = 200  # words of a question; one of 50,000 tokens asks for its first
-_MOST_WEIGHED = 24  # words that a search weighs, the rarest: the others change nearly nothing
-_MOST_HOLDERS = 10_000  # lines that one search weighs: some 6 ms, whatever the length of the log
-# parts of a score that count: of equals the earlier line is first, whatever the order of the words
+SPAN = 1 << 32
+"""Line p of log n has the number n * SPAN + p, in the table and in the index alike."""
+
 _FINE = 1e10
+"""Scores are compared after rounding to 1 / _FINE. The order of the words changes the last digits
+of a score, and of equal scores the earlier line is to come first."""
+
+_LOST = 4_096  # lines at the end that one damaged page can take: no page has more bytes
+_GAP = 4  # unwanted lines that are read along, to save one query
+
+_LOG = "SELECT id, coalesce(CAST(length AS INTEGER), -1), name FROM logs{} WHERE name = ?"
+_NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
+_GROW = "UPDATE logs SET length = ? WHERE id = ?"
+_KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
+_KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
+_LAST = "SELECT max(number) FROM lines WHERE number >= ? AND number < ?"
+# CAST gives the types that were written, whatever the disk made of them: a value of another type
+# would raise an error that hides the other lines
+_RANGE = (
+    "SELECT number, CAST(id AS BLOB), CAST(time AS REAL), CAST(body AS BLOB) "
+    "FROM lines WHERE number >= ? AND number <= ?"
+)
+_BETWEEN = (
+    "SELECT number FROM lines WHERE log = ? AND time >= ? AND time <= ? "
+    "ORDER BY time, number LIMIT ?"
+)
 
 _WAIT = "INSERT INTO waiting_words (number, words) VALUES (?, ?)"
-_IS_WAITING = "SELECT 1 FROM waiting_words WHERE number >= ? AND number < ? LIMIT 1"
 _WAITING = (
     "SELECT number, words FROM waiting_words WHERE number >= ? AND number < ? ORDER BY number"
 )
@@ -42,116 +64,12 @@ _HOLDERS = (
     "SELECT count(*) FROM (SELECT 1 FROM line_words"
     " WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
 )
-# not by FTS5's column rank: that is sorted by a statement made anew each time, and weighs some
-# twice
+# not ordered by FTS5's column rank: that prepares a statement anew each time, and scores some
+# lines twice
 _BEST = (
     "SELECT rowid, CAST(-? * bm25(line_words) AS INTEGER) AS score FROM line_words "
     "WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? ORDER BY score DESC, rowid LIMIT ?"
 )
-
-Span = tuple[int, int]
-"""The numbers of a log's lines: from the first, up to the second."""
-
-
-def keep_words(connection: sqlite3.Connection, number: int, words: str) -> int:
-    """Let the words of a line wait; how many lines do now."""
-    row = connection.execute(_WAIT, (number, words.encode("utf-8", "replace")))
-    return row.lastrowid or 0  # the table is only ever emptied whole, and counts from 1 again
-
-
-def is_behind(connection: sqlite3.Connection, span: Span) -> bool:
-    """Whether the words of any of these lines wait."""
-    return connection.execute(_IS_WAITING, span).fetchone() is not None
-
-
-def index_words(connection: sqlite3.Connection) -> None:
-    """Index all that waits."""
-    connection.execute(_INDEX)
-    connection.execute(_INDEXED)
-
-
-def best_lines(
-    connection: sqlite3.Connection, span: Span, length: int, terms: Sequence[str], most: int
-) -> dict[int, float]:
-    """BM25 scores by number, best first.
-
-    A word that stands nearly everywhere is left out of a long log.
-    """
-    words = list(dict.fromkeys(terms))
-    if len(words) > _MOST_WEIGHED or len(words) * length > _MOST_HOLDERS:
-        words = _telling(connection, span, words)
-    rows = (
-        connection.execute(_BEST, (_FINE, _quoted(words), *span, most)).fetchall() if words else []
-    )
-    return {number: score / _FINE for number, score in rows}
-
-
-def with_waiting(
-    connection: sqlite3.Connection,
-    span: Span,
-    terms: Sequence[str],
-    most: int,
-    found: Mapping[int, float],
-) -> dict[int, float]:
-    """What was found, and the lines that still wait, each scored by what is rare among them."""
-    rows = connection.execute(_WAITING, span).fetchall()
-    lexical = Lexical()
-    for _, words in rows:
-        lexical.add(to_text("words", words))
-    late = {rows[place][0]: score for place, score in lexical.any_of(terms).items()}
-    scores = {**found, **late}
-    return {
-        number: scores[number] for number in sorted(scores, key=lambda n: (-scores[n], n))[:most]
-    }
-
-
-def _telling(connection: sqlite3.Connection, span: Span, terms: Sequence[str]) -> list[str]:
-    """The terms that are weighed: the rarest, as long as their holders are not too many.
-
-    At least one.
-
-    A word that everybody says says nothing, and is what a search over a long log would take its
-    time for.
-    """
-    holders: dict[str, int] = {
-        term: connection.execute(_HOLDERS, (_quoted([term]), *span, _MOST_HOLDERS)).fetchone()[0]
-        for term in terms[:_MOST_TERMS]
-    }
-    chosen: list[str] = []
-    left = _MOST_HOLDERS
-    rarest = sorted((term for term in holders if holders[term]), key=lambda term: holders[term])
-    for term in rarest[:_MOST_WEIGHED]:
-        left -= holders[term]
-        if left < 0 and chosen:
-            break
-        chosen.append(term)
-    return chosen
-
-
-def _quoted(words: Sequence[str]) -> str:
-    """A query for any of the words; quoted, so that none of them is an operator."""
-    query = " OR ".join('"' + word.replace('"', '""').replace("\x00", " ") + '"' for word in words)
-    return query.encode("utf-8", "replace").decode()
-
-
-SPAN = 1 << 32
-"""Line p of log n has the number n * SPAN + p, in the table and in the index alike."""
-
-_LOST = 4_096  # lines at the end that a damaged page can take: no page has more bytes
-_GAP = 4  # lines that are read beside those that are wanted, for one question less
-
-_LOG = "SELECT id, coalesce(CAST(length AS INTEGER), -1), name FROM logs{} WHERE name = ?"
-_NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
-_GROW = "UPDATE logs SET length = ? WHERE id = ?"
-_KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
-_KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
-_LAST = "SELECT max(number) FROM lines WHERE number >= ? AND number < ?"
-# types as they were written, whatever the disk made of them: no fault of reading hides the others
-_RANGE = (
-    "SELECT number, CAST(id AS BLOB), CAST(time AS REAL), CAST(body AS BLOB) "
-    "FROM lines WHERE number >= ? AND number <= ?"
-)
-_BETWEEN = "SELECT number FROM lines WHERE log = ? AND time >= ? AND time <= ? ORDER BY time, number LIMIT ?"
 
 Row = tuple[int, bytes | None, float, object]
 
@@ -171,7 +89,7 @@ class SqliteLog:
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
-        """Keep all of them in one transaction, or none; the position of each."""
+        """Keep all of the lines in one transaction, or none; the position of each."""
         with self._file.writing(flush=flush) as connection:
             log, length = self._found(connection)
             if at is not None and at != length:
@@ -189,11 +107,11 @@ class SqliteLog:
             if end > length:
                 connection.execute(_GROW, (end, log))
             if waiting >= MOST_WAITING:
-                index_words(connection)
+                _index(connection)
         return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
-        """Those of the positions that there are, in order, without those that the disk damaged."""
+        """The lines that are there at these positions, in order, without damaged ones."""
         with self._file.reading() as connection:
             log = self._found(connection)[0]
             rows = list(_rows(connection, log, positions))
@@ -215,37 +133,47 @@ class SqliteLog:
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of lines of this span of time, the earliest first."""
         with self._file.reading() as connection:
-            rows = connection.execute(
-                _BETWEEN, (self._found(connection)[0], first, last, most)
-            ).fetchall()
-        return [number % SPAN for (number,) in rows]
+            wanted = (self._found(connection)[0], first, last, most)
+            return [number % SPAN for (number,) in connection.execute(_BETWEEN, wanted)]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        A word that stands nearly everywhere is left out of a long log.
+        Of many words the most frequent are left out. Lines whose words wait are indexed first;
+        where that is not possible, in a read-only file or while somebody writes, they are looked
+        through and scored by what is rare among them.
         """
-        found = self._scores(terms, most, waiting=False)
+        found = self._scores(terms, most, with_waiting=False)
         if found is None:
             with suppress(StoreError), self._file.writing(flush=False, waits=False) as connection:
-                index_words(connection)
-            found = self._scores(terms, most, waiting=True)
-        return {number % SPAN: score for number, score in (found or {}).items()}
+                _index(connection)
+            found = self._scores(terms, most, with_waiting=True) or {}
+        return found
 
-    def _scores(self, terms: Sequence[str], most: int, *, waiting: bool) -> dict[int, float] | None:
-        """By number; None if words wait that are to be indexed first.
-
-        Where they cannot be, in a read-only file or while somebody writes, ``waiting`` ones are
-        looked through.
-        """
+    def _scores(
+        self, terms: Sequence[str], most: int, *, with_waiting: bool
+    ) -> dict[int, float] | None:
+        """The scores, best first; None if words wait that are to be indexed first."""
+        words = list(dict.fromkeys(terms))
         with self._file.reading() as connection:
             log, length = self._found(connection)
             span = log * SPAN, (log + 1) * SPAN
-            behind = is_behind(connection, span)
-            if behind and not waiting:
+            waiting = connection.execute(_WAITING, span).fetchall()
+            if waiting and not with_waiting:
                 return None
-            found = best_lines(connection, span, length, terms, most)
-            return with_waiting(connection, span, terms, most, found) if behind else found
+            if too_many(words, length):
+                holders: dict[str, int] = {}
+                for word in words[:MOST_TERMS]:
+                    counted = (_query([word]), *span, MOST_HOLDERS)
+                    (holders[word],) = connection.execute(_HOLDERS, counted).fetchone()
+                words = [word for (word,) in affordable([(word,) for word in holders], holders)]
+            rows = connection.execute(_BEST, (_FINE, _query(words), *span, most)) if words else ()
+            scores = {number: score / _FINE for number, score in rows}
+        lexical = Lexical()
+        for _, text in waiting:
+            lexical.add(to_text("words", text))
+        scores |= {waiting[place][0]: score for place, score in lexical.any_of(terms).items()}
+        return {number % SPAN: score for number, score in best_of(scores, most)}
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
         """The number of the log and its length; (0, 0) where nothing was kept yet."""
@@ -264,11 +192,29 @@ class SqliteLog:
         return 0, 0
 
     def _keep(self, connection: sqlite3.Connection, number: int, line: Line) -> int:
-        """Keep the line; of how many lines the words wait now, 0 if it has none."""
+        """Keep the line; how many lines' words wait now, 0 if this one has none."""
         name, time = to_bytes(line.id) if line.id else None, float(line.time)
         body = sealed(to_bytes(line.body), self._name, number, name, time)
         connection.execute(_KEEP, (number, number // SPAN, name, time, body))
-        return keep_words(connection, number, line.words) if line.words else 0
+        return _wait(connection, number, line.words) if line.words else 0
+
+
+def _wait(connection: sqlite3.Connection, number: int, words: str) -> int:
+    """Let the words of a line wait; how many lines' words do now."""
+    row = connection.execute(_WAIT, (number, words.encode("utf-8", "replace")))
+    return row.lastrowid or 0  # the table is only ever emptied as a whole, and counts from 1 again
+
+
+def _index(connection: sqlite3.Connection) -> None:
+    """Index all words that wait."""
+    connection.execute(_INDEX)
+    connection.execute(_INDEXED)
+
+
+def _query(words: Sequence[str]) -> str:
+    """A query for any of the words; quoted, so that none of them is an operator."""
+    query = " OR ".join('"' + word.replace('"', '""').replace("\x00", " ") + '"' for word in words)
+    return query.encode("utf-8", "replace").decode()
 
 
 def _position(connection: sqlite3.Connection, log: int, name: str) -> int | None:
@@ -279,11 +225,18 @@ def _position(connection: sqlite3.Connection, log: int, name: str) -> int | None
 
 
 def _rows(connection: sqlite3.Connection, log: int, positions: Sequence[int]) -> Iterator[Row]:
-    """The lines at these positions: those that stand near each other in one go."""
-    wanted = set(positions)
-    for first, last in _runs(sorted(place for place in wanted if 0 <= place < SPAN)):
-        for row in _range(connection, log * SPAN + first, log * SPAN + last):
-            if row[0] % SPAN in wanted:
+    """The lines at these positions; lines near each other are read with one query."""
+    wanted = sorted({place for place in positions if 0 <= place < SPAN})
+    runs: list[list[int]] = []
+    for place in wanted:
+        if runs and place - runs[-1][-1] <= _GAP:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    for run in runs:
+        among = set(run)
+        for row in _range(connection, log * SPAN + run[0], log * SPAN + run[-1]):
+            if row[0] % SPAN in among:
                 yield row
 
 
@@ -300,45 +253,38 @@ def _range(connection: sqlite3.Connection, first: int, last: int) -> list[Row]:
     return [*_range(connection, first, middle), *_range(connection, middle + 1, last)]
 
 
-def _runs(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The first and the last position of each run without a large gap."""
-    start = 0
-    for at in range(1, len(positions) + 1):
-        if at == len(positions) or positions[at] - positions[at - 1] > _GAP:
-            yield positions[start], positions[at - 1]
-            start = at
-
-
-READ = "SELECT value, ends FROM entries WHERE key = ? AND (ends IS NULL OR ends > ?)"
-LIST = (
+_READ = "SELECT value, ends FROM entries WHERE key = ? AND (ends IS NULL OR ends > ?)"
+_LIST = (
     "SELECT key FROM entries WHERE key >= ? AND key < ? AND (ends IS NULL OR ends > ?) ORDER BY key"
 )
-WRITE = (
+_WRITE = (
     "INSERT INTO entries (key, value, ends) VALUES (?, ?, ?) "
     "ON CONFLICT (key) DO UPDATE SET value = excluded.value, ends = excluded.ends"
 )
-CLAIM = f"{WRITE} WHERE entries.ends <= ?"
-DELETE = "DELETE FROM entries WHERE key = ?"
+_CLAIM = f"{_WRITE} WHERE entries.ends <= ?"
+_DELETE = "DELETE FROM entries WHERE key = ?"
+_FORGET = "DELETE FROM entries WHERE ends <= ?"
+_LOGS = "SELECT name FROM logs WHERE name >= ? AND name < ? AND length > 0 ORDER BY name"
 _NAMELESS = "UPDATE logs SET name = x'ff' || randomblob(16), length = 0 WHERE id = ?"
 _ERASED = (
     "DELETE FROM waiting_words WHERE number >= ? AND number < ?",
     "DELETE FROM lines WHERE number >= ? AND number < ?",
 )
-LOGS = "SELECT name FROM logs WHERE name >= ? AND name < ? AND length > 0 ORDER BY name"
-FORGET = "DELETE FROM entries WHERE ends <= ?"
 
 
-class SqliteStore:
+class SqliteStore(EntryStore):
     """One file with a write-ahead log, safe with many threads and processes on one machine.
 
-    A write is on the disk before the call returns, and all of it or nothing is there after a kill
-    at any moment. With ``synchronous="normal"`` that holds for a killed process but not for a power
-    cut, which may then take the newest writes; it is about eight times faster. ``timeout``: seconds
-    to wait for another process that writes. ``clock``: Unix seconds, for expiry. ``makes_folder``:
-    whether its folder is made too. The file is opened
-    when first used, made with mode 0600, and opened again if the store is used after ``close``.
-    Errors are StoreError. A file on a network share is not safe.
+    A write is on the disk before the call returns, and a process killed at any moment leaves all
+    of it or nothing. With ``synchronous="normal"`` that holds for a killed process but not for a
+    power cut, which may then take the newest writes; it is about eight times faster. ``timeout``:
+    seconds to wait for another process that writes. ``clock``: Unix seconds, for expiry.
+    ``makes_folder``: whether the folder of the file is made too. The file is opened when first
+    used, made with mode 0600, and opened again if the store is used after ``close``. Errors are
+    StoreError. A file on a network share is not safe.
     """
+
+    leftovers = "stems of the erased words in the index of the file, and copies of the file"
 
     def __init__(
         self,
@@ -358,86 +304,32 @@ class SqliteStore:
     def from_url(cls, url: str) -> SqliteStore:
         """The store of ``sqlite:///relative/file.db`` or ``sqlite:////absolute/file.db``."""
         _, _, rest = url.partition("://")
-        path = rest.removeprefix("/")
+        path, advice = rest.removeprefix("/"), ""
         if not path or not rest.startswith("/"):
-            raise ConfigError(
-                f"{url!r} names no file",
-                place="store",
-                advice="write 'sqlite:///file.db', or 'sqlite:////var/file.db' for an absolute path",
-            )
-        if path == ":memory:":
-            raise ConfigError(
-                "a sqlite store is a file", place="store", advice="for memory write 'memory://'"
-            )
-        if "?" in path:
-            raise ConfigError(
-                f"{url!r} has options, which a sqlite URL does not take", place="store"
-            )
-        return cls(path)
-
-    def get(self, key: str) -> str | None:
-        """The value, or None. Raises StoreError if it was put as bytes that are not UTF-8."""
-        value = self.get_bytes(key)
-        return None if value is None else to_text(key, value)
-
-    def get_bytes(self, key: str) -> bytes | None:
-        """The bytes, or None; of text, its UTF-8."""
-        with self._file.use() as connection:
-            return self._read(connection, key)
-
-    def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        """The values in the order of the keys, all of the same moment."""
-        with self._file.reading() as connection:
-            values = [self._read(connection, key) for key in keys]
-        return [None if v is None else to_text(key, v) for key, v in zip(keys, values, strict=True)]
-
-    def set(self, key: str, value: str) -> None:
-        """Keep the value, without an end."""
-        self.set_bytes(key, to_bytes(value))
-
-    def set_bytes(self, key: str, value: bytes) -> None:
-        """Keep the bytes, without an end."""
-        with self._file.writing() as connection:
-            connection.execute(WRITE, _row(key, value))
-
-    def set_many(self, values: Mapping[str, str]) -> None:
-        """Keep all of them, in one transaction."""
-        with self._file.writing() as connection:
-            connection.executemany(
-                WRITE, [_row(key, to_bytes(value)) for key, value in values.items()]
-            )
-
-    def set_for(self, key: str, value: str, seconds: float) -> None:
-        """Keep the value for so many seconds; what has ended since is removed from the file."""
-        now = self._clock()
-        with self._file.writing() as connection:
-            connection.execute(FORGET, (now,))
-            connection.execute(WRITE, _row(key, to_bytes(value), float(now + seconds)))
-
-    def put_if_absent(self, key: str, value: str) -> bool:
-        """Keep the value if the key is free; whether it was. Of many processes, one is told so."""
-        return self.put_bytes_if_absent(key, to_bytes(value))
+            problem = f"{url!r} names no file"
+            advice = "write 'sqlite:///file.db', or 'sqlite:////var/file.db' for an absolute path"
+        elif path == ":memory:":
+            problem, advice = "a sqlite store is a file", "for memory write 'memory://'"
+        elif "?" in path:
+            problem = f"{url!r} has options, which a sqlite URL does not take"
+        else:
+            return cls(path)
+        raise ConfigError(problem, place="store", advice=advice)
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Keep the bytes if the key is free; whether it was. Of many processes, one is told so."""
         with self._file.writing() as connection:
-            claimed = connection.execute(CLAIM, (*_row(key, value), self._clock()))
+            claimed = connection.execute(_CLAIM, (*_row(key, value), self._clock()))
             return claimed.rowcount == 1
 
     def delete(self, key: str) -> None:
         """Forget the key."""
         with self._file.writing() as connection:
-            connection.execute(DELETE, (to_bytes(key),))
+            connection.execute(_DELETE, (to_bytes(key),))
 
     def keys(self, prefix: str = "") -> list[str]:
         """The keys that start with the prefix, in order."""
-        start = to_bytes(prefix)
-        end = start + b"\xff"  # a byte that UTF-8 never has
-        with self._file.use() as connection:
-            rows: list[tuple[bytes]] = connection.execute(
-                LIST, (start, end, self._clock())
-            ).fetchall()
-        return [to_text("", key) for (key,) in rows]
+        return self._names(_LIST, prefix, self._clock())
 
     def log(self, name: str) -> SqliteLog:
         """The log of this name; empty until something is appended."""
@@ -445,15 +337,12 @@ class SqliteStore:
 
     def logs(self, prefix: str = "") -> list[str]:
         """The names of the logs that hold a line and start with the prefix, in order."""
-        start = to_bytes(prefix)
-        with self._file.use() as connection:
-            rows: list[tuple[bytes]] = connection.execute(LOGS, (start, start + b"\xff")).fetchall()
-        return [to_text("", name) for (name,) in rows]
+        return self._names(_LOGS, prefix)
 
     def erase_log(self, name: str) -> None:
         """Remove the log with all its lines, whose place in the file is overwritten with zeros.
 
-        Its number is never given again: the index still has stems of its words under it.
+        Its number is never given again: the index still has stems of its words under that number.
         """
         with self._file.use() as connection:
             row = connection.execute(_LOG.format(""), (to_bytes(name),)).fetchone()
@@ -467,9 +356,9 @@ class SqliteStore:
             connection.execute(_NAMELESS, (row[0],))
 
     def reindex(self, words: Iterable[tuple[str, int, str]]) -> None:
-        """Make the index of words anew, of these alone: log, position and words of each line.
+        """Build the index of words anew, from these alone: log, position and words of each line.
 
-        What was erased leaves stems in an index without content, which nothing else removes.
+        Erased lines leave stems in an index without content, which nothing else removes.
         """
         rows = list(words)
         with self._file.writing() as connection:
@@ -480,8 +369,8 @@ class SqliteStore:
             connection.execute(_INDEXED)
             for log, position, found in rows:
                 if found:
-                    keep_words(connection, numbers[to_bytes(log)] * SPAN + position, found)
-            index_words(connection)
+                    _wait(connection, numbers[to_bytes(log)] * SPAN + position, found)
+            _index(connection)
 
     def migrate(self) -> int:
         """Take the steps that the schema lacks, which opening the file does; how many are left."""
@@ -489,9 +378,9 @@ class SqliteStore:
             return 0
 
     def compact(self) -> None:
-        """Merge the index, and give the room of what was deleted back to the disk."""
+        """Merge the index, and give the room of deleted entries back to the disk."""
         with self._file.writing() as connection:
-            index_words(connection)
+            _index(connection)
             connection.execute("INSERT INTO line_words (line_words) VALUES ('optimize')")
         with self._file.use() as connection:
             connection.execute("VACUUM")
@@ -503,10 +392,8 @@ class SqliteStore:
             rows: list[tuple[str]] = connection.execute("PRAGMA integrity_check").fetchall()
         return [line for (line,) in rows if line != "ok"]
 
-    leftovers = "stems of the erased words in the index of the file, and copies of the file"
-
     def close(self) -> None:
-        """Let go of the file; a later use opens it again."""
+        """Close the file; a later use opens it again."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -520,18 +407,34 @@ class SqliteStore:
     ) -> None:
         self.close()
 
-    def _read(self, connection: sqlite3.Connection, key: str) -> bytes | None:
-        row: tuple[object, object] | None = connection.execute(
-            READ, (to_bytes(key), self._clock())
-        ).fetchone()
-        if row is None:
-            return None
-        value = unsealed(row[0], to_bytes(key), row[1])
-        if value is None:
-            raise CorruptError(
-                key, "its bytes were changed on the disk; restore the file from a copy"
-            )
-        return value
+    def _names(self, query: str, prefix: str, *facts: float) -> list[str]:
+        start = to_bytes(prefix)
+        end = start + b"\xff"  # a byte that UTF-8 never has
+        with self._file.use() as connection:
+            rows: list[tuple[bytes]] = connection.execute(query, (start, end, *facts)).fetchall()
+        return [to_text("", name) for (name,) in rows]
+
+    def _read(self, keys: Sequence[str]) -> list[bytes | None]:
+        now = self._clock()
+        found: list[bytes | None] = []
+        with self._file.reading() as connection:
+            for key in keys:
+                row = connection.execute(_READ, (to_bytes(key), now)).fetchone()
+                value = row and unsealed(row[0], to_bytes(key), row[1])
+                if row and value is None:
+                    raise CorruptError(
+                        key, "its bytes were changed on the disk; restore the file from a copy"
+                    )
+                found.append(value)
+        return found
+
+    def _write(self, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+        now = self._clock()
+        ends = None if seconds is None else float(now + seconds)
+        with self._file.writing() as connection:
+            if ends is not None:
+                connection.execute(_FORGET, (now,))
+            connection.executemany(_WRITE, [_row(*entry, ends) for entry in values.items()])
 
 
 def _row(key: str, value: bytes, ends: float | None = None) -> tuple[bytes, bytes, float | None]:

@@ -1,6 +1,6 @@
-"""Stores over other stores: they change keys and values, route them, measure, or keep some near.
+"""Stores over other stores: with a namespace, expiry, a memory of artifacts, routes or measures.
 
-What a store beneath can do, its wrapper can.
+A wrapper can do what the store beneath it can do.
 """
 
 from __future__ import annotations
@@ -10,99 +10,80 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, cast
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.stores.answers import after
-from holdfast.stores.artifacts import CONTENT, KeepsBytes
+from holdfast.stores.artifacts import CONTENT
+from holdfast.stores.entries import BytesStore
 from holdfast.stores.protocols import (
-    Checks,
-    Closes,
-    Compacts,
+    Answer,
     ErasesLogs,
     Expires,
-    GetsBytes,
     GetsMany,
+    KeepsBytes,
     KeepsLogs,
-    Leaves,
     ListsKeys,
     MessageLog,
-    Migrates,
-    PutsBytesIfAbsent,
     PutsIfAbsent,
-    SetsBytes,
     SetsMany,
 )
 
-T = TypeVar("T")
+_MAPPED = (
+    "get_bytes set_bytes keys get_many set_many set_for put_if_absent put_bytes_if_absent "
+    "log logs erase_log"
+).split()
+"""Optional methods that a wrapper has, with keys and values changed, where the store has them."""
+
+_PASSED_ON = "close migrate compact check leftovers".split()
+
+
+class _Complete(
+    KeyValueStore,
+    KeepsBytes,
+    ListsKeys,
+    GetsMany,
+    SetsMany,
+    Expires,
+    PutsIfAbsent,
+    KeepsLogs,
+    ErasesLogs,
+    Protocol,
+):
+    """What type checkers take a store beneath for; which of it there is shows at run time."""
 
 
 class MappedStore:
-    """A wrapper is what it wraps.
+    """A store that writes its keys and values in another form into the store beneath it.
 
-    It answers at once or with an awaitable, as the store beneath does, and it has those optional
-    methods (bytes, listing, batches, expiry, put-if-absent, logs, close and upkeep) that the store
-    beneath has.
+    It answers at once or with an awaitable, as the store beneath does. Of the optional methods it
+    has those that the store beneath has: they are set on the object, because ``isinstance`` with a
+    protocol of ``protocols`` looks for them there.
 
-    A kind of wrapper says how a key is written beneath (``_name``), what is read from it (``_key``)
-    and with what all names of a listing begin (``_stem``), and how values are sealed and opened, if
-    they are.
+    A subclass says how a key is written beneath (``_name``), how it is read (``_key``), how all
+    written keys with a prefix begin (``_stem``), and how values are written and read.
     """
 
     def __init__(self, inner: KeyValueStore) -> None:
-        self._inner = inner
-        self._map_entries(inner)
-        self._map_logs(inner)
-        self._pass_on(inner)
+        self._inner = cast("_Complete", inner)
+        for name in _MAPPED:
+            if hasattr(inner, name):
+                setattr(self, name, getattr(self, f"_{name}"))
+        for name in _PASSED_ON:
+            if hasattr(inner, name):
+                setattr(self, name, getattr(inner, name))
 
-    def _map_entries(self, inner: KeyValueStore) -> None:
-        if isinstance(inner, GetsBytes):
-            self.get_bytes = partial(self._get_bytes, inner)
-        if isinstance(inner, SetsBytes):
-            self.set_bytes = partial(self._set_bytes, inner)
-        if isinstance(inner, ListsKeys):
-            self.keys = partial(self._keys, inner)
-        if isinstance(inner, GetsMany):
-            self.get_many = partial(self._get_many, inner)
-        if isinstance(inner, SetsMany):
-            self.set_many = partial(self._set_many, inner)
-        if isinstance(inner, Expires):
-            self.set_for = partial(self._set_for, inner)
-        if isinstance(inner, PutsIfAbsent):
-            self.put_if_absent = partial(self._put_if_absent, inner)
-        if isinstance(inner, PutsBytesIfAbsent):
-            self.put_bytes_if_absent = partial(self._put_bytes_if_absent, inner)
-
-    def _map_logs(self, inner: KeyValueStore) -> None:
-        if isinstance(inner, KeepsLogs):
-            self.log = partial(self._log, inner)
-            self.logs = partial(self._logs, inner)
-        if isinstance(inner, ErasesLogs):
-            self.erase_log = partial(self._erase_log, inner)
-
-    def _pass_on(self, inner: KeyValueStore) -> None:
-        if isinstance(inner, Closes):
-            self.close = inner.close
-        if isinstance(inner, Migrates):
-            self.migrate = inner.migrate
-        if isinstance(inner, Compacts):
-            self.compact = inner.compact
-        if isinstance(inner, Checks):
-            self.check = inner.check
-        if isinstance(inner, Leaves):
-            self.leftovers = inner.leftovers
-
-    def get(self, key: str) -> str | Awaitable[str | None] | None:
+    def get(self, key: str) -> Answer[str | None]:
         """The value, or None."""
         return after(self._inner.get(self._name(key)), partial(self._opened_text, key))
 
-    def set(self, key: str, value: str) -> object | Awaitable[object]:
+    def set(self, key: str, value: str) -> Answer[object]:
         """Keep the value; replaces an earlier one."""
         return self._inner.set(self._name(key), self._seal_text(key, value))
 
-    def delete(self, key: str) -> object | Awaitable[object]:
+    def delete(self, key: str) -> Answer[object]:
         """Forget the key; a key that is not there is no error."""
         return self._inner.delete(self._name(key))
 
@@ -111,11 +92,11 @@ class MappedStore:
         return key
 
     def _key(self, name: str, /) -> str | None:
-        """The key that is written so beneath, or None if the name is not of this wrapper."""
+        """The key that is written so beneath; None if another wrapper wrote it."""
         return name
 
     def _stem(self, prefix: str, /) -> str:
-        """With what every name of a key with this prefix begins."""
+        """How the written form of every key with this prefix begins."""
         return prefix
 
     def _seal(self, _key: str, value: bytes, /) -> bytes:
@@ -133,56 +114,50 @@ class MappedStore:
     def _opened_text(self, key: str, sealed: str | None) -> str | None:
         return None if sealed is None else self._open_text(key, sealed)
 
-    def _get_bytes(self, inner: GetsBytes, key: str) -> bytes | Awaitable[bytes | None] | None:
+    def _get_bytes(self, key: str) -> Answer[bytes | None]:
         return after(
-            inner.get_bytes(self._name(key)),
+            self._inner.get_bytes(self._name(key)),
             lambda sealed: None if sealed is None else self._open(key, sealed),
         )
 
-    def _set_bytes(self, inner: SetsBytes, key: str, value: bytes) -> object | Awaitable[object]:
-        return inner.set_bytes(self._name(key), self._seal(key, value))
+    def _set_bytes(self, key: str, value: bytes) -> Answer[object]:
+        return self._inner.set_bytes(self._name(key), self._seal(key, value))
 
-    def _keys(self, inner: ListsKeys, prefix: str = "") -> Iterable[str] | Awaitable[Iterable[str]]:
-        return after(inner.keys(self._stem(prefix)), partial(self._read_names, prefix))
+    def _keys(self, prefix: str = "") -> Answer[list[str]]:
+        return after(self._inner.keys(self._stem(prefix)), partial(self._read_names, prefix))
+
+    def _logs(self, prefix: str = "") -> Answer[list[str]]:
+        return after(self._inner.logs(self._stem(prefix)), partial(self._read_names, prefix))
 
     def _read_names(self, prefix: str, names: Iterable[str]) -> list[str]:
         keys = (self._key(name) for name in names)
         return sorted(key for key in keys if key is not None and key.startswith(prefix))
 
-    def _log(self, inner: KeepsLogs, name: str) -> MessageLog:
-        return inner.log(self._name(name))
+    def _log(self, name: str) -> MessageLog:
+        return self._inner.log(self._name(name))
 
-    def _logs(self, inner: KeepsLogs, prefix: str = "") -> Sequence[str] | Awaitable[Sequence[str]]:
-        return after(inner.logs(self._stem(prefix)), partial(self._read_names, prefix))
+    def _erase_log(self, name: str) -> Answer[object]:
+        return self._inner.erase_log(self._name(name))
 
-    def _erase_log(self, inner: ErasesLogs, name: str) -> object | Awaitable[object]:
-        return inner.erase_log(self._name(name))
+    def _get_many(self, keys: Sequence[str]) -> Answer[list[str | None]]:
+        return after(
+            self._inner.get_many([self._name(key) for key in keys]),
+            lambda values: [self._opened_text(*entry) for entry in zip(keys, values, strict=True)],
+        )
 
-    def _get_many(
-        self, inner: GetsMany, keys: Sequence[str]
-    ) -> Sequence[str | None] | Awaitable[Sequence[str | None]]:
-        def read(values: Sequence[str | None]) -> list[str | None]:
-            return [self._opened_text(key, value) for key, value in zip(keys, values, strict=True)]
-
-        return after(inner.get_many([self._name(key) for key in keys]), read)
-
-    def _set_many(self, inner: SetsMany, values: Mapping[str, str]) -> object | Awaitable[object]:
-        return inner.set_many(
+    def _set_many(self, values: Mapping[str, str]) -> Answer[object]:
+        return self._inner.set_many(
             {self._name(key): self._seal_text(key, value) for key, value in values.items()}
         )
 
-    def _set_for(
-        self, inner: Expires, key: str, value: str, seconds: float
-    ) -> object | Awaitable[object]:
-        return inner.set_for(self._name(key), self._seal_text(key, value), seconds)
+    def _set_for(self, key: str, value: str, seconds: float) -> Answer[object]:
+        return self._inner.set_for(self._name(key), self._seal_text(key, value), seconds)
 
-    def _put_if_absent(self, inner: PutsIfAbsent, key: str, value: str) -> bool | Awaitable[bool]:
-        return inner.put_if_absent(self._name(key), self._seal_text(key, value))
+    def _put_if_absent(self, key: str, value: str) -> Answer[bool]:
+        return self._inner.put_if_absent(self._name(key), self._seal_text(key, value))
 
-    def _put_bytes_if_absent(
-        self, inner: PutsBytesIfAbsent, key: str, value: bytes
-    ) -> bool | Awaitable[bool]:
-        return inner.put_bytes_if_absent(self._name(key), self._seal(key, value))
+    def _put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
+        return self._inner.put_bytes_if_absent(self._name(key), self._seal(key, value))
 
 
 class PrefixStore(MappedStore):
@@ -190,7 +165,7 @@ class PrefixStore(MappedStore):
 
     A key, or the name of a log, is kept as ``namespace:key``. In the namespace, and only there,
     ``:`` and ``%`` are written ``%3A`` and ``%25``, so that the first colon ends it and no
-    namespace begins like another. Values stay as they are.
+    namespace is the beginning of another. Values stay as they are.
     """
 
     def __init__(self, inner: KeyValueStore, namespace: str) -> None:
@@ -208,9 +183,9 @@ class PrefixStore(MappedStore):
 
 
 class ExpiringStore(MappedStore):
-    """What it wraps, whose every value ends so many seconds after it was set.
+    """A store whose every value expires so many seconds after it was set.
 
-    Logs do not end: they are erased. Raises ConfigError if the store beneath forgets nothing.
+    Logs do not expire: they are erased. Raises ConfigError if the store beneath cannot forget.
     """
 
     def __init__(self, inner: KeyValueStore, seconds: float) -> None:
@@ -221,25 +196,23 @@ class ExpiringStore(MappedStore):
                 place="store",
                 advice="give one whose values can end, such as 'sqlite:///agent.db'",
             )
-        self._ends, self._seconds = inner, seconds
+        self._seconds = seconds
         for name in ("set_bytes", "set_many", "put_if_absent", "put_bytes_if_absent"):
-            self.__dict__.pop(name, None)  # they know no end
+            self.__dict__.pop(name, None)  # they take no time of expiry
 
-    def set(self, key: str, value: str) -> object | Awaitable[object]:
+    def set(self, key: str, value: str) -> Answer[object]:
         """Keep the value until its time is over."""
-        return self._ends.set_for(key, value, self._seconds)
+        return self._inner.set_for(key, value, self._seconds)
 
-    def _set_for(
-        self, inner: Expires, key: str, value: str, seconds: float
-    ) -> object | Awaitable[object]:
-        return inner.set_for(key, value, min(seconds, self._seconds))
+    def _set_for(self, key: str, value: str, seconds: float) -> Answer[object]:
+        return self._inner.set_for(key, value, min(seconds, self._seconds))
 
 
 class LayeredStore(MappedStore):
-    """What it wraps, of which artifacts that were read or put stay in memory too.
+    """A store that also holds artifacts in memory that were read through it.
 
-    Artifacts never change, so that what is near is never old; whatever may change is asked for
-    beneath each time. ``most``: characters that are held near, the oldest of which leave first.
+    Artifacts never change, so what is in memory is never out of date; any other value is read from
+    beneath each time. ``most``: characters that are held; the oldest artifacts leave first.
     """
 
     def __init__(self, inner: KeyValueStore, most: int = 64_000_000) -> None:
@@ -248,14 +221,14 @@ class LayeredStore(MappedStore):
         self._room = most
         self._lock = brief_lock()
 
-    def get(self, key: str) -> str | Awaitable[str | None] | None:
+    def get(self, key: str) -> Answer[str | None]:
         """The value, or None."""
         with self._lock:
             near = self._near.get(key)
         return super().get(key) if near is None else near
 
-    def delete(self, key: str) -> object | Awaitable[object]:
-        """Forget the key, near and beneath."""
+    def delete(self, key: str) -> Answer[object]:
+        """Forget the key, in memory and beneath."""
         with self._lock:
             self._room += len(self._near.pop(key, ""))
         return super().delete(key)
@@ -271,11 +244,11 @@ class LayeredStore(MappedStore):
 
 
 def is_content(key: str) -> bool:
-    """Whether an artifact stands under the key, in whatever namespace."""
+    """Whether an artifact is kept under the key, in whatever namespace."""
     return key.rpartition(":")[2].startswith(CONTENT)
 
 
-class RoutedStore:
+class RoutedStore(BytesStore):
     """Artifacts in one store, keys and logs in another: objects of a bucket beside a database."""
 
     def __init__(self, store: KeyValueStore, artifacts: KeyValueStore) -> None:
@@ -287,19 +260,14 @@ class RoutedStore:
                     advice="give a store of holdfast.stores, or its URL",
                 )
         self._store, self._artifacts = cast("Any", store), cast("Any", artifacts)
-        if not isinstance(store, KeepsLogs):
-            return
-        self.log, self.logs = store.log, store.logs
-        if isinstance(store, ErasesLogs):
-            self.erase_log = store.erase_log
-
-    def get(self, key: str) -> str | None:
-        """The value, or None."""
-        return cast("str | None", self._of(key).get(key))
+        for name in ("log", "logs", "erase_log") if isinstance(store, KeepsLogs) else ():
+            if hasattr(store, name):
+                setattr(self, name, getattr(store, name))
 
     def get_bytes(self, key: str) -> bytes | None:
-        """The bytes, or None."""
-        return cast("bytes | None", self._of(key).get_bytes(key))
+        """The bytes, or None; of text, its UTF-8."""
+        found: bytes | None = self._of(key).get_bytes(key)
+        return found
 
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The values in the order of the keys; those of one store of the same moment."""
@@ -307,27 +275,19 @@ class RoutedStore:
         found = dict(zip(plain, self._store.get_many(plain), strict=True))
         return [found[key] if key in found else self._artifacts.get(key) for key in keys]
 
-    def set(self, key: str, value: str) -> None:
-        """Keep the value."""
-        self._of(key).set(key, value)
-
     def set_bytes(self, key: str, value: bytes) -> None:
-        """Keep the bytes."""
+        """Keep the bytes; replaces earlier ones."""
         self._of(key).set_bytes(key, value)
 
     def set_many(self, values: Mapping[str, str]) -> None:
-        """Keep all of them; artifacts one by one before the others."""
+        """Keep all of the values; artifacts one by one before the others."""
         for key in filter(is_content, values):
             self._artifacts.set(key, values[key])
         self._store.set_many({key: value for key, value in values.items() if not is_content(key)})
 
     def set_for(self, key: str, value: str, seconds: float) -> None:
-        """Keep the value for so many seconds, beside the keys: objects know no end."""
+        """Keep the value for so many seconds, in the store of the keys: objects do not expire."""
         self._store.set_for(key, value, seconds)
-
-    def put_if_absent(self, key: str, value: str) -> bool:
-        """Keep the value if the key is free; whether it was."""
-        return bool(self._of(key).put_if_absent(key, value))
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
         """Keep the bytes if the key is free; whether it was."""
@@ -342,34 +302,31 @@ class RoutedStore:
         return sorted([*self._store.keys(prefix), *self._artifacts.keys(prefix)])
 
     def migrate(self) -> int:
-        """Take the steps that the schemas lack."""
-        return sum(cast("int", each.migrate()) for each in self._both if isinstance(each, Migrates))
+        """Take the steps that the schemas lack; how many there were."""
+        return sum(self._both("migrate"))
 
     def compact(self) -> None:
         """Make both smaller, where they can be."""
-        for each in self._both:
-            if isinstance(each, Compacts):
-                each.compact()
+        self._both("compact")
 
     def check(self) -> list[str]:
-        """What is wrong with either."""
-        able = [each for each in self._both if isinstance(each, Checks)]
-        return [line for each in able for line in cast("Sequence[str]", each.check())]
+        """What is wrong with either, a line each."""
+        return [line for found in self._both("check") for line in found]
 
     @property
     def leftovers(self) -> str:
-        """What stays of either."""
-        return "; ".join(each.leftovers for each in self._both if isinstance(each, Leaves))
+        """What stays of either after an erasure."""
+        either = (getattr(store, "leftovers", "") for store in (self._store, self._artifacts))
+        return "; ".join(filter(None, either))
 
     def close(self) -> None:
-        """Let go of both."""
-        for each in self._both:
-            if isinstance(each, Closes):
-                each.close()
+        """Close both."""
+        self._both("close")
 
-    @property
-    def _both(self) -> list[Any]:
-        return [self._store, self._artifacts]
+    def _both(self, method: str) -> list[Any]:
+        """What the method of either store answers, as far as they have it."""
+        able = [store for store in (self._store, self._artifacts) if hasattr(store, method)]
+        return [getattr(store, method)() for store in able]
 
     def _of(self, key: str) -> Any:
         return self._artifacts if is_content(key) else self._store
@@ -377,7 +334,7 @@ class RoutedStore:
 
 @dataclass(slots=True)
 class Measure:
-    """How often something was asked, how often that failed, and the seconds that it took."""
+    """How often a method was called, how often it failed, and the seconds that it took."""
 
     calls: int = 0
     faults: int = 0
@@ -386,26 +343,24 @@ class Measure:
 
 
 class MeasuredStore(MappedStore):
-    """What it wraps, with ``measures`` of each method by its name, logs' as ``log.append``."""
+    """A store with ``measures`` of each method by its name, those of logs as ``log.append``."""
 
     def __init__(self, inner: KeyValueStore) -> None:
         super().__init__(inner)
         self.measures: dict[str, Measure] = {}
         self._lock = brief_lock()
-        self._measure(self, _ASKED, "")
+        self._measure(self, {"get", "set", "delete", *_MAPPED} - {"log"}, "")
 
-    def _log(self, inner: KeepsLogs, name: str) -> MessageLog:
-        found = _Asked()
-        log = inner.log(name)
-        for method in _ASKED_OF_LOGS:
-            setattr(found, method, getattr(log, method))
-        self._measure(found, _ASKED_OF_LOGS, "log.")
-        return cast("MessageLog", found)
+    def _log(self, name: str) -> MessageLog:
+        log = _MeasuredLog(self._inner.log(name))
+        self._measure(log, vars(log), "log.")
+        return cast("MessageLog", log)
 
-    def _measure(self, asked: object, methods: Iterable[str], stem: str) -> None:
+    def _measure(self, measured: object, methods: Iterable[str], stem: str) -> None:
         for method in methods:
-            if hasattr(asked, method):
-                setattr(asked, method, partial(self._timed, stem + method, getattr(asked, method)))
+            if hasattr(measured, method):
+                timed = partial(self._timed, stem + method, getattr(measured, method))
+                setattr(measured, method, timed)
 
     def _timed(
         self, name: str, ask: Callable[..., object], *args: object, **options: object
@@ -414,7 +369,7 @@ class MeasuredStore(MappedStore):
         try:
             answer = ask(*args, **options)
         except BaseException:
-            self._note(name, begun, failed=True)
+            self._note(name, begun, faults=1)
             raise
         if isawaitable(answer):
             return self._awaited(name, begun, answer)
@@ -422,30 +377,27 @@ class MeasuredStore(MappedStore):
         return answer
 
     async def _awaited(self, name: str, begun: float, answer: Awaitable[object]) -> object:
+        faults = 1
         try:
             found = await answer
-        except BaseException:
-            self._note(name, begun, failed=True)
-            raise
-        self._note(name, begun)
-        return found
+            faults = 0
+            return found
+        finally:
+            self._note(name, begun, faults)
 
-    def _note(self, name: str, begun: float, *, failed: bool = False) -> None:
+    def _note(self, name: str, begun: float, faults: int = 0) -> None:
         seconds = perf_counter() - begun
         with self._lock:
             measure = self.measures.setdefault(name, Measure())
             measure.calls += 1
-            measure.faults += failed
+            measure.faults += faults
             measure.seconds += seconds
             measure.longest = max(measure.longest, seconds)
 
 
-class _Asked:
-    """A log, whose methods are set one by one."""
+class _MeasuredLog:
+    """A log whose methods are set one by one."""
 
-
-_ASKED = (
-    "get set delete get_bytes set_bytes keys get_many set_many set_for "
-    "put_if_absent put_bytes_if_absent logs erase_log"
-).split()
-_ASKED_OF_LOGS = "length append read find between search".split()
+    def __init__(self, log: MessageLog) -> None:
+        for method in ("length", "append", "read", "find", "between", "search"):
+            setattr(self, method, getattr(log, method))

@@ -10,20 +10,21 @@ except ImportError as missing:
     raise MissingExtraError("an artifact compressed with zstandard") from missing
 
 LEVEL = 3
+"""The default of zstandard: higher levels gain little on text and cost much more time."""
 
 
-class Zstd:
-    """One frame an artifact, at level 3: beyond it, text gains little and costs much more time."""
+def _compressed(content: bytes) -> bytes:
+    """One frame, which says how long its content is."""
+    return zstandard.compress(content, LEVEL)
 
-    def compress(self, content: bytes) -> bytes:
-        """The frame, which says how long its content is."""
-        return zstandard.compress(content, LEVEL)
 
-    def decompress(self, payload: bytes, size: int) -> bytes:
-        """The content, of so many bytes. Raises ValueError if the payload is damaged."""
-        try:
-            if zstandard.frame_content_size(payload) != size:
-                raise ValueError("its length is not the one that it had")
-            return zstandard.decompress(payload)
-        except zstandard.ZstdError as fault:
-            raise ValueError("it cannot be decompressed") from fault
+def _decompressed(payload: bytes, size: int) -> bytes:
+    try:
+        if zstandard.frame_content_size(payload) != size:
+            raise ValueError("its length is not the one that it had")
+        return zstandard.decompress(payload)
+    except zstandard.ZstdError as fault:
+        raise ValueError("it cannot be decompressed") from fault
+
+
+ZSTD = (_compressed, _decompressed)
