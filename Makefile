@@ -83,7 +83,7 @@ DOORS := -p no:cacheprovider -o filterwarnings=default::UserWarning
 
 .node/.installed:
 	@command -v npm >/dev/null || (apt-get update --quiet && apt-get install --quiet --yes nodejs npm)
-	npm install --silent --no-audit --no-fund --prefix .node @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0
+	npm install --silent --no-audit --no-fund --prefix .node @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 opencode-ai@1.18 @modelcontextprotocol/inspector
 	node .node/node_modules/@anthropic-ai/claude-code/install.cjs
 	@touch $@
 

@@ -1,4 +1,4 @@
-"""Claude Code and Codex through ``holdfast run``: forty tool calls in a window that holds a few."""
+"""Claude Code, Codex and opencode through ``holdfast run``: forty tool calls in a window that holds a few."""
 
 import json
 import os
@@ -45,6 +45,7 @@ def run(place, provider, budget, *command, options=()):
     environment = {
         **os.environ,
         "HOME": str(place / "home"),
+        "PWD": str(place / "logs"),  # opencode looks there
         "PYTHONPATH": str(Path("src").absolute()),
         "ANTHROPIC_BASE_URL": provider.url,
         "OPENAI_BASE_URL": f"{provider.url}/v1",
@@ -149,3 +150,39 @@ def test_codex_ends_a_run_of_forty_calls(place):
         )
         assert said.strip().endswith("fine")
     check(provider, 32_000)
+
+
+def test_opencode_ends_a_run_of_forty_calls(place):
+    model = {"name": "gpt-4o", "limit": {"context": 1_000_000, "output": 8_000}}
+    options = {"baseURL": "{env:OPENAI_BASE_URL}", "apiKey": "k"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"gpt-4o": model}}
+    settings = {"provider": {"local": provider}, "autoupdate": False, "permission": "allow"}
+    (place / "logs" / "opencode.json").write_text(json.dumps(settings))
+    with Provider(rounds=ROUNDS, tool="read") as provider:
+        provider.arguments = lambda n: {"filePath": str(place / "logs" / f"{n}.log")}
+        said = run(place, provider, "32k", client("opencode"), "run", "-m", "local/gpt-4o", PROMPT)
+        assert said.strip().endswith("fine")
+    check(provider, 32_000)
+
+
+def test_the_inspector_of_mcp_lists_and_calls_the_tools(place):
+    def inspected(*words):
+        server = [sys.executable, "-m", "holdfast", "mcp", "--store", f"sqlite:///{place}/t.db"]
+        command = [client("mcp-inspector"), "--cli", *server, *words]
+        environment = {
+            **os.environ,
+            "HOME": str(place / "home"),
+            "PYTHONPATH": str(Path("src").absolute()),
+        }
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=120, check=True
+        )
+        return json.loads(done.stdout)
+
+    with holdfast.Session("t", store=f"sqlite:///{place}/t.db") as session:
+        session.append({"role": "user", "content": "We use port 8443 for the gateway."})
+    tools = inspected("--method", "tools/list")["tools"]
+    assert {each["name"] for each in tools} >= {"recall", "search", "stats", "remember"}
+    asked = ["--tool-name", "search", "--tool-arg", "query=which port?", "--tool-arg", "thread=t"]
+    found = inspected("--method", "tools/call", *asked)
+    assert "8443" in found["content"][0]["text"]
