@@ -27,7 +27,7 @@ from holdfast.stream.events import events_of
 
 # Chosen by hand:
 _LEAST = 24  # tokens: in less, no notes say anything
-_MOST = 2  # notes take at most the target divided by this
+_MOST = 2  # the target divided by this is the most that notes take
 
 
 @dataclass(frozen=True, slots=True)

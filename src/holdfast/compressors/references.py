@@ -9,10 +9,10 @@ from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal
 
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
-_LONGEST = 2_000  # characters at the end of a text in which its reference is looked for
+_LONGEST = 2_000  # characters at the end of a text in which its reference is searched
 # about as long as what content kinds say of what they left out
 _USUAL = "1,950 of 2,000 lines; every kind of failure kept"
-_TRIES = 3
+_TRIES = 3  # each with less room, since what was left out is only known afterwards
 _PLAIN = str.maketrans("[]\n", "() ")
 
 

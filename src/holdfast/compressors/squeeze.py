@@ -18,7 +18,8 @@ from holdfast.kernel.messages import Role
 from holdfast.kernel.ports import All, Ask
 from holdfast.kernel.transcript import Transcript
 
-_HALF = 2
+# Chosen by hand:
+_HALF = 2  # a summary is divided by this
 _LEAST = 16  # tokens that a model is asked for, however small the cap is
 
 

@@ -109,7 +109,7 @@ _SAID = "\n\n## In the user's own words\n"
 _DETAILS = "\n\n## Also mentioned\n"
 _INTRODUCTION = re.compile(r"Summary of ([\d,]{1,12}) earlier messages?[^\n]*:\n")
 _SHARE = 4  # chosen by hand: the cap divided by this is for words of the user, and for details
-_TRIES = 4
+_TRIES = 4  # each with less room: the parts together may count more than apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,11 +80,12 @@ def _told_by(message: Message, tools: Mapping[str, str]) -> Iterator[str]:
 
 Writing = Generator[Ask[Any], Any, str]
 
+# Chosen by hand:
 _LEAST_INPUT = 256  # tokens of material in one call, however small the window is said to be
-_WORDING = 600  # tokens that the prompts take, generously
+_WORDING = 600  # tokens for the prompts; the longest has some 400
 _ERRING = 0.9  # of a window: the model's own counter may differ from ours
-_ATTEMPTS = 3  # calls that the model may find too large, each with half of the material
-_CHARACTERS = 8  # a token: no text has longer ones on the whole
+_ATTEMPTS = 3  # calls that the model may refuse as too long, each with half of the material
+_CHARACTERS = 8  # of a token; no text has longer ones on average
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,7 +316,7 @@ class Selection:
             yield at, part, "\n".join([*lines, reference] if reference else lines)
 
     def _told(self, chosen: Sequence[int]) -> set[int]:
-        """The messages that go and are told in notes, with the calls and results that belong to them."""
+        """The messages that notes replace, with the calls and results that belong to them."""
         events, found = self._events, self._candidates.found
         told = {events[found[number].event].message for number in chosen}
         units = (unit for unit in self.transcript.units if not told.isdisjoint(unit))
