@@ -38,7 +38,7 @@ def steps_of(result: CompressionResult) -> list[dict[str, object]]:
     """The steps, with the numbers of messages that each dropped, changed, offloaded and inserted."""
     names = ("name", "before", "after", "applied", "status", "reason", "detail")
     return [
-        {name: getattr(step, name) for name in names} | {"edits": edits_by_kind(step)}
+        {"edits": edits_by_kind(step), **{name: getattr(step, name) for name in names}}
         for step in result.steps
     ]
 
