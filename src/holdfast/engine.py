@@ -409,7 +409,7 @@ def chosen(options: Options) -> Decision:
 
 
 def strategy_of(strategy: str | Compressor) -> Compressor:
-    """A strategy by name, or the object itself. Raises ConfigError for an object that cannot plan."""
+    """The strategy of a name, or the object. Raises ConfigError for one that cannot plan."""
     found: object = COMPRESSORS.load(strategy) if isinstance(strategy, str) else strategy
     if callable(found) and (isinstance(found, type) or not hasattr(found, "plan")):
         try:
@@ -437,7 +437,7 @@ def _shown(given: object) -> str:
 
 
 def _pinned(transcript: Transcript, pin: Pin) -> frozenset[int]:
-    """The positions that are pinned: indices (negative from the end), or where a function says so."""
+    """The pinned positions, from indices (negative from the end) or a function."""
     if pin is None:
         return transcript.pinned
     if callable(pin):
@@ -600,7 +600,7 @@ def _net(job: Job, now: Transcript, tokens: int) -> Net | None:
 
 
 def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, str]:
-    """The status of the run and its reason: the first fault if nothing was done, else the outcome."""
+    """The status and its reason: the first fault if nothing was done, else the outcome."""
     if job.fits:
         return "skipped", _idle_reason(job)
     applied = any(step.applied for step in steps)
@@ -634,7 +634,8 @@ def _strange_roles(transcript: Transcript) -> Iterator[str]:
     for role, place in seen.items():
         near = get_close_matches(role, ROLES, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        yield f"message {place} has the role {role!r}, which no provider knows{hint}: it is read as a user's"
+        told = f"message {place} has the role {role!r}, which no provider knows{hint}"
+        yield f"{told}: it is read as a user's"
 
 
 def wrapped(payload: Any, key: str, now: Transcript) -> Any:

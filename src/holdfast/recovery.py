@@ -262,7 +262,7 @@ async def _forgotten(store: KeyValueStore, thread: str) -> int:
 
 
 async def _keys(store: KeyValueStore, thread: str) -> AsyncIterator[str]:
-    """The keys of the thread; in a store that cannot list keys, found through the thread's indexes."""
+    """The keys of the thread, through its indexes if the store cannot list keys."""
     if isinstance(store, ListsKeys):
         for key in list(await answered(store.keys(thread_prefix(thread)))):
             yield key

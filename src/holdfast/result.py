@@ -377,7 +377,7 @@ class Net:
 
     @property
     def calls(self) -> float:
-        """The number of calls after which the compression has paid for itself; infinite if never."""
+        """The number of calls after which it has paid for itself; infinite if never."""
         if self.net >= 0:
             return 1
         return 1 + ceil(-self.net / self.each) if self.each > 0 else inf
@@ -422,7 +422,7 @@ class CompressionResult(Generic[M]):
     model_usage: ModelUsage = field(default=NO_CALLS, compare=False)
     """The calls of models and embedders."""
     net: Net | None = None
-    """What the compression is worth, if ``costs`` or a profile that decides by cost asked for it."""
+    """What the compression is worth, if ``costs`` or the profile asked for it."""
 
     @property
     def tokens(self) -> int:
@@ -470,8 +470,8 @@ class CompressionResult(Generic[M]):
         """Sizes on one line."""
         sizes = self.metrics
         return (
-            f"<{type(self).__name__}: {sizes.tokens_before:,} -> {self.tokens:,} of {self.limit:,} tokens,"
-            f" {sizes.messages_before} -> {sizes.messages_after} messages,"
+            f"<{type(self).__name__}: {sizes.tokens_before:,} -> {self.tokens:,}"
+            f" of {self.limit:,} tokens, {sizes.messages_before} -> {sizes.messages_after} messages,"
             f" {self.reason or self.status}>"
         )
 

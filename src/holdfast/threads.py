@@ -147,7 +147,7 @@ def _found(thread: Thread, original: Any) -> str:
         return ""
 
 
-def open(place: str | PathLike[str] | KeyValueStore) -> ThreadStore:  # noqa: A001 - as one opens a file
+def open(place: str | PathLike[str] | KeyValueStore) -> ThreadStore:  # noqa: A001 - as for a file
     """Open the threads of a SQLite file, which is created on first use, or of a store's URL.
 
     Raises ConfigError for anything that is not a store.

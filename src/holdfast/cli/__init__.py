@@ -190,8 +190,8 @@ def _told(fault: Exception) -> int:
 _OPTIONS = {"limit": "--budget", "ids": "--id"} | {
     name: f"--{name}"
     for name in (
-        "budget window reserve headroom step format profile strategy provider counter model tools pin "
-        "store llm embedder thread lines pattern field tokens upstream token kind"
+        "budget window reserve headroom step format profile strategy provider counter model tools "
+        "pin store llm embedder thread lines pattern field tokens upstream token kind"
     ).split()
 }
 """Names of arguments in Python, and on the command line."""

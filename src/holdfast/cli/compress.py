@@ -1,4 +1,4 @@
-"""``holdfast compress`` and ``holdfast explain``: fit a conversation, or show what would be done."""
+"""``holdfast compress`` and ``holdfast explain``: fit a conversation, or show how."""
 
 from __future__ import annotations
 

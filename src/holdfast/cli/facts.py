@@ -35,7 +35,7 @@ def summary(result: CompressionResult) -> dict[str, object]:
 
 
 def steps_of(result: CompressionResult) -> list[dict[str, object]]:
-    """The steps, with the numbers of messages that each dropped, changed, offloaded and inserted."""
+    """The steps, with the numbers of messages that each dropped, changed and inserted."""
     names = ("name", "before", "after", "applied", "status", "reason", "detail")
     return [
         {"edits": edits_by_kind(step), **{name: getattr(step, name) for name in names}}

@@ -75,7 +75,7 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> floa
 
 
 def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """A time: ``2026-05-08``, ``2026-05-08T13:56`` or ``2026-05-08T13:56+02:00``; UTC by default."""
+    """A time: ``2026-05-08``, ``2026-05-08T13:56`` or ``2026-05-08T13:56+02:00``; else UTC."""
     del ctx
     if value is None:
         return None
@@ -248,8 +248,8 @@ def mention_unknown(model: str | None, counter: str | None) -> None:
     used = counter_for(model)
     if used.accuracy.kind == "unknown" and used.name != model:
         mention(
-            f"The model {one_line(model, _NAME)!r} is not known: tokens are counted by {used.name}, "
-            "an estimate of unknown error. Check the name, or leave room with --headroom.\n"
+            f"The model {one_line(model, _NAME)!r} is not known: tokens are counted by {used.name},"
+            " an estimate of unknown error. Check the name, or leave room with --headroom.\n"
         )
 
 
@@ -387,7 +387,7 @@ LLM = click.option(
     "--llm",
     callback=known(check_model),
     metavar="V:NAME",
-    help=f"The model that writes summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
+    help=f"The model for summaries ({', '.join(MODELS.table)}), such as openai:gpt-4o-mini.",
 )
 
 model_options = having(

@@ -22,10 +22,10 @@ _NAME = 42  # cells
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the prices as JSON.")
 def command(model: str | None, file: str | None, *, as_json: bool) -> int:
-    r"""Print what a million tokens of each model cost in US dollars, or what those of MODEL do.
+    r"""Print the prices of all models or of MODEL, in US dollars for a million tokens.
 
-    Input, output, and input that the vendor's prompt cache holds or is to hold. The exit code is 2
-    where nobody knows the model.
+    The columns are input, output, and input that is read from or written to the vendor's prompt
+    cache. The exit code is 2 for an unknown model.
 
     \b
     holdfast prices --json
@@ -49,7 +49,7 @@ def command(model: str | None, file: str | None, *, as_json: bool) -> int:
         cells = "".join(f"{'' if n is None else f'{n:g}':>9}" for n in numbers)
         say(f"{vendor:<10}{name:<{_NAME}}{cells}\n")
     mention(
-        "US dollars for a million tokens: input, output, read from and written to the prompt cache.\n"
+        "US dollars for a million tokens: input, output, prompt cache read and prompt cache write.\n"
         f"From {known.source}, as of {known.date}.\n"
     )
     return 0

@@ -86,7 +86,7 @@ def _told(command_line: Sequence[str], address: str) -> list[str]:
 
 def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run the program to its end; an interrupt reaches it too, and it decides."""
-    with subprocess.Popen(arguments, env=environment) as running:  # noqa: S603 - it is what the user typed
+    with subprocess.Popen(arguments, env=environment) as running:  # noqa: S603 - typed by the user
 
         def end(number: int, frame: object) -> None:
             del number, frame

@@ -1,1 +1,1 @@
-"""Types and protocols, and the mechanisms that apply edits and drive flows; standard library only."""
+"""Types, protocols, applying edits and driving flows; standard library only."""

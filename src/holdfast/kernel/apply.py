@@ -68,7 +68,7 @@ def apply(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
 
 
 def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
-    """Return the transcript after a repair's edits; other rules that they break are repaired next."""
+    """Return the transcript after a repair's edits, which may break other rules."""
     return _done(transcript, edits, _sorted(transcript, edits))
 
 

@@ -110,7 +110,7 @@ class Budget:
         return cls(limit=budget)
 
     def tokens(self, window: int | None = None) -> int:
-        """The tokens for the conversation; ``window`` is the model's, used if the budget has none."""
+        """The tokens for the conversation; ``window`` is the model's, the default."""
         whole = min((n for n in (self.limit, self.window) if n is not None), default=window)
         if whole is None:
             advice = "give budget=, or name a model whose window is known"

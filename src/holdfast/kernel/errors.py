@@ -50,7 +50,7 @@ class ConfigError(InputError):
 
 
 class BudgetError(HoldfastError):
-    """The budget cannot be met; ``smallest`` is the smallest that can. All figures are in tokens."""
+    """The budget cannot be met; ``smallest`` is the smallest that can. All are in tokens."""
 
     def __init__(self, *, limit: int, tokens: int, smallest: int, reason: str) -> None:
         self.limit, self.tokens, self.smallest, self.reason = limit, tokens, smallest, reason

@@ -50,7 +50,7 @@ class Rule(Protocol):
         return ()
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
-        """Whether ``message`` may follow ``before``; None is the start, ignoring system messages."""
+        """Whether ``message`` may follow ``before``; None is the start, system messages aside."""
         del before, message
         return True
 

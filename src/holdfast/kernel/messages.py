@@ -109,7 +109,7 @@ class Wire(Protocol):
         ...
 
     def role(self, original: object) -> Role:
-        """The role of a message; a composed message may have another, if the vendor lacks the role."""
+        """The role of a message; it differs from a composed one's if the vendor lacks that."""
         ...
 
 
@@ -124,7 +124,7 @@ class Annotated(Protocol):
 
 @runtime_checkable
 class Viewing(Protocol):
-    """A wire whose messages may be objects of a framework, each of which is read as an object of JSON."""
+    """A wire whose messages may be a framework's objects, each read as a JSON object."""
 
     def view(self, original: object) -> Mapping[str, Any]:
         """The message as an object of JSON; the very same where it is one."""

@@ -128,7 +128,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The size that a shortened text may have: ``tokens`` by ``count``; ``query`` is the question."""
+    """The size for a shortened text, ``tokens`` by ``count``, and the question."""
 
     tokens: int
     count: Callable[[str], int]

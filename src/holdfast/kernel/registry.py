@@ -57,7 +57,7 @@ class Registry:
         return sorted(self.table.keys() | outside)
 
     def _outside(self) -> Iterable[Any]:
-        """The entry points of installed packages; metadata is loaded only if some package has one."""
+        """The entry points of installed packages; metadata is read only if there is one."""
         if not _brings(tuple(sys.path)):
             return ()
         from importlib.metadata import entry_points

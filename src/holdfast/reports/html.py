@@ -35,7 +35,7 @@ def anchor(entry: MessageAccount) -> str:
 
 
 def ribbon(account: Account) -> str:
-    """Two bars on one scale, before and after, with a mark at the budget; each message is a link."""
+    """Two bars, before and after, with a mark at the budget; each message is a link."""
     metrics, limit = account.result.metrics, account.result.spent.limit
     whole = max(metrics.tokens_before, metrics.tokens_after, limit, 1)
     beside = account.beside or 0

@@ -43,7 +43,7 @@ def gap(lines: int, characters: int) -> str:
 
 
 def fits(text: str, tokens: int, count: Count) -> bool:
-    """Whether the text has at most this many tokens; only the beginning of a long text is counted."""
+    """Whether the text has at most this many tokens; of a long text, the start is counted."""
     telling = tokens * _LONG_TOKEN + 256
     if len(text) > telling and count(text[:telling]) > tokens + _SEAM:
         return False
@@ -97,7 +97,7 @@ class Pick:
 
 
 def water_level(lengths: Iterable[int], room: int) -> int:
-    """The length to which the longest must be cut so that all together take ``room``; at least 0."""
+    """The length, at least 0, to which the longest must be cut so that all fit ``room``."""
     ordered = sorted(lengths)
     below = 0
     for n, length in enumerate(ordered):

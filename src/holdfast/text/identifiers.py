@@ -141,7 +141,7 @@ def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
 
 
 def _judged(chunk: str) -> Identifier | None:
-    """The kind of the chunk, and where the identifier starts in it; for ``name=value``, the value."""
+    """The kind of the chunk, and where the identifier starts; of ``name=value``, the value."""
     if not _TELLING.search(chunk[:_LONGEST]):
         return None
     bare = chunk.rstrip(_EDGES)

@@ -27,7 +27,7 @@ class _Sayings:
         self.telling = self._words | self._starts
 
     def heard(self, low: str, spoken: frozenset[str]) -> bool:
-        """Whether the text contains any of them; given in lower case, with its significant words."""
+        """Whether the text, in lower case and with its significant words, has any of them."""
         if self.telling.isdisjoint(spoken):
             return False
         if not self._words.isdisjoint(spoken):
@@ -148,7 +148,7 @@ _TELLING = _WORDS.union(_REPLY_WORDS, *(sayings.telling for sayings in _SAYINGS)
 
 
 def alarm(text: str) -> float:
-    """How bad the news is: 0.0 for none, ``WARNING`` for a warning, from ``TROUBLE`` on a problem."""
+    """How bad the news is: 0.0 for none, ``WARNING`` a warning, from ``TROUBLE`` on a problem."""
     low = text.lower()
     return _alarm(text, low, _TELLING.intersection(_WORD.findall(low)))
 

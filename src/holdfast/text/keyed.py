@@ -28,7 +28,7 @@ def of_thread(secret: str, thread: str) -> str:
 
 
 def key_of(secret: str, content: str, turn: int = 0) -> str:
-    """The key of content with this hash; ``turn`` counts up while the key belongs to other content."""
+    """The key of content with this hash; ``turn`` counts up while other content has it."""
     digits = decimal(secret, _CONTENT, "content", str(turn), content)
     return digits + _check(secret, digits)
 

@@ -100,7 +100,7 @@ class _Room:
 
 
 def _width(key: object) -> float:
-    """Bytes that Python needs for a character of the key, its UTF-8 form included if it was made."""
+    """Bytes that Python needs for a character of the key, with its UTF-8 if that exists."""
     if isinstance(key, str):
         return getsizeof(key) / len(key) if len(key) > _ENTRY else 1 if key.isascii() else 4
     if isinstance(key, tuple):

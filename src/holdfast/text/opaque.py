@@ -90,7 +90,7 @@ def elide(text: str) -> str:
 
 
 def describe(run: str) -> str:
-    """A description of a run: ``image/png, 48,213 bytes of base64``; the type by its first bytes."""
+    """A description of a run, such as ``image/png, 48,213 bytes of base64``."""
     url = _DATA_URL.match(run)
     body = run[url.end() :] if url else run.removeprefix("0x")
     head = "".join(body[:_SAMPLE].split())

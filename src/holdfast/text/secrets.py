@@ -161,7 +161,7 @@ _LEAST_ENTROPY = 3.0
 
 
 def redact(text: str) -> tuple[str, Counter[str]]:
-    """The text with every secret masked as ``[redacted jwt]``, and the number of secrets by kind."""
+    """The text with secrets masked as ``[redacted jwt]``, and their number by kind."""
     counts: Counter[str] = Counter()
     masked = _COLOUR.sub("", text)
     masked = _cut(masked, _private_keys(masked), counts)

@@ -67,7 +67,7 @@ _LONGEST = 40  # letters of the longest word that is stemmed
 
 
 def words(text: str) -> list[str]:
-    """Words and numbers of the text in lower case; pairs of characters in scripts without spaces."""
+    """Words and numbers in lower case; pairs of characters in scripts without spaces."""
     if text.isascii():
         return text.encode("ascii").translate(_ASCII_PIECES).decode("ascii").split()
     low = text.lower()

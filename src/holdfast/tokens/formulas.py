@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 FREE = Tariff(message=0, call=0, conversation=0)
 OVERHEADS = Tariff(message=4, call=10, conversation=10, result_id=True)
 ROUGH = Accuracy("approximate", 0.25)
-"""The mean error of characters / 4 against o200k_base on the texts of ``estimate`` is 22 %, more for
-CJK."""
+"""The mean error of characters / 4 against o200k_base on the texts of ``estimate`` is 22 %, more
+for CJK."""
 UNKNOWN = Accuracy("unknown")
 
 

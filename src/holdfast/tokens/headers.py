@@ -66,7 +66,7 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def pdf_pages(data: bytes) -> int | None:
-    """Pages of a PDF, counted by its page objects, compressed ones included; None if none is found."""
+    """Pages of a PDF by its page objects, also compressed ones; None if none is found."""
     if linearized := _LINEARIZED_PAGES.search(data, 0, 1024):
         return max(1, int(linearized[1]))
     pages = sum(1 for _ in _PAGE.finditer(data))
