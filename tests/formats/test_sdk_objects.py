@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections import UserDict
 
 import pytest
 from anthropic.types import Message as AnthropicMessage
 from anthropic.types import TextBlock
+from langchain_core.messages import AIMessage, HumanMessage
 from openai.types.chat import ChatCompletionMessage
+from pydantic_ai.messages import (
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    UserPromptPart,
+)
 
 import holdfast
 from holdfast.compressors.prune import Prune
+from holdfast.formats import named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.kernel.errors import FormatError
 from tests.talks import words
@@ -137,3 +146,24 @@ def test_a_session_keeps_such_objects_as_what_is_sent(reply):
         session.edit(1, {"role": "assistant", "content": "never mind"})
         session.edit(1, reply)
         assert session.messages() == as_sent([GO, reply])
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "wire"),
+    [
+        (HumanMessage("Which port?"), AIMessage("8443."), "langchain"),
+        (
+            ModelRequest(parts=[UserPromptPart("Which port?")]),
+            ModelResponse(parts=[TextPart("8443.")]),
+            "pydantic_ai",
+        ),
+    ],
+)
+def test_a_session_keeps_the_messages_of_frameworks_as_their_json(said, answer, wire):
+    with holdfast.Session("t", budget=1_000) as session:
+        session.append(said, answer)
+        messages = session.fit().messages
+        assert json.loads(json.dumps(messages)) == session.restore()
+    read = named(wire).read(messages).messages
+    assert [each.content_text for each in read] == ["Which port?", "8443."]
+    assert [each.role for each in read] == ["user", "assistant"]

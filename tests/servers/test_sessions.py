@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections import defaultdict
 
 import pytest
 
@@ -102,10 +103,11 @@ def test_random_operations_of_two_tenants_never_meet(opens):
     chance, inner = random.Random(7), opens()
     tenants = [PrefixStore(inner, name) for name in ("acme", "acme:2")]
     kept = [dict[str, str](), dict[str, str]()]
-    logs = [list[str](), list[str]()]
+    logs = [defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)]
     for number in range(OPERATIONS):
         who = chance.randrange(2)
         store, key, secret = tenants[who], f"k{chance.randrange(20)}", f"tenant{who}text{number}"
+        thread = f"talk{chance.randrange(1 + OPERATIONS // 300)}"
         match chance.choice(["set", "get", "delete", "append", "search", "keys"]):
             case "set":
                 store.set(key, secret)
@@ -117,13 +119,14 @@ def test_random_operations_of_two_tenants_never_meet(opens):
                 kept[who].pop(key, None)
             case "append":
                 words = f"common word{number % 5}"
-                store.log("talk").append([Line(secret, words=words)])
-                logs[who].append(secret)
+                store.log(thread).append([Line(secret, words=words)])
+                logs[who][thread].append(secret)
             case "search":
-                found = store.log("talk").search(["common"], 9_999)
-                assert set(found) == set(range(len(logs[who])))
+                found = store.log(thread).search(["common"], 9_999)
+                assert set(found) == set(range(len(logs[who][thread])))
             case "keys":
                 assert list(store.keys()) == sorted(kept[who])
     for who in range(2):
-        lines = tenants[who].log("talk").read(range(9_999))
-        assert [line.body for line in lines.values()] == logs[who]
+        for thread, said in logs[who].items():
+            lines = tenants[who].log(thread).read(range(9_999))
+            assert [line.body for line in lines.values()] == said

@@ -6,9 +6,11 @@ whole message, the blocks of its content, its tool calls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import is_
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
+
+from holdfast.kernel.registry import Registry
 
 from .payloads import MESSAGES
 from .values import is_list, is_object
@@ -17,6 +19,14 @@ _LISTS = ("content", "tool_calls")
 _MARKS = ("role", "type")
 _ANSWER = "message"  # the type of an answer of the Messages API, which accepts two of its fields
 _TAKEN_BACK = ("role", "content")
+
+
+_WRITERS = Registry("writer", "writers", {"dataclass": "pydantic:TypeAdapter"})
+"""What writes an object is loaded where there is one."""
+
+
+class _Writes(Protocol):
+    def dump_python(self, value: object, *, mode: str) -> object: ...
 
 
 @runtime_checkable
@@ -44,9 +54,14 @@ def _item(item: Any) -> Any:
     """A message, a block or a call; of an object only what is a message or a block at all."""
     if is_object(item):
         return _object(item)
-    if not isinstance(item, _Dumps):
+    if isinstance(item, _Dumps):
+        unset = hasattr(item, "additional_kwargs")  # of LangChain's, whose type nobody sets
+        dumped = item.model_dump(mode="json", exclude_unset=not unset)
+    elif hasattr(item, "parts") and hasattr(item, "kind"):  # Pydantic AI's
+        adapter = cast("Callable[[type], _Writes]", _WRITERS.load("dataclass"))(item.__class__)
+        return adapter.dump_python(item, mode="json")
+    else:
         return item
-    dumped = item.model_dump(mode="json", exclude_unset=True)
     if not is_object(dumped) or not any(mark in dumped for mark in _MARKS):
         return item
     if dumped.get("type") == _ANSWER:
