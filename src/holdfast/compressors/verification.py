@@ -166,7 +166,7 @@ def chosen(
     tokens: int,
     count: Count,
 ) -> list[str]:
-    """As many of the texts as fit when they are rendered together; ``order`` lists the best first."""
+    """As many texts as fit when rendered together; ``order`` lists the best first."""
     sizes = [len(text) for text in texts]
     choice = choose(order, sizes, lambda some: render([texts[n] for n in some]), tokens, count)
     return [texts[n] for n in choice.pieces] if choice else []
