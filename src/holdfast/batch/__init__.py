@@ -244,7 +244,7 @@ def _chunks(sources: Iterable[Source], size: int) -> Iterator[Chunk]:
 
 
 class _WorkFolder:
-    """The work folder: a file for each chunk, whose first line has the figures and the bad inputs."""
+    """The work folder: a file for each chunk, with its figures and bad inputs in the first line."""
 
     def __init__(self, folder: Path, run: str) -> None:
         self._folder = folder

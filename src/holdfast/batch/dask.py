@@ -30,7 +30,7 @@ class Dask:
 
     @classmethod
     def from_url(cls, url: str) -> Dask:
-        """As ``dask://scheduler:8786``; ``dask://local?workers=2`` starts its own on this machine."""
+        """``dask://scheduler:8786``, or ``dask://local?workers=2`` for one on this machine."""
         parts = urlsplit(url)
         if parts.netloc in ("", "local"):
             return cls(workers=int(parse_qs(parts.query).get("workers", ["2"])[0]))

@@ -111,7 +111,8 @@ class Source:
 
     @classmethod
     def _here(cls, name: str) -> list[Source]:
-        paths = sorted(glob(name, recursive=True)) if has_magic(name) else [name]  # noqa: PTH207 - of a whole path, absolute or not
+        # a pattern may be absolute, which Path.glob does not take
+        paths = sorted(glob(name, recursive=True)) if has_magic(name) else [name]  # noqa: PTH207
         files = [Path(path) for path in paths if Path(path).is_file()]
         return [
             cls(str(file), f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}", file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, cast
 
 from holdfast.formats.values import is_object
 from holdfast.kernel.budget import Budget, tokens_in
@@ -42,7 +42,7 @@ class Budgets:
             checked(size)
 
     def of(self, model: str, body: Mapping[str, Any]) -> Budget | None:
-        """What a request to the model may take; None where nothing is stated and no window known."""
+        """The budget of a request to the model; None if none is stated and no window is known."""
         found = (
             size for pattern, size in self.by_model.items() if fnmatchcase(model.lower(), pattern)
         )
@@ -73,7 +73,8 @@ def checked(size: Size) -> Size:
     if isinstance(size, int):
         Budget.of(size)
         return size
-    if isinstance(size, str) and (tokens_in(size) or _share(size)):  # pyright: ignore[reportUnnecessaryIsInstance] - callers pass anything
+    text = cast("object", size)  # callers pass anything
+    if isinstance(text, str) and (tokens_in(text) or _share(text)):
         return size
     advice = "give one such as 32k, or 80% of the model's window"
     raise ConfigError(f"{size!r:.40} is no budget", place="budget", advice=advice)

@@ -187,7 +187,7 @@ class Fitter:
         thread: str = "",
         owner: str = "",
     ) -> Fitted | None:
-        """The body ``raw`` made smaller than what was sent of it, where that was refused for length.
+        """The body ``raw``, smaller than the one that was sent for it and refused for its length.
 
         None for any other refusal, and where no more can go.
         """

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.formats.values import is_object
+from holdfast.formats.values import is_list, is_object
 
 _MOST = 2_000  # conversations that are remembered: some 20 MB
 _MARKER = "cache_control"
@@ -66,7 +66,7 @@ class Views:
         return name if other is None or other in chain else chain[-1].hex()
 
     def keep(self, chain: Sequence[bytes], sent: Sent, replaces: int = 0) -> None:
-        """Remember what was sent; ``replaces`` is the length of the conversation that it goes on from."""
+        """Remember what was sent. ``replaces``: length of the conversation that it continues."""
         with self._lock:
             if replaces:
                 self._kept.pop(chain[replaces - 1], None)
@@ -94,8 +94,8 @@ def _unmarked(value: Any) -> Any:
         return value
     plain = {name: each for name, each in value.items() if name != _MARKER}
     content: object = plain.get("content")
-    if isinstance(content, list):
-        plain["content"] = [_bare(block) for block in content]  # pyright: ignore[reportUnknownVariableType]
+    if is_list(content):
+        plain["content"] = [_bare(block) for block in content]
     return plain
 
 
@@ -106,7 +106,7 @@ def _bare(block: Any) -> Any:
 
 
 def positions(view: Sequence[Any], messages: Sequence[Any]) -> tuple[int | Any, ...]:
-    """Of each message in the view its position among the messages, or, if it was written here, itself."""
+    """For each message of the view its position among the messages, or itself if it is new."""
     known: Mapping[int, int] = {id(message): i for i, message in enumerate(messages)}
     return tuple(known.get(id(message), _unmarked(message)) for message in view)
 

@@ -30,7 +30,7 @@ class Headers(Protocol):
 
 
 def owner_of(headers: Headers, address: str = "") -> str:
-    """Whose request it is: a hash of the key and the client; of the address where there is no key."""
+    """Whose request it is: a hash of the client and its API key, or its address without a key."""
     keys = [headers.get(name, "") for name in _CREDENTIALS]
     who = [*keys, headers.get("user-agent", ""), "" if any(keys) else address]
     return sha256("\0".join(who).encode("utf-8", "surrogateescape")).hexdigest()
@@ -42,7 +42,7 @@ def named_in_headers(headers: Headers) -> str:
 
 
 def named_in_body(body: Mapping[str, Any]) -> str:
-    """The name of the conversation in the body of Claude Code or Codex; empty where there is none."""
+    """The name of the conversation in a body of Claude Code or Codex, or empty."""
     metadata, key = body.get("metadata"), body.get("prompt_cache_key")
     if is_object(metadata):
         found = _IN_USER.search(str(metadata.get("user_id") or ""))

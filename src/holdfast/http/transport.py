@@ -156,7 +156,7 @@ def _fitted_harder(
 
 
 def _rewritten(request: Any, fitted: Fitted) -> Any:
-    """The request with the body that fits, without names of ours; the same where there is no change."""
+    """The request with the fitted body and without Holdfast's headers; the same if unchanged."""
     gone = _BODY if fitted.changed else frozenset[bytes]()
     if not fitted.changed and HEADER not in request.headers:
         return request

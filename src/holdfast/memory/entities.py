@@ -1,4 +1,4 @@
-"""Who and what a text is about, in its own spelling, and how these things are related."""
+"""The entities of a text, in its own spelling, and the relations between them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, words
 
 MOST_ENTITIES, MOST_RELATIONS = 15, 10
-"""Of V.24."""
+"""The limits of V.24."""
 
 RELATED = "related-to"
-"""What stands between two entities of a sentence that has no word there."""
+"""The relation of two entities of a sentence without a word between them."""
 
 HEAD = re.compile(r"^(?:User|Assistant|System|Call|Result): ", re.MULTILINE)
-"""What a line begins with in the text of a turn where nobody has a name: it is none either."""
+"""The beginning of a line in the text of a turn without names. These words are no names either."""
 
 COURTESY = frozenset(
     """
@@ -35,7 +35,7 @@ COURTESY = frozenset(
     yes
     """.split()
 )
-"""Words that are said to be kind: they are no names, and tell nothing by themselves."""
+"""Words of courtesy: they are no names, and say nothing by themselves."""
 
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -44,13 +44,13 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
 _COUNTED = frozenset({"number", "version", "time", "quantity"})
-_MOST_WORDS = 8  # of one name: a longer run of capitals is shouting
+_MOST_WORDS = 8  # words of one name: a longer run of capitals is shouting
 _BETWEEN = 120  # characters that a relation spans at most
-_REPEATED = 2  # times from which on a phrase is an entity
+_REPEATED = 2  # occurrences from which on a phrase is an entity
 _SHORTEST = 4  # letters of each word of a phrase
-_LEADING = 5  # words that lead to a number, the sign before it one of them
-_BRIEF = 24  # characters of a word that tells what a number is
-_STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # behind which other words begin
+_LEADING = 5  # words before a number that are looked at for its meaning
+_BRIEF = 24  # characters of a word that says what a number is
+_STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # words before them do not belong to a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One thing that is spoken of: a ``name``, a ``phrase``, or something exact like a ``date``."""
+    """What a text is about: a ``name``, a ``phrase``, or an identifier such as a ``date``."""
 
     text: str
     kind: str
@@ -82,8 +82,8 @@ class Relation:
 def names(text: str) -> list[Name]:
     """Every name in the order of the text, with repeats: runs of capitalised words.
 
-    The first word of a sentence counts where it is a name elsewhere, has a second name behind it,
-    or has something or speaks: ``Maria's``, ``Nora:``.
+    The first word of a sentence counts if it is a name elsewhere in the text, if another
+    capitalised word follows, or if it is a possessive or a speaker: ``Maria's``, ``Nora:``.
     """
     runs = list(_runs(text))
     certain = {_plain(word.group()) for opens, run in runs for word in run[opens:]}
@@ -139,20 +139,20 @@ def _plain(word: str) -> str:
 
 
 def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
-    """What the text is about: names, then what is exact, then phrases that come back.
+    """The entities of the text: names, then identifiers, then repeated phrases.
 
-    Of each the oftenest first.
+    Of each kind the most frequent first; at most ``most``.
     """
     return list(_READ(text).entities[:most])
 
 
 def exact(text: str) -> frozenset[str]:
-    """What is exact in the text, bare numbers left out."""
+    """The identifiers of the text, without bare numbers."""
     return _READ(text).exact
 
 
 def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
-    """Neighbouring entities of one sentence with the first telling word between, each once."""
+    """Pairs of neighbouring entities of a sentence, with the first meaningful word between them."""
     read = _READ(text)
     ends = list(accumulate(map(len, sentences(read.said))))
     found: dict[Relation, None] = {}
@@ -169,7 +169,7 @@ def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
 def importance(
     found: Iterable[str], context: Iterable[str], everywhere: Mapping[str, float], beta: float
 ) -> float:
-    """How much the entities matter here: how many the context names, and how often all texts do.
+    """How much the entities matter: by how many the context names, and how often all texts do.
 
     V.16: beta * overlap / |E| + (1 - beta) * the sum of the global importance of the shared ones.
     """
@@ -187,13 +187,13 @@ def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a text says, and what it names."""
+    """A text and its entities."""
 
     said: str
     entities: tuple[Entity, ...]
     exact: frozenset[str]
     places: tuple[tuple[int, str], ...]
-    """Where each name and each exact thing outside of names starts, in order."""
+    """Where each name starts, and each identifier outside of names, in order."""
 
 
 def _read(text: str) -> _Read:
@@ -210,7 +210,7 @@ _READ: Memo[str, _Read] = Memo(
     ),
     16_000_000,
 )
-"""By the text: segments are weighed again at every run, and say what they said."""
+"""By the text: segments are scored again in every run, and their texts stay the same."""
 
 
 def _entities(text: str, named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entity, ...]:
@@ -237,7 +237,7 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 
 def _phrases(text: str) -> list[tuple[str, int]]:
-    """Pairs of telling words that stand together more than once."""
+    """Pairs of meaningful words that stand together more than once."""
     pairs = Counter[str]()
     for before, after in pairwise(_WORD.finditer(text)):
         beside = text[before.end() : after.start()] == " "
@@ -251,11 +251,11 @@ def _is_telling(word: str) -> bool:
 
 
 def named_in(text: str) -> dict[str, str]:
-    """The names of the text and what is exact in it, each as a form tells it.
+    """The names and the identifiers of the text, each with the words by which a form lists it.
 
-    A number by itself says nothing: it is told with the word that it counts or that leads to it,
-    and where there is none it is left out. So is what has no letter and no digit, and who speaks
-    and is not spoken of.
+    A number is listed with the word that it counts, or with the words before it; without any it is
+    left out. Left out are also signs without a letter or a digit, and speakers who are not
+    mentioned.
     """
     read = _READ(text)
     starts = {one: start for start, one in reversed(read.places)}
@@ -275,7 +275,7 @@ def named_in(text: str) -> dict[str, str]:
 
 
 def with_names(form: str, named: Mapping[str, str]) -> str:
-    """The form, and behind it what it does not name."""
+    """The form, followed by a list of the names that it lacks."""
     missing = dict.fromkeys(label for name, label in named.items() if name not in form)
     listed = ", ".join(missing)
     if not listed:
@@ -284,7 +284,7 @@ def with_names(form: str, named: Mapping[str, str]) -> str:
 
 
 def completed(form: str, named: Mapping[str, str], room: int, count: Callable[[str], int]) -> str:
-    """The form, and behind it as much of what it does not name as fits, the shortest first."""
+    """The form, followed by as many of the names that it lacks as fit, the shortest first."""
     missing = [(name, label) for name, label in named.items() if name not in form]
     places = sorted(range(len(missing)), key=lambda place: (len(missing[place][1]), place))
 
@@ -296,7 +296,7 @@ def completed(form: str, named: Mapping[str, str], room: int, count: Callable[[s
 
 
 def _labelled(said: str, start: int, number: str) -> str:
-    """The number with the word behind it, else with those that lead to it; empty without any."""
+    """The number with the word after it, else with words before it; empty without any."""
     end = start + len(number)
     behind = _BEHIND.match(said, end)
     if behind and not (behind[1] and behind[1].lower() in STOP_WORDS):

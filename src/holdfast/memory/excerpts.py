@@ -1,4 +1,4 @@
-"""What is written of the messages found: the smallest texts that answer, in order of time."""
+"""Writes what was found into one text: the smallest excerpts that answer, in order of time."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .times import day_name
 OPENING = "From earlier in this conversation:"
 """The first line of what is written."""
 
-_MOST_MISSES = 12  # hits in a row that do not fit: then what is left is too little for any
-_LEAST = 20  # tokens of an excerpt that is cut: less says nothing
-_LARGEST, _LARGE = 0.5, 0.25  # of the budget: the best hit, and any other, is cut if it takes more
-_MOST_CUT = 3  # outputs of tools that are read for what answers: each costs as much as a search
-_READ = 60_000  # characters of a text that is looked through for its best place
-_BEFORE = 4  # a share of the width, one in so many, stands before what is found in a longer line
+_MOST_MISSES = 12  # hits in a row that do not fit: then the room left is too small for any
+_LEAST = 20  # tokens of an excerpt that is cut: fewer say nothing
+_LARGEST, _LARGE = 0.5, 0.25  # share of the budget from which the best hit, and others, are cut
+_MOST_CUT = 3  # outputs of tools that are searched for the answer: each costs as much as a search
+_READ = 60_000  # characters of a text in which the best place is sought
+_BEFORE = 4  # one in so many characters of the width goes before what was found in a long line
 
 
 class Excerpt(NamedTuple):
-    """What is written of one message: its whole body, or the part of it that matters.
+    """The excerpt of one message: its whole body, or the part that matters.
 
-    ``day`` is when it was said, as a reader writes it; empty where nobody knows.
+    ``day`` is when it was said, such as ``8 May 2023``; empty where that is not known.
     """
 
     position: int
@@ -42,7 +42,7 @@ class Excerpt(NamedTuple):
 
 
 def speaker_of(message: Remembered) -> str:
-    """Who says it: the name that the message gives, or else the role."""
+    """The name of the speaker, or else the role."""
     return message.speaker or message.role.capitalize()
 
 
@@ -56,11 +56,12 @@ def pack(
     whole: Callable[[str], int] | None = None,
     name: Callable[[Remembered], str] = speaker_of,
 ) -> list[Excerpt]:
-    """As much of what stands there, best first, as ``written`` puts into ``budget`` tokens.
+    """Excerpts of the messages at these positions, as many as ``written`` fits into the budget.
 
-    In order of the log. What only greets or thanks is left out, and what was said word for word
-    before is not said again. A message too long for its share is cut to what answers the question.
-    ``whole`` counts the text as it stands in its message. ``name`` says what stands before it.
+    The positions are given best first; the excerpts are in order of the log. Sentences that only
+    greet or thank are left out, and so is a text that was taken already. A message that is too long
+    for its share is cut to what answers the question. ``budget`` is in tokens; ``whole`` counts all
+    of the text as it stands in its message. ``name`` gives the name before an excerpt.
     """
     taken: list[Excerpt] = []
     speakers = frozenset(message.speaker.lower() for message in messages.values())
@@ -102,10 +103,7 @@ def _body(message: Remembered, speakers: frozenset[str]) -> str:
 
 
 def _bare(given: tuple[str, frozenset[str]]) -> str:
-    """The text without the sentences that are courtesy alone.
-
-    The names of who speaks are no news.
-    """
+    """The text without the sentences that only greet or thank, or name a speaker."""
     text, speakers = given
     return "".join(
         each for each in sentences(text) if not speakers.issuperset(telling(each))
@@ -115,14 +113,11 @@ def _bare(given: tuple[str, frozenset[str]]) -> str:
 _BARE: Memo[tuple[str, frozenset[str]], str] = Memo(
     _bare, lambda given, _: 2 * len(given[0]), 8_000_000
 )
-"""By the text: what is found once is often found again."""
+"""By the text: a message that was found once is often found again."""
 
 
 def _cut(message: Remembered, body: str, room: Room) -> str:
-    """The sentences that answer, as many as fit, in their order.
-
-    Of an output what its kind keeps.
-    """
+    """The sentences that answer, as many as fit, in order; of an output what its kind keeps."""
     pieces = [] if message.role == "tool" or len(body) > _READ else sentences(body)
     if len(pieces) < 2:
         return shrink(body, room).text
@@ -137,15 +132,15 @@ def _cut(message: Remembered, body: str, room: Room) -> str:
 
 
 def _tokens(name: str, said: str, count: Callable[[str], int]) -> int:
-    """Tokens of the line, with its break, as it stands wherever it is told.
+    """Tokens of the line with its line break; for several lines an estimate.
 
-    Who counts by lines knows it then. Of several lines, about, by the text alone.
+    A text of one line is counted as it is written, so that a memo of counts by line knows it.
     """
     return count(f"{name}:") + 1 + count(said) if "\n" in said else count(f"{name}: {said}\n")
 
 
 def written(excerpts: Sequence[Excerpt]) -> str:
-    """The excerpts as one text: each day once, each message behind the name of who said it."""
+    """The excerpts as one text: each day once, each excerpt after the name of its speaker."""
     lines = [OPENING] if excerpts else []
     day = ""
     for excerpt in excerpts:
@@ -157,10 +152,10 @@ def written(excerpts: Sequence[Excerpt]) -> str:
 
 
 def best_place(text: str, question: str, width: int) -> str:
-    """The text if it is not longer than ``width`` characters, or else its best sentence or line.
+    """The text if it is at most ``width`` characters long, or else its best sentence or line.
 
-    Of one that is too long itself, what stands around the words of the question; an ellipsis stands
-    for what is left out before. The beginning, where no place is better than another.
+    Of a longer line it is the part around the words of the question. An ellipsis stands for text
+    that is left out before. Where no place is better than another, it is the whole text.
     """
     whole, asked = text.strip(), Question.of(question)
     pieces = [line.strip() for piece in sentences(whole[:_READ]) for line in piece.splitlines()]

@@ -1,8 +1,8 @@
-"""Durable facts, lifted from what leaves the window: who, what, and when it was said.
+"""Durable facts that messages state: who, what, and when it was said.
 
-A fact is a plain statement of who speaks: no question, no wish, no condition, and nothing that
-somebody else is said to have said. The newest of its kind holds; what it contradicts is kept with
-its date.
+A fact is a plain statement by the speaker: no question, no wish, no condition, and nothing that
+somebody else is reported to have said. The newest fact of its kind holds; facts that it contradicts
+are kept with their dates.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _NOUN = r"(?P<noun>[^\W\d_][\w-]{1,30}(?: [\w-]{2,30}){0,3}?)"
 _TASTE = (
     r"(?: also| really)? (?P<noun>like|love|enjoy|prefer|hate|dislike|avoid|need|use|own|eat|drink)"
 )
-_CAPITAL = r"(?-i:[^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}(?: [^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}){0,2})"
+_CAPITAL = (
+    r"(?-i:[^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}"
+    r"(?: [^\W\d_a-zß-öø-ÿ][\w'’-]{1,30}){0,2})"
+)
 _CHANGES = (
     r"(?:moved|changed|shifted|switched|pushed|postponed|rescheduled|brought|raised|lowered"
     r"|increased|reduced|renamed"
@@ -38,10 +41,10 @@ _WHOM = r"(?=$|[.,;!]| (?:while|when|whenever|until|till|from|for|at|in|and|sinc
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How a kind of fact is said, and the name of its relation.
+    """A pattern by which a kind of fact is stated, and the name of its relation.
 
-    Of a ``single`` one only the newest value holds. An ``exact`` one needs a name or a number in
-    its value, for "my job is tough" lasts no week.
+    Of a ``single`` fact only the newest value holds. An ``exact`` one needs a name or a number in
+    its value: "my job is tough" is no durable fact.
     """
 
     said: str
@@ -53,7 +56,9 @@ class _Form:
 _FORMS = (
     _Form(r"\b(?:my name is|call me|i am called|i['’]m called)", "name"),
     _Form(
-        rf"^(?:\w+[,!]? )?(?:i['’]m|i am) (?P<value>{_CAPITAL})(?=$|[.,!]| from\b| and i\b)", "name"
+        rf"^(?:\w+[,!]? )?(?:i['’]m|i am) (?P<value>{_CAPITAL})"
+        r"(?=$|[.,!]| from\b| and i\b)",
+        "name",
     ),
     _Form(rf"{_I} (?:live|living|moved|relocated|based) (?:in|to|at)", "lives in"),
     _Form(rf"{_I} (?:work|working|employed) (?P<noun>as|at|for|in|with)", "works {noun}"),
@@ -106,12 +111,12 @@ _PATTERNS = [
 ]
 _QUOTED = re.compile(
     r"^[ \t]{0,3}```.*?(?:^[ \t]{0,3}```|\Z)|^[ \t]*>[^\n]*"
-    r"|\"(?:[^\"\s]+\s+){2}[^\"]*\"|“(?:[^“”\s]+\s+){2}[^“”]*”|«(?:[^«»\s]+\s+){2}[^«»]*»"
+    r"|\"(?:[^\"\s]+\s+){2}[^\"]*\"|“(?:[^“”\s]+\s+){2}[^“”]*”"
+    r"|«(?:[^«»\s]+\s+){2}[^«»]*»"
     r"|(?<!\w)['‘](?:[^'‘’\n]+ ){2}[^'‘’\n]*['’](?!\w)",
     re.MULTILINE | re.DOTALL,
 )
-"""What stands in quotation marks, three words and more, for a title or a name is used as one's own;
-and code."""
+"""Quotations of three words or more, and code. A shorter quotation is a title or a name."""
 
 _REPORTED = re.compile(
     r"\b(?!(?:i|we|i['’]ve|we['’]ve|just|already|to|can|must|let)\b)[\w'’.-]+"
@@ -166,7 +171,7 @@ _EVALUATED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One statement: ``subject`` is its speaker or topic, ``text`` the sentence that states it."""
+    """One statement by ``subject``, its speaker; ``text`` is the sentence that states it."""
 
     subject: str
     relation: str
@@ -175,11 +180,11 @@ class Fact:
     said: float | None = None
     text: str = ""
     single: bool = True
-    """Whether a newer value takes its place; of likings and decisions there may be several."""
+    """Whether a newer value replaces it; of preferences and decisions there may be several."""
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What a newer fact must share to take the place of this one."""
+        """The key that a newer fact must have to replace this one."""
         kind, value = (self.subject.lower(), self.relation.lower()), self.value.lower()
         if self.single:
             return kind
@@ -187,7 +192,7 @@ class Fact:
 
 
 def lifted(message: Remembered) -> list[Fact]:
-    """The durable facts that a message states; none of what a tool returned."""
+    """The durable facts that a message states; none for the output of a tool."""
     if message.role in {"tool", "system"}:
         return []
     subject = message.speaker or message.role
@@ -206,10 +211,7 @@ def lifted(message: Remembered) -> list[Fact]:
 
 
 def _stated(sentence: str) -> Iterator[tuple[str, str, bool]]:
-    """What each form finds: the relation, its value, and whether that is the only one.
-
-    Two may find the same.
-    """
+    """What each pattern finds: relation, value, and whether it is single; with repeats."""
     for pattern, form in _PATTERNS:
         match = pattern.search(sentence)
         if match is None:
@@ -239,7 +241,7 @@ class Ledger:
     facts: tuple[Fact, ...] = ()
 
     def adding(self, facts: Iterable[Fact]) -> Ledger:
-        """With these facts; one that only says again what holds is not kept twice."""
+        """With these facts; one that only repeats what holds is left out."""
         held = list(self.facts)
         holding = {fact.key: fact.value.lower() for fact in held}
         for fact in facts:
@@ -249,14 +251,14 @@ class Ledger:
         return Ledger(tuple(held))
 
     def current(self) -> list[Fact]:
-        """What holds: of each kind the newest."""
+        """The facts that hold: the newest of each kind."""
         return list({fact.key: fact for fact in self.facts}.values())
 
     def contradicted(self) -> list[Fact]:
-        """What held before, and no longer does."""
+        """The facts that held before, and no longer do."""
         holding = {id(fact) for fact in self.current()}
         return [fact for fact in self.facts if id(fact) not in holding]
 
     def without(self, fact: Fact) -> Ledger:
-        """Without the fact and those it contradicted: a deletion brings no older fact back."""
+        """Without this fact and those it contradicted, so that no older fact holds again."""
         return Ledger(tuple(each for each in self.facts if each.key != fact.key))

@@ -1,7 +1,8 @@
-"""The warm and the cold form of a segment by rule: what is extracted of it, and facts alone.
+"""The warm and the cold form of a segment by rule.
 
-Warm keeps the sentences that say most, cold clauses of them, each behind the name of who says it.
-What else was named stands behind them, as far as there is room. Both are made of the original.
+The warm form keeps the sentences that say most, the cold form clauses of them, each after the name
+of its speaker. Names that are missing in them are listed at the end, as far as there is room. Both
+are made of the original.
 """
 
 from __future__ import annotations
@@ -22,34 +23,29 @@ from holdfast.text.sentences import sentences
 from .entities import HEAD, completed, named_in, telling, with_names
 
 VERBATIM, LIGHT, HEAVY = 0, 1, 2
-"""Levels of compression (V.3): the original; what is extracted of it; facts alone."""
+"""Levels of compression (V.3): the original, the warm form, and the cold form."""
 
 FACTORS = {LIGHT: (4.0, 3.2), HEAVY: (11.0, 8.2)}
-"""By level how many times smaller a form aims to be, and is at least, so that names find room.
+"""For each level, how many times smaller a form aims to be, and how many times it is at least.
 
-V.2 wants 3:1 to 5:1 and 8:1 to 15:1.
+V.2 wants 3:1 to 5:1 and 8:1 to 15:1; the difference is room for the list of names.
 """
 
 KEPT = {LIGHT: 0.95, HEAVY: 0.80}
-"""The share of what the text names that a form should name too."""
+"""For each level, the share of the names in the text that a form should have."""
 
 Count = Callable[[str], int]
 Said = tuple[str, str]
-"""The name of who says it, with a colon, empty where nobody is named; and what is said."""
+"""The name of the speaker with a colon, or empty, and what is said."""
 
-_SMALL = 24  # tokens that a form may always take: less names nothing
-_SAID = (
-    0.35  # share of a form that is said in words at least, if all that is named stands beside it
-)
-_LISTED = (
-    0.6,
-    0.8,
-)  # the share that a list of names has where that cannot be, until enough is named
-_TALK = frozenset({"prose", "dense"})  # other kinds are what tools returned
-_OUTPUT = 600  # characters from which on what is fenced is read by its kind
+_SMALL = 24  # tokens that a form may always have: in fewer there is no room for a name
+_SAID = 0.35  # least share of sentences in a form that also lists all names
+_LISTED = (0.6, 0.8)  # shares of a list of names, tried in turn where that is not possible
+_TALK = frozenset({"prose", "dense"})  # kinds of content that people write
+_OUTPUT = 600  # characters from which on a fenced text is shortened by its kind
 _CLAUSE = 80  # characters of a clause
-_BRIEF = 20  # characters of a sentence that may be of one word, which says nothing by itself
-_ROW, _UNSPOKEN = 4, 0.3  # tokens of a row, and what one of numbers is worth without its table
+_BRIEF = 20  # characters below which a sentence of one word is left out
+_ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the worth of a row of numbers without its table
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
@@ -70,17 +66,17 @@ class Condenser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form that was asked for; where it was refused, why, and the text is that of the rule."""
+    """A form that was asked for. If it was ``refused``, the reason; then the text is by rule."""
 
     text: str
     refused: str = ""
     asked: bool = True
-    """False where the text is too short to be worth a request: then it is that of the rule too."""
+    """False if the text is too short to be worth a request; then the form is by rule, too."""
 
 
 @runtime_checkable
 class AskingCondenser(Condenser, Protocol):
-    """A condenser whose own form has to be asked for; ``condense`` is what stands until then."""
+    """A condenser that asks a model for its form; ``condense`` gives the form until then."""
 
     def asking(self, text: str, level: int, count: Count) -> Generator[Ask[object], Any, Form]:
         """The form of the level. Raises ModelError where there is no answer."""
@@ -89,7 +85,7 @@ class AskingCondenser(Condenser, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RuleCondenser:
-    """Extracts sentences for warm, clauses for cold; outputs are shrunk by their kind."""
+    """Extracts sentences for warm and clauses for cold; shortens outputs by their kind."""
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form of the level; the text itself where a form would not be smaller."""
@@ -138,19 +134,16 @@ def _form(key: tuple[str, int, Count]) -> str:
 _FORMS: Memo[tuple[str, int, Count], str] = Memo(
     _form, lambda key, form: len(key[0]) + len(form), 8_000_000
 )
-"""What is found rises and is demoted again: its form is made once."""
+"""A segment that was found is promoted and demoted again, and gets the same form again."""
 
 
 def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
-    """The numbers of the pieces, first those that are readable and tell something new.
-
-    And what answers the question.
-    """
+    """The numbers of the texts, best first: readable, with something new, and with the answer."""
     return order(texts, question, [_readable(text) for text in texts], decisions=False)
 
 
 def _told(text: str, factor: float, count: Count) -> list[Said]:
-    """The sentences and lines, each with who says it; what is fenced is read by its kind."""
+    """The sentences and lines, each with its speaker; fenced texts are shortened by their kind."""
 
     def read(fenced: re.Match[str]) -> str:
         output = fenced[1]
@@ -179,7 +172,7 @@ def _says_something(said: str) -> bool:
 
 
 def _rendered(told: Iterable[Said]) -> str:
-    """The pieces in order, with the speaker's name wherever the speaker changes."""
+    """The pieces in order, with the name of the speaker where the speaker changes."""
     lines: list[str] = []
     before: str | None = None
     for speaker, said in told:
@@ -192,7 +185,7 @@ def _rendered(told: Iterable[Said]) -> str:
 
 
 def _readable(said: str) -> float:
-    """How much a piece is worth as reading: a row of numbers says little without its table."""
+    """How much a piece is worth to a reader: a row of numbers says little without its table."""
     tokens = said.split()
     spoken = sum(map(bool, map(_WORD.search, tokens)))
     return 1.0 if len(tokens) < _ROW or 2 * spoken >= len(tokens) else _UNSPOKEN

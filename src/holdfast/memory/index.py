@@ -54,7 +54,7 @@ REACH = {
     for side, first in ((1, 0.7), (-1, 0.4))
     for step in range(1, 5)
 }
-"""The share of a message's score that reaches the message so many places later (or earlier: below 0).
+"""The share of a message's score that reaches the message so many places later (below 0: earlier).
 
 An answer often shares no word with the question before it. Fitted on dialogues, among .6 to .9 for
 a step and 3 to 8 steps.
@@ -231,7 +231,7 @@ class Retrieval:
     ) -> set[int]:
         """The messages about another thing that is like the one that is named.
 
-        They differ from a holder of the name in numbers only: ``srv-17`` in the place of ``srv-31``.
+        They differ from a holder of the name in numbers only: ``srv-17`` instead of ``srv-31``.
         """
         if not held:
             return set()
@@ -280,7 +280,7 @@ class Retrieval:
 
 
 def spread(scores: Mapping[int, float]) -> dict[int, float]:
-    """The scores, to which each position adds the most that reaches it from one side, and the other.
+    """The scores, each with the most that reaches it from before, and the most from behind.
 
     Only the most, so that many similar messages do not raise one another. Positions that are
     reached are added.

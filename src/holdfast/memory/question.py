@@ -1,4 +1,4 @@
-"""What a question asks for: words, names that are exact, speakers, a time."""
+"""Reads a question: its words, identifiers, speakers and the time that it means."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ _POSSESSIVE = re.compile(r"['’]s$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _LONGEST = 20_000  # characters of a question that are read, from each end
 _MOST_TERMS = 64  # a question of more words is a document: its rarest would all match
-_MOST_BESIDE = 32  # with those of its context, each of which costs a search as much
-_BRIEF = 16  # words of a question: a longer one names much on the way, and asks for none of it
-_MOST_NAMED = 8  # things that one question names: each costs a search as much as a word does
-_LEAST_DIGITS = 4  # of a number that is a name: a shorter one is a count, a day or an hour
-_SHORT_NAME = 3  # letters from which on the beginning of a name is taken for the name
-_NEAR = 0.01  # of a message said then: what is further away has nothing to do with that time
+_MOST_BESIDE = 32  # words of a question and its context together: each costs a search as much
+_BRIEF = 16  # words of a question: a longer one names things that it does not ask for
+_MOST_NAMED = 8  # identifiers of one question: each costs a search as much as a word
+_LEAST_DIGITS = 4  # of a number that is an identifier: a shorter one is a count, a day or an hour
+_SHORT_NAME = 3  # letters of the beginning of a name that stand for the name
+_NEAR = 0.01  # least nearness to the time that is asked for: below it there is no relation
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """One thing named exactly: ``needle`` in lower case, and its words, which say little alone."""
+    """An identifier or a quoted phrase: ``needle`` in lower case, and its words."""
 
     needle: str
     words: tuple[str, ...]
     quoted: bool = False
-    """It is a phrase of plain words, each of which counts by itself too."""
+    """Whether it is a phrase of plain words, each of which counts by itself too."""
 
     @property
     def phrase(self) -> str:
-        """The words side by side, as a source looks for them."""
+        """The words as one term of a search."""
         return " ".join(self.words)
 
     def is_held_by(self, low: str) -> bool:
-        """Whether the text, in lower case, holds it, and not as a part of something longer."""
+        """Whether the lower-case text holds it, and not as a part of a longer word."""
         return self.needle in low and _bounded(self.needle).search(low) is not None
 
 
@@ -63,32 +63,32 @@ class Asked:
     """A question, read."""
 
     terms: tuple[str, ...]
-    """The distinct lower-case words that mean something; names of speakers are not among them."""
+    """The distinct meaningful words in lower case, without names of speakers."""
 
     speakers: frozenset[str]
-    """Whom it asks about, of those who speak; empty where that is all of them or none."""
+    """The speakers that the question names; empty if it names all of them or none."""
 
     role: str
-    """The role of who spoke, where it says "did I" or "you said"; else an empty string."""
+    """The role that "did I" or "you said" means; else an empty string."""
 
     period: Period | None
     direction: int
     """-1: the first of several; 1: the latest; 0: any."""
 
     order_alone: bool
-    """Whether it asks for the first or the latest of all that was said, and for nothing else."""
+    """Whether it asks only for the first or the latest message of all."""
 
     things: tuple[Exact, ...] = ()
-    """What it names exactly."""
+    """The identifiers and quoted phrases."""
 
     plain: str = ""
-    """It, without the days that it names."""
+    """The question without the days that it names."""
 
     @classmethod
     def of(
         cls, question: str, speakers: Sequence[str], period: Period | None, context: str = ""
     ) -> Asked:
-        """The question of someone who means this period, and talks with those who speak.
+        """The question, given the names of the speakers and the period that it means.
 
         The words of its ``context`` count too.
         """
@@ -116,7 +116,7 @@ class Asked:
         )
 
     def sought(self, held: Sequence[Exact]) -> tuple[str, ...]:
-        """The words to look for where these things are held: then these count as names alone."""
+        """The terms to search for. The words of things that messages hold count only together."""
         rest = self.plain.lower()
         for thing in held:
             rest = rest if thing.quoted else rest.replace(thing.needle, " ")
@@ -125,7 +125,7 @@ class Asked:
         return tuple(dict.fromkeys([*left, *(thing.phrase for thing in held)]))
 
     def speaking(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
-        """1.0 at the messages that are by one whom the question asks about."""
+        """1.0 for the messages by somebody whom the question names."""
         return {
             position: 1.0
             for position, message in messages.items()
@@ -133,10 +133,9 @@ class Asked:
         }
 
     def suiting(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
-        """How well the time of each message suits.
+        """From 0 to 1, how well the time of each message suits; messages at 0 are left out.
 
-        Nothing where none was said near the time that is asked for. Of the first or the latest, how
-        near that end it stands.
+        If the question asks for the first or the latest, it is how near to that end a message is.
         """
         if self.period is not None:
             near = {
@@ -154,15 +153,15 @@ class Asked:
 
 
 def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:
-    """The first of the distinct words that mean something and name no speaker."""
+    """The distinct words that mean something and name no speaker, at most 64."""
     distinct = dict.fromkeys(spoken)
     return tuple([w for w in distinct if w not in STOP_WORDS and w not in names][:_MOST_TERMS])
 
 
 def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
-    """The words of the text that name speakers, and whom.
+    """The words of the text that name speakers, and which ones.
 
-    One of their names, or with a capital its beginning.
+    A word is one of their names or, if capitalised, the beginning of one.
     """
     names: dict[str, set[str]] = {}
     for word in _LETTERS.findall(text) if speakers else ():
@@ -175,7 +174,7 @@ def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
-    """The quoted phrases, identifiers and days of a question, at most a few, by their weight."""
+    """The quoted phrases, identifiers and days of a question, at most eight, by their weight."""
     found: dict[str, Exact] = {}
     for term in Question.of(plain).terms:
         if not term.plain and term.weight >= IDENTIFIER:
@@ -187,7 +186,7 @@ def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
 
 
 def _is_name(needle: str) -> bool:
-    """Whether it names one thing: no mere word, number or year, and more than single letters."""
+    """Whether it is an identifier: no mere word, number or year, and not only single letters."""
     if needle.isalpha():
         return False
     if needle.isdigit():
@@ -199,7 +198,7 @@ def _is_name(needle: str) -> bool:
 def holders(
     things: Sequence[Exact], messages: Mapping[int, Remembered]
 ) -> dict[int, frozenset[str]]:
-    """Which of the things each message holds, of those that hold any."""
+    """The messages that hold any of the things, and which ones."""
     held: dict[int, frozenset[str]] = {}
     for place, message in messages.items():
         low = message.told.lower()
@@ -210,7 +209,7 @@ def holders(
 
 
 def shares(held: Mapping[int, frozenset[str]]) -> dict[int, float]:
-    """From 0 to 1 how much each message holds of all that any of them holds, the rare more."""
+    """From 0 to 1, the share of the things that each message holds; rare things count more."""
     times: dict[str, int] = {}
     for needles in held.values():
         for needle in needles:

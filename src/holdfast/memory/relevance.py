@@ -1,4 +1,4 @@
-"""How much a segment matters now, by weighted factors from 0 to 1, and which are brought back."""
+"""How much a segment matters now, by weighted factors from 0 to 1, and which to bring back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPEN = re.compile(
     r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b"
 )
 _LONGEST_READ = 20_000  # characters of a segment that are read for its factors
-_HALF_LIVES = 8  # that the recency of the oldest segment has behind it, whatever the span
+_HALF_LIVES = 8  # half-lives of recency between the oldest and the newest segment
 _SHORTEST_SPAN = 600.0  # seconds
 
 
@@ -28,9 +28,8 @@ _SHORTEST_SPAN = 600.0  # seconds
 class Relevance:
     """The weights of the factors and the constants of their curves (V.12 to V.17).
 
-    The defaults weigh as SelectiveCompression does, with uniqueness and the open ends of work
-    beside; its rates of forgetting were meant for seconds, so ``for_span`` fits them to how long a
-    session lasts.
+    The defaults are those of SelectiveCompression, with weights for uniqueness and open ends. Its
+    rates of forgetting suit sessions of minutes; ``for_span`` fits them to the length of a session.
     """
 
     recency: float = 0.20
@@ -40,11 +39,11 @@ class Relevance:
     uniqueness: float = 0.10
     query: float = 0.10
     open_ends: float = 0.10
-    """For open tasks, questions without an answer and identifiers that the context still uses."""
+    """The weight of open tasks, open questions and identifiers that the context still uses."""
 
     marker_multiplier: float = 1.5
     forgetting: float = 0.01
-    """A second; recency is exp(-forgetting * age)."""
+    """The rate per second: recency is exp(-forgetting * age)."""
 
     alpha: float = 0.7
     idle: float = 0.005
@@ -65,7 +64,7 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What segments are compared with: the newest talk, the question, and what all name."""
+    """What segments are compared with: the newest messages, the question, and entities."""
 
     text: str = ""
     query: str = ""
@@ -73,14 +72,13 @@ class Context:
     everywhere: Mapping[str, float] = field(default_factory=dict[str, float])
     """The global importance of each entity, from 0 to 1."""
     meaning: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Cosines to the context by id of the segment, where there are embeddings; common words stand
-    in for them."""
+    """Cosines to the context by the segment's id; segments without one are compared by words."""
 
     @classmethod
     def of(
         cls, text: str, query: str = "", everywhere: Mapping[str, float] | None = None
     ) -> Context:
-        """The context that the text and the question make."""
+        """The context of a text and a question."""
         told = f"{text}\n{query}" if query else text
         named = frozenset(entity.text for entity in entities.entities(told, None))
         return cls(text, query, named, everywhere or {})
@@ -88,9 +86,9 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """A score from 0 to 1 and what each factor gave to it.
+    """A score from 0 to 1 and the share of each factor.
 
-    ``marked`` if the text says itself that it matters.
+    ``marked``: the text says itself that it is important.
     """
 
     score: float
@@ -101,10 +99,7 @@ class Importance:
 def importances(
     segments: Sequence[Segment], context: Context, now: float, relevance: Relevance | None = None
 ) -> list[Importance]:
-    """How much each segment matters at ``now``, the one moment of the run.
-
-    A pinned one matters fully.
-    """
+    """How much each segment matters at ``now`` (seconds since 1970 UTC); a pinned one fully."""
     weights = relevance or Relevance()
     seen = [_TRAITS(segment.content) for segment in segments]
     around, asked = _bag(context.text[:_LONGEST_READ]), _bag(context.query[:_LONGEST_READ])
@@ -133,12 +128,12 @@ def importances(
 
 
 def recency(age: float, rate: float) -> float:
-    """V.13: exp(-rate * age); a clock that went backwards is no age."""
+    """V.13: exp(-rate * age), ``age`` in seconds; a negative age counts as 0."""
     return math.exp(-rate * max(0.0, age))
 
 
 def access(idle: float, count: int, relevance: Relevance) -> float:
-    """V.14: fresh and often read is 1, fresh and never read is alpha."""
+    """V.14: 1 if read just now and often, alpha if just now and never before. ``idle``: seconds."""
     often = 1 - math.exp(-relevance.counting * count)
     return (
         relevance.alpha * math.exp(-relevance.idle * max(0.0, idle)) + (1 - relevance.alpha) * often
@@ -147,7 +142,7 @@ def access(idle: float, count: int, relevance: Relevance) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Traits:
-    """What a text says, whatever it is held against."""
+    """What a text says, whatever it is compared with."""
 
     words: frozenset[str]
     named: tuple[str, ...]
@@ -173,7 +168,7 @@ _TRAITS: Memo[str, _Traits] = Memo(
     lambda text, traits: len(text) + 64 * (len(traits.words) + len(traits.exact)),
     16_000_000,
 )
-"""By the text: segments are weighed again at every run, and say what they said."""
+"""By the text: segments are scored again in every run, and their texts stay the same."""
 
 
 def _bag(text: str) -> frozenset[str]:
@@ -181,7 +176,7 @@ def _bag(text: str) -> frozenset[str]:
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Jaccard's index; 0 where either is empty."""
+    """The Jaccard index; 0 if either is empty."""
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
 
@@ -198,17 +193,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Whom to bring back; the defaults are those of SelectiveCompression."""
+    """Which segments to bring back; the defaults are those of SelectiveCompression."""
 
     thresholds: Mapping[Tier, float] = field(default_factory=lambda: {"warm": 0.6, "cold": 0.7})
-    """Scores strictly above that of their tier count."""
+    """For each tier, the score that a segment must exceed."""
 
     max_segments: int = 10
     max_tokens: int | None = None
-    """What the chosen ones may take together."""
+    """Tokens that the chosen segments may have together; None: any number."""
 
     def of(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """The chosen ones, the highest score first; of equals the first."""
+        """The chosen candidates, the highest score first; of equal scores the first."""
         above = [each for each in candidates if each.score > self.thresholds.get(each.tier, 1.0)]
         chosen: list[Candidate] = []
         left = self.max_tokens

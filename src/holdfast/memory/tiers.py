@@ -448,7 +448,7 @@ class Maintenance:
     def run(
         self, tiers: Tiers, importance: Importance, now: float, *, force: bool = False
     ) -> Maintained:
-        """Empty each tier that is above its trigger; with ``force``, any that is above its target."""
+        """Empty each tier above its trigger; with ``force``, each above its target."""
         moves: list[Move] = []
         hot = [piece for segment in tiers.hot for piece in self._fitting(segment)]
         warm, cold = list(tiers.warm), list(tiers.cold)

@@ -1,4 +1,4 @@
-"""What messages mean, as vectors of their words: needs numpy (extra ``local``)."""
+"""The meaning of messages, as vectors of their words: needs numpy (extra ``local``)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class WordEmbedder(Protocol):
 
 @runtime_checkable
 class RowEmbedder(Protocol):
-    """Beside it, one that gives a matrix without a list of numbers in between."""
+    """An embedder that gives a matrix directly, without lists of numbers."""
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
         """One row a word, in order."""
@@ -59,7 +59,7 @@ class _Rows:
         return int(self._held.shape[1])
 
     def add(self, rows: np.ndarray) -> None:
-        """Take in more rows; those that came before the width was known are zeros."""
+        """Add rows; those that were added before the width was known are zeros."""
         end = self._count + len(rows)
         if end > len(self._held) or rows.shape[1] > self.width:
             grown = np.zeros((max(_FIRST_ROWS, 2 * end), rows.shape[1]), dtype=np.float32)
@@ -70,11 +70,11 @@ class _Rows:
 
 
 class WordVectors:
-    """A VectorSource in memory: a message is the sum of its words' vectors, weighed by rarity.
+    """A VectorSource in memory: a message is the sum of its words' vectors, weighted by rarity.
 
-    Weighing by rarity is what makes static vectors tell messages apart (Arora, Liang and Ma, "A
-    Simple but Tough-to-Beat Baseline for Sentence Embeddings", 2017). The rarity is that of the
-    moment at which the message is added, so that an addition costs the new words only.
+    The weights are what makes static vectors tell messages apart (Arora, Liang and Ma, "A Simple
+    but Tough-to-Beat Baseline for Sentence Embeddings", 2017). The rarity is that at the moment at
+    which the message is added, so that an addition costs only its new words.
     """
 
     def __init__(self, embedder: WordEmbedder) -> None:
@@ -108,8 +108,7 @@ class WordVectors:
         asked = self._vectors([spoken], _rarity(held, len(self._positions)))[0]
         if not self._positions or len(asked) != self._rows.width:
             return {}
-        # Not a product of matrices: the threads that such a one wakes go on spinning long after it
-        # is done.
+        # einsum and not a product of matrices, whose threads go on spinning long after it is done
         near = np.einsum("ij,j->i", self._rows.filled, asked)
         count = min(limit, len(near))
         best = np.argpartition(-near, count - 1)[:count] if count < len(near) else np.arange(count)
@@ -118,10 +117,7 @@ class WordVectors:
         }
 
     def to_bytes(self) -> bytes:
-        """All that was added, to be kept.
-
-        The words themselves are embedded again when they are needed.
-        """
+        """Everything that was added, to be kept; words are embedded again when they are needed."""
         told = json.dumps(
             {"positions": self._positions, "holders": self._holders, "width": self._rows.width}
         )
@@ -130,7 +126,7 @@ class WordVectors:
 
     @classmethod
     def from_bytes(cls, embedder: WordEmbedder, kept: bytes | mmap) -> WordVectors:
-        """What was kept; the rows are read from where they stand, such as a memory-mapped file."""
+        """The vectors that ``to_bytes`` kept; the rows are not copied."""
         found = cls(embedder)
         start = _ALIGNED + int.from_bytes(kept[:_ALIGNED], "little")
         told = json.loads(kept[_ALIGNED:start])
@@ -152,7 +148,7 @@ class WordVectors:
             self._known.update(zip(fresh, range(start, start + len(fresh)), strict=True))
 
     def _vectors(self, told: Sequence[Sequence[str]], rarity: np.ndarray) -> np.ndarray:
-        """The words of each text as one vector of length 1; zeros where none means anything."""
+        """One vector of length 1 for each text; zeros for a text without known words."""
         known, words = self._known, self._words.filled
         vectors = np.zeros((len(told), self._words.width), np.float32)
         start = 0
@@ -168,11 +164,11 @@ class WordVectors:
 
 
 def _rarity(held: Sequence[int], among: Sequence[int] | int) -> np.ndarray:
-    """What each word weighs that so many messages hold, among so many."""
+    """The weights of words that ``held`` of ``among`` messages hold."""
     holders = np.array(held, np.float64)
     return np.log1p((np.array(among) - holders + 0.5) / (holders + 0.5)).astype(np.float32)
 
 
 def _telling(text: str) -> list[str]:
-    """The distinct words of the text that mean something."""
+    """The distinct meaningful words of the text."""
     return [word for word in dict.fromkeys(words(text)) if word not in STOP_WORDS]

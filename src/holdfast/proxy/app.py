@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from time import perf_counter
 from typing import Any
 
@@ -269,7 +269,7 @@ class _Exchange:
         changed: bool,
         readable: bool = False,
         more: list[tuple[str, str]] | None = None,
-    ) -> aiohttp.client._RequestContextManager:  # pyright: ignore[reportPrivateUsage] - it has no other name
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         """The request upstream; ``readable``: its answer must come without a content coding."""
         left = _HOP | _RECODED if changed else _HOP
         left = left | {b"accept-encoding"} if readable else left

@@ -58,7 +58,8 @@ class Pages:
             await answer(send, 200, b"ok\n", b"text/plain")
             return
         if not self._open(headers, scope):
-            line = b"holdfast: this needs the proxy's token, as ?token=... or in a header; see --token\n"
+            advice = "this needs the proxy's token, as ?token=... or in a header; see --token"
+            line = f"holdfast: {advice}\n".encode()
             await answer(send, 403, line, b"text/plain")
             return
         if path == _COMPRESS:

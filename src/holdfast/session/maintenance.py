@@ -1,4 +1,4 @@
-"""When the tiers are maintained and a model is asked: after appends, on demand, in the background."""
+"""When tiers are maintained and a model is asked: after appends, on demand, in the background."""
 
 from __future__ import annotations
 

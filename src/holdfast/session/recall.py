@@ -30,7 +30,7 @@ from .turns import all_heard, author, bear_names, heard, told
 
 _WORK = 8  # newest messages that say what the work is about
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
-"""A word that this share of the messages holds is common; never fewer than 4, never more than 60."""
+"""A word is common if this share of the messages holds it, but at least 4 and at most 60."""
 _ONWARD = COURTESY | frozenset(
     """
     again ahead another carry continue continues correct done following forward keep next proceed
@@ -223,7 +223,7 @@ class Past:
         )
 
     def texts(self, positions: Sequence[int]) -> dict[int, str]:
-        """What the messages at these positions say, or what they call; deleted ones are left out."""
+        """The texts, or else the calls, of the messages that there are at these positions."""
         return {
             place: kept.remembered.text
             or (told(self._thread.state, kept) if kept.message.calls else "")

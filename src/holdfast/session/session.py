@@ -103,7 +103,7 @@ class Session:
     ``local`` is installed. ``condenser`` makes the warm and the cold form of what leaves the hot
     tier, by default by rule. ``clock`` tells the time in seconds since 1970 UTC.
 
-    ``llm``, ``embedder``, ``cache``, ``limits`` and ``costs`` are those of ``compress``; where costs
+    ``llm``, ``embedder``, ``cache``, ``limits`` and ``costs`` are those of ``compress``. If costs
     decide, the session knows how long ago the last view was made and how large it was. The model
     writes the forms of segments, and each is checked against the original; until it has answered,
     the form by rule stands. The embedder tells which segments are close to what is being talked

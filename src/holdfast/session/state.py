@@ -202,7 +202,7 @@ class State:
     """The facts to be forgotten: how many messages the thread had then, and the key of the fact."""
 
     evicted: list[Span] = field(default_factory=list[Span])
-    """What was evicted from the last tier: no fit looks there until somebody finds or recalls it."""
+    """What was evicted from the last tier; views ignore it until somebody finds or recalls it."""
 
     since: int = 0
     """The position from which on every message is in the view; older ones were compacted."""

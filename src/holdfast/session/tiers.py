@@ -62,7 +62,7 @@ class Likeness:
     """By text, each of length 1."""
 
     def unknown(self, segments: Iterable[Segment], talk: str) -> list[str]:
-        """The texts without a vector: ``talk``, the newest messages, and new or changed segments."""
+        """The texts without a vector: ``talk``, the newest text, and new or changed segments."""
         if self.lineup.embedder is None:
             return []
         self._talk = talk
@@ -74,7 +74,7 @@ class Likeness:
         return [text for text in texts if text not in self._vectors][:_AT_ONCE]
 
     def asked(self, texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
-        """The vectors of the texts. Raises ModelError, or another HoldfastError that prevents it."""
+        """The vectors of the texts. Raises the HoldfastError that prevents it."""
         answer = Runtime(self.lineup, redacts=self.redacts).answer(Embed(tuple(texts)))
         if isinstance(answer, HoldfastError):
             raise answer

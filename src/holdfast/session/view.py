@@ -322,7 +322,7 @@ def is_refused(view: View, thread: Thread) -> bool:
 
 
 def paired(view: View, form: Format, options: SessionOptions, waiting: Sequence[str]) -> View:
-    """The view, mended by ``repair``; calls at its end that still wait for a result stay as they are."""
+    """The view, mended by ``repair``; calls at its end that are still ``waiting`` stay there."""
     under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
     rest = [message for i, message in enumerate(view.messages) if i not in under_way]
     asked = options.asked

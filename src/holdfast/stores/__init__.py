@@ -1,7 +1,4 @@
-"""Where are the bytes? Text by key, and logs: in memory, in a file, or on a server.
-
-Artifacts and wrappers over any such store.
-"""
+"""Stores: text by key, and logs, in memory, in a file or on a server; artifacts and wrappers."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ STORES = Registry(
         "az": "holdfast.stores.objects:ObjectStore",
     },
 )
-"""By URL scheme. A class from outside has ``from_url`` too."""
+"""Classes by URL scheme. A class from outside must have ``from_url`` too."""
 
 
 _WRAPPERS = Registry(
@@ -46,7 +43,7 @@ _WRAPPERS = Registry(
 
 @runtime_checkable
 class OpensUrl(Protocol):
-    """What a URL scheme stands for: a class whose ``from_url`` makes the store."""
+    """A class whose ``from_url`` makes the store of a URL."""
 
     def from_url(self, url: str) -> KeyValueStore:
         """The store that the URL names.
@@ -59,14 +56,15 @@ class OpensUrl(Protocol):
 def open_store(spec: str | KeyValueStore) -> KeyValueStore:
     """The store of a URL, or the very object that already is one.
 
-    ``memory://`` and ``memory://name`` name stores that all of this process shares;
-    ``sqlite:///file.db`` is relative, ``sqlite:////var/file.db`` absolute; ``file:///folder`` keeps
-    everything in a folder, ``postgresql://user@host/database`` and ``redis://host:6379/0`` on a
-    server, ``s3://bucket/prefix`` (``gs://``, ``az://``) in a bucket, which holds keys and
-    artifacts but no logs. Of any, ``?artifacts=URL`` puts the artifacts into another store, and
-    ``?tenant=NAME`` opens what is one tenant's alone. A file or a server is opened when it is first
-    used. Raises ConfigError if the URL or the object is no store, MissingExtraError if its package
-    is not installed. No message repeats a URL's password.
+    ``memory://`` and ``memory://name`` name stores that the whole process shares.
+    ``sqlite:///file.db`` is a relative path, ``sqlite:////var/file.db`` an absolute one.
+    ``file:///folder`` keeps everything in a folder; ``postgresql://user@host/database`` and
+    ``redis://host:6379/0`` on a server; ``s3://bucket/prefix`` (``gs://``, ``az://``) in a bucket,
+    which has keys and artifacts but no logs. With any of them, ``?artifacts=URL`` puts artifacts
+    into another store, and ``?tenant=NAME`` opens the namespace of one tenant.
+
+    A file or a server is opened when it is first used. Raises ConfigError if the URL or the object
+    is no store, MissingExtraError if its package is not installed. No message repeats a password.
     """
     return _by_url(spec) if isinstance(spec, str) else _checked(spec)
 
@@ -91,7 +89,7 @@ def _by_url(url: str) -> KeyValueStore:
 
 
 def _split(url: str) -> tuple[str, dict[str, str]]:
-    """The URL without the options that hold for any, and these."""
+    """The URL without the options ``artifacts`` and ``tenant``, and these options."""
     head, mark, query = url.partition("?")
     own, rest = dict[str, str](), list[str]()
     for part in query.split("&"):

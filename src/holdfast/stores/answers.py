@@ -1,8 +1,8 @@
-"""A store answers at once or with an awaitable: how one piece of code serves both kinds.
+"""A store answers at once or with an awaitable: how the same code serves both kinds.
 
-What takes several steps is written once, as a coroutine that awaits ``answered(...)`` of each. Over
-a store that answers at once such a coroutine never waits, so that ``at_once`` can run it without an
-event loop.
+Work of several steps is written once, as a coroutine that awaits ``answered(...)`` of each step.
+Over a store that answers at once such a coroutine never suspends, so ``at_once`` can run it without
+an event loop.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _INSTANT = ContextVar("instant", default=False)
 
 
 class Pending(BaseException):
-    """An answer that must be awaited, met by work that is done ``instantly``.
+    """Raised by work that is done ``instantly`` when an answer must be awaited.
 
-    No fault: no ``except`` takes it.
+    It is no error, so no ``except Exception`` catches it.
     """
 
     def __init__(self, answer: Awaitable[object]) -> None:
         self._answer = answer
 
     async def settled(self) -> None:
-        """Await the answer, whatever it is: it is asked for again."""
+        """Await the answer and ignore it: the work is begun again."""
         with suppress(Exception):
             await self._answer
 
 
 def after(answer: T | Awaitable[T], use: Callable[[T], R]) -> R | Awaitable[R]:
-    """What ``use`` makes of the answer: now if the answer is here, else as an awaitable."""
+    """What ``use`` returns for the answer: at once, or as an awaitable if the answer is one."""
     if isawaitable(answer):
         return _later(answer, use)
     return use(answer)
@@ -52,7 +52,7 @@ async def _later(answer: Awaitable[T], use: Callable[[T], R]) -> R:
 
 
 async def answered(answer: T | Awaitable[T]) -> T:
-    """The answer itself, waited for only if it is not here yet."""
+    """The answer, awaited if it has to be."""
     if not isawaitable(answer):
         return answer
     waiting = cast("Awaitable[T]", answer)
@@ -88,22 +88,21 @@ def instantly(work: Coroutine[object, None, T]) -> T:
 _PARTS = Registry(
     "part of the runtime", "runtime", {"wait_for": "holdfast.calls.event_loop:wait_for"}
 )
-"""What brings an event loop is loaded only where something waits: it doubles the time of an
-import."""
+"""The event loop is loaded only where something waits: it would double the time of an import."""
 
 Work = Callable[[KeyValueStore], Coroutine[Any, Any, object]]
-"""What is to be done with a store; it may be begun again."""
+"""Work with a store, as a coroutine function; it may be begun again."""
 
 
 @dataclass(slots=True)
 class Opened:
-    """A store, and whether it answers with awaitables, which may show only when it does."""
+    """A store, and whether it answers with awaitables, which may become known only later."""
 
     store: KeyValueStore
     waits: bool
 
     def ask(self, work: Work) -> object:
-        """The result of the work, waited for, or the StoreError that stands in the way."""
+        """The result of the work, waited for, or the StoreError that prevents it."""
         if not self.waits:
             try:
                 return instantly(self.begun(work))
@@ -113,29 +112,26 @@ class Opened:
         return wait_for(self.begun(work))
 
     def begun(self, work: Work) -> Coroutine[Any, Any, object]:
-        """The work, for whoever waits in a way of their own."""
+        """The work as a coroutine, for callers that wait in their own way."""
         return _shielded(work(self.store))
 
 
 def opened(spec: str | KeyValueStore) -> Opened:
-    """The store of a URL, or the caller's object. Raises ConfigError for what is none."""
+    """The store of a URL, or the caller's object. Raises ConfigError for what is no store."""
     store = open_store(spec)
     return Opened(store, iscoroutinefunction(store.get))
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work, done on the private loop, which is started when first needed."""
+    """The result of the work on the private event loop, which is started when first needed."""
     return cast("Callable[[Coroutine[Any, Any, T]], T]", _PARTS.load("wait_for"))(work)
 
 
 async def _shielded(work: Coroutine[Any, Any, object]) -> object:
-    """The answer, or the StoreError that its fault amounts to.
-
-    A caller's store may raise anything.
-    """
+    """The result of the work, or what it raised as a HoldfastError."""
     try:
         return await work
     except HoldfastError as fault:
         return fault
-    except Exception as fault:  # noqa: BLE001 - stores are anyone's; what they raise must not end a compression
+    except Exception as fault:  # noqa: BLE001 - a caller's store must not end a compression
         return StoreError(f"the store failed: {type(fault).__name__}: {fault}")

@@ -175,7 +175,7 @@ def _parsed(line: object) -> Header:
 CONTENT = "content_"
 
 LENGTHS = (12, 20, 32, 64)
-"""Digits of a key by which an artifact may be kept: 12 do but for one in 10^14 pairs of
+"""Digits of a key that a reference may have: 12 are enough for all but one in 10^14 pairs of
 contents."""
 
 
@@ -183,9 +183,9 @@ contents."""
 class Artifact:
     """What is known of a content that is kept.
 
-    ``key`` is its SHA-256 in hexadecimal; ``reference`` its shortest beginning that stands for it
-    alone in this store, made to be written into texts. ``bytes`` and ``lines`` measure the content,
-    whose text is UTF-8.
+    ``key`` is its SHA-256 in hexadecimal. ``reference``, which is made to be written into texts, is
+    the shortest beginning of the key that no other content of the store has. ``bytes`` and
+    ``lines`` are those of the content, whose text is UTF-8.
     """
 
     key: str
@@ -197,7 +197,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many artifacts a store has, their bytes, and how many these take compressed."""
+    """The number of artifacts of a store, their bytes, and the bytes that these take there."""
 
     artifacts: int
     bytes: int
@@ -206,25 +206,25 @@ class Size:
 
 @lru_cache(maxsize=64)
 def keeps_bytes(store: type[KeyValueStore]) -> bool:
-    """Whether stores of this type do.
+    """Whether stores of this type are ``KeepsBytes``.
 
-    Once a type, for the question takes as long as a small store's answer.
+    Cached, because the check takes as long as a small store's answer.
     """
     return issubclass(store, KeepsBytes)
 
 
 class AsyncArtifactStore:
-    """Artifacts over any store of text, be it one that answers at once or one that is awaited.
+    """Artifacts over any store of text, whether it answers at once or has to be awaited.
 
-    A content is one entry, whoever puts it and however often: ``content_`` and its reference, which
-    is the first 12 digits of its key, or more if these belong to another content. So a reference
-    resolves exactly with ``get`` and ``set`` alone, and a kill leaves all of it or nothing.
-    Wherever a method takes a key, a reference will do. Nothing expires. A namespace is a
-    ``PrefixStore`` beneath.
+    A content is one entry, however often it is put: under ``content_`` and its reference, which is
+    the first 12 digits of its key, or more if these belong to another content. So a reference can
+    be resolved with ``get`` and ``set`` alone, and a killed process leaves all of it or nothing.
+    Wherever a method takes a key, it takes a reference too. Nothing expires. For a namespace, give
+    a ``PrefixStore``.
 
-    With a ``secret`` references are made with it: nobody else can tell them from the content, and
-    those that were made with another one name nothing here. What was kept without one is found by
-    its own digits as before.
+    With a ``secret`` references depend on it: nobody else can compute them from the content, and
+    references made with another secret name nothing here. Contents that were kept without a secret
+    are found by their own digits as before.
     """
 
     def __init__(self, store: KeyValueStore, secret: str = "") -> None:
@@ -234,7 +234,7 @@ class AsyncArtifactStore:
     async def put(self, content: str | bytes, kind: str = "text") -> Artifact:
         """Keep the content; when this returns, key and reference give it back.
 
-        Of a content that is here already nothing changes, its kind neither; a damaged copy is
+        If the content is here already nothing changes, not even its kind; a damaged copy is
         replaced.
         """
         data = to_bytes(content) if isinstance(content, str) else content
@@ -279,7 +279,7 @@ class AsyncArtifactStore:
         return excerpt(text, lines=lines, pattern=pattern, field=field)
 
     async def find(self, key: str) -> Artifact | None:
-        """What is known of the content, which is not read, or None if it is not here."""
+        """What is known of the content, which is not decompressed; None if it is not here."""
         found = await self._find(key)
         return None if found is None else _artifact(found[0], header_of(*found))
 
@@ -299,7 +299,7 @@ class AsyncArtifactStore:
         return [name.removeprefix(CONTENT) for name in await answered(self._store.keys(CONTENT))]
 
     async def size(self) -> Size:
-        """What the artifacts come to, by their headers; every entry is fetched."""
+        """The number and size of all artifacts, by their headers; every entry is fetched."""
         artifacts = total = kept = 0
         for reference in await self.references():
             blob = await self._load(reference)
@@ -310,9 +310,9 @@ class AsyncArtifactStore:
         return Size(artifacts, total, kept)
 
     async def collect(self, live: Iterable[str]) -> list[str]:
-        """Delete all that no key or reference of ``live`` names; the references that went.
+        """Delete every artifact that no key or reference of ``live`` names; their references.
 
-        Only for when nobody else puts: what is put while this runs may be taken for dead.
+        Nobody else may put artifacts meanwhile: these could be deleted too.
         """
         named = {prefix for key in live for prefix in _prefixes(_digits(key))}
         dead = [reference for reference in await self.references() if reference not in named]
@@ -321,7 +321,7 @@ class AsyncArtifactStore:
         return dead
 
     async def _find(self, key: str) -> tuple[str, bytes] | None:
-        """The reference and the blob of a key, of a reference, or of any longer beginning of a key."""
+        """The reference and the blob, by a key, a reference, or a longer beginning of a key."""
         digits = _digits(key)
         known = is_known(digits, self._secret)
         for reference in [digits] if known else _prefixes(digits):
@@ -336,7 +336,7 @@ class AsyncArtifactStore:
         return None
 
     def _references(self, sha256: str) -> list[str]:
-        """Those by which the content with this hash may be kept, in order."""
+        """The references that the content with this hash may have, the shortest first."""
         if not self._secret:
             return _prefixes(sha256)
         return [keyed(self._secret, sha256, turn) for turn in range(len(LENGTHS))]
@@ -359,7 +359,10 @@ class AsyncArtifactStore:
             return None
 
     async def _place(self, key: str) -> tuple[str, bytes | None]:
-        """The shortest reference that is free, the key's own, or unreadable; and what is kept there."""
+        """The shortest reference that is free or the key's own, and what is kept there.
+
+        A reference whose blob cannot be read counts as the key's own: it is replaced.
+        """
         for reference in self._references(key):
             blob = await self._load(reference)
             if blob is None or self._owner(reference, blob) in {key, None}:

@@ -1,8 +1,7 @@
-"""A store that keeps nothing readable.
+"""A store in which values, lines of logs, and the names of keys and logs are encrypted.
 
-Values, lines of logs, and the names of keys and logs, are encrypted. The user's key opens the keys of
-the store, which stand in it encrypted: another key of the user's is set by ``rekey`` without a
-value being written anew, and what is written from then on has a new key of the store's.
+The store has keys of its own, which it holds encrypted with the user's key. So ``rekey`` can set
+another key of the user without writing any value again; later values get a new key of the store.
 """
 
 from __future__ import annotations
@@ -39,11 +38,10 @@ except ImportError as missing:
     raise MissingExtraError("an encrypted store", "encrypt") from missing
 
 LOCK = "holdfast_encryption"
-"""The one readable entry: the salt, and a value by which a wrong key is told from an empty
-store."""
+"""The only readable entry: the salt and the encrypted keys, which show whether a key is wrong."""
 
 HEAD = "x_"
-"""How the encrypted name of a key begins."""
+"""The beginning of the encrypted name of a key."""
 
 KEY_BYTES, SALT_BYTES, NONCE_BYTES, OWN_BYTES = 32, 16, 16, 64
 
@@ -51,11 +49,11 @@ SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**15, 8, 1
 """A guess of a passphrase takes 32 MB and about 0.1 s."""
 
 _NAME = re.compile(r"[^\W_]+(?:[-_./:@#][^\W_]+)*")
-_DIGITS = 16  # of a word: two of a store's words meet once in 10^8 vocabularies of 10^4
+_DIGITS = 16  # of a word: in one of 10^8 stores with 10^4 words, two words have the same
 
 
 class Keys:
-    """The keys of a store: of names for good, of values the newest first."""
+    """The keys of a store: one for names, which stays, and those for values, the newest first."""
 
     def __init__(self, own: Sequence[bytes]) -> None:
         self.own = list(own)
@@ -78,7 +76,7 @@ class Keys:
             raise StoreError(f"the entry {name!r} of the encrypted store is damaged") from fault
 
     def seal(self, value: bytes, *about: bytes) -> bytes:
-        """The encrypted value, which is opened with these facts alone."""
+        """The encrypted value, which only opens with the same facts."""
         nonce = token_bytes(NONCE_BYTES)
         return nonce + self._values[0].encrypt(b"." + value, [b"value", *about, nonce])
 
@@ -91,7 +89,7 @@ class Keys:
         return self._values[-1].decrypt(rest, [b"value", *about, nonce])[1:]
 
     def words(self, text: str) -> str:
-        """The words of the text as digits that nobody can make without the key; names stay joined."""
+        """The words of the text as digits that depend on the key; joined names stay joined."""
         found: list[str] = []
         for name in _NAME.findall(text):
             parts = words(name)
@@ -100,7 +98,7 @@ class Keys:
         return " ".join(found)
 
     def term(self, text: str) -> str:
-        """What is searched for, in the same digits."""
+        """A term of a search, in the same digits."""
         return " ".join(map(self._word, words(text)))
 
     def _word(self, word: str) -> str:
@@ -110,11 +108,10 @@ class Keys:
 class EncryptedStore(MappedStore):
     """What it wraps, encrypted with AES-SIV (RFC 5297); made by ``unlock``.
 
-    A value is bound to its key, so that an entry that was changed or moved is refused. The same key
-    always has the same encrypted name, by which it is found; the same value never looks the same
-    twice. What still shows is how many entries there are, how long they are, and when one is
-    replaced; of logs also the time of a line, and which lines have a word in common, for they are
-    found by digits that stand for words. A listing decrypts all names.
+    A value is bound to its key, so an entry that was changed or moved is refused. A key always has
+    the same encrypted name; a value never looks the same twice. Not hidden are the number of
+    entries, their lengths, and when one is replaced; for logs also the time of a line, and which
+    lines have a word in common, because words are indexed as digits. A listing decrypts all names.
     """
 
     def __init__(self, inner: KeyValueStore, keys: Keys) -> None:
@@ -137,12 +134,12 @@ class EncryptedStore(MappedStore):
 
     @classmethod
     def rekey(cls, inner: KeyValueStore, key: bytes | str, new: bytes | str) -> EncryptedStore:
-        """Let the new key of the user's open the store from now on, and the old one no more.
+        """Replace the user's key: from now on only the new one opens the store.
 
-        What is there stays as it is and readable; what is written through the store that is
-        returned, and opened from then on, has a new key of the store's. Who has the store open goes
-        on as before until it is opened again, but cannot read what is written with the new one.
-        Not for two at a time.
+        Existing entries stay as they are and readable. What is written through the returned store,
+        or a store that is opened later, has a new key of the store. A process that has the store
+        open already can go on, but cannot read what is written with the new key. Two processes must
+        not do this at the same time.
         """
         return at_once(cls.arekey(inner, key, new))
 
@@ -194,9 +191,9 @@ class EncryptedStore(MappedStore):
 
 
 class EncryptedLog:
-    """The log that it wraps, encrypted: a line is bound to its log, its id and its time.
+    """A log whose lines are encrypted and bound to their log, their id and their time.
 
-    A line that was changed beneath is not there when it is read.
+    A line that was changed beneath is left out when it is read.
     """
 
     def __init__(self, inner: MessageLog, keys: Keys, name: str) -> None:
@@ -271,7 +268,7 @@ def _check(key: bytes | str) -> None:
 
 
 async def _aopened(inner: KeyValueStore, key: bytes | str) -> Keys:
-    """The keys of the store, which are made when it has none."""
+    """The keys of the store; they are created when it has none."""
     _check(key)
     lock = await answered(inner.get(LOCK))
     if lock is None:
@@ -303,7 +300,7 @@ def _keys_of(lock: str, key: bytes | str) -> Keys:
     try:
         match json.loads(lock):
             case {"holdfast": 1, "salt": str(salt), "check": str(check)}:
-                # the user's key was that of the store
+                # in this version the user's key was the store's own
                 own = _derived(key, bytes.fromhex(salt))
                 AESSIV(own).decrypt(bytes.fromhex(check), [b"check"])
                 return Keys([own])

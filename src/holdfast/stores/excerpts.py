@@ -1,4 +1,4 @@
-"""A part of a text: a field, a range of lines, lines that match a pattern, or all in turn."""
+"""Parts of a text: a field of JSON, a range of lines, lines that match a pattern."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 def field_of(text: str, path: str) -> str:
     """The value at a path such as ``a.b[3].c``, ``[-1].id`` or ``["a key"]``.
 
-    A string comes as what it says, any other value as it is written. In JSON lines the first step
-    is the line, from 0. Of a name that an object has twice, the last counts. Raises ConfigError if
-    the path is none, InputError if the text is not JSON or has no such field.
+    A string is returned decoded, any other value as it is written. In JSON lines the first step is
+    the number of the line, from 0. Of a name that an object has twice, the last counts. Raises
+    ConfigError if the path is none, InputError if the text is not JSON or has no such field.
     """
     steps = parse_path(path)
     reader = _Reader(text, f"field {path!r}")

@@ -14,10 +14,10 @@ FILE, ARTIFACTS = "holdfast.db", "artifacts"
 
 
 class FolderStore(RoutedStore):
-    """Keys and logs in ``holdfast.db``, artifacts in ``artifacts``: what SqliteStore says holds.
+    """Keys and logs in ``holdfast.db``, with the guarantees of SqliteStore; artifacts in a folder.
 
-    A large artifact is a file of its own, which a backup copies once and a program can read. The
-    folder is made when the store is first used, for its owner alone.
+    Each artifact is a file of its own, which a backup copies once and a program can read. The
+    folder is created when the store is first used, for its owner alone.
     """
 
     def __init__(self, folder: str | Path) -> None:

@@ -1,6 +1,6 @@
 """A store of objects: S3, Google Cloud Storage, Azure Blob Storage, or files in a directory.
 
-Made for artifacts: it keeps no logs, forgets nothing by itself, and takes one round trip an entry.
+It is meant for artifacts: it keeps no logs, nothing expires, and each entry is one round trip.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _OBSTORE = cast("Any", obstore)  # may give tables of Arrow, whose types it does
 class ObjectStore(BytesStore):
     """The objects of a bucket or a directory, under a prefix.
 
-    A key is the path of its object: ``:`` ends a folder, so that a namespace is one, and what may
-    not stand in a name everywhere is written ``=xx``. A key that is too long for a path stands in
-    its object, in front of the value. A write is as durable as the service makes it; in a directory
+    A key is the path of its object: ``:`` ends a folder, so a namespace is a folder, and bytes that
+    not every service allows in names are written ``=xx``. A key that is too long for a path is kept
+    in its object, before the value. A write is as durable as the service makes it; in a directory
     it is on the disk before the call returns.
     """
 
@@ -60,8 +60,8 @@ class ObjectStore(BytesStore):
     def from_url(cls, url: str) -> ObjectStore:
         """The store of ``s3://bucket/prefix``, ``gs://bucket/prefix`` or ``az://container/prefix``.
 
-        Who asks, and where, is told by the vendors' usual variables of the environment, or by the
-        URL's options: ``?region=...&endpoint=http://host``.
+        Credentials and the endpoint are read from the vendors' usual environment variables, or
+        from options of the URL: ``?region=...&endpoint=http://host``.
         """
         parts = urlsplit(url)
         if not parts.netloc:
@@ -81,7 +81,7 @@ class ObjectStore(BytesStore):
 
     @classmethod
     def in_folder(cls, folder: Path) -> ObjectStore:
-        """Files in a directory, which is made when there is none."""
+        """Files in a directory, which is created if it is missing."""
         place = folder.absolute()
         return cls(lambda: LocalStore(place, mkdir=True), str(folder), place)
 
@@ -109,7 +109,7 @@ class ObjectStore(BytesStore):
             obstore.delete(self._objects, _path(key)[0])
 
     def keys(self, prefix: str = "") -> list[str]:
-        """The keys that start with the prefix, in order. The whole folder of it is looked at."""
+        """The keys that start with the prefix, in order. The whole folder is listed for it."""
         folder = prefix.rpartition(":")[0]
         with self._asking():
             inside = _path(folder)[0] if folder else None
@@ -149,7 +149,7 @@ def _line(fault: Exception) -> str:
 
 
 def _path(key: str) -> tuple[str, bytes]:
-    """The path of a key's object, and what stands there in front of the value."""
+    """The path of a key's object, and what is kept there before the value."""
     parts = [_PLAIN.sub(_written, to_bytes(part)).decode() or "=" for part in key.split(":")]
     path = "/".join(parts)
     if len(path) <= _MOST and all(len(part) <= _LONGEST for part in parts):
@@ -163,7 +163,7 @@ def _written(found: re.Match[bytes]) -> bytes:
 
 
 def _key(path: str) -> str | None:
-    """The key that is written so, or None where it stands in the object."""
+    """The key of a path; None if the key is kept in the object."""
     if path.startswith(f"{_LONG}/"):
         return None
     parts = path.split("/")
@@ -178,7 +178,7 @@ def _read(found: re.Match[str]) -> str:
 
 
 def _flushed(file: Path) -> None:
-    """Have the file and its name on the disk: a move alone is not."""
+    """Flush the file and its directory to the disk."""
     for place in (file, file.parent):
         handle = os.open(place, os.O_RDONLY)
         try:

@@ -1,9 +1,9 @@
-"""A store in a PostgreSQL database: many machines and many threads of conversation.
+"""A store in a PostgreSQL database, for many machines and many threads.
 
-What takes several statements is a function of the database, so that an append is one round trip and
-one transaction. Appends to one log take turns by an advisory lock; those to different logs do not
-meet. What a lost connection leaves in doubt is asked again: an append carries a number of its own,
-by which the database knows that it was kept.
+An append is a function of the database, so that it is one round trip and one transaction. Appends
+to one log take turns by an advisory lock; those to different logs do not wait for each other. After
+a lost connection a call is repeated: each append carries a unique number, by which the database
+knows whether it was kept.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 
 MOST_WAITING = 256
-"""Lines whose words may wait to be indexed: so many are looked through in some 10 ms."""
+"""Lines whose words may wait to be indexed. A search looks through so many in some 10 ms."""
 
 _CONNECTIONS = 8  # at once; more callers wait in turn
 _PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds before a lost connection is tried again
@@ -133,7 +133,7 @@ STEPS: tuple[str, ...] = (
     END $$;
     """,
 )
-"""What the schema has been through. A step, once released, never changes."""
+"""The steps of the schema. A step that was released never changes."""
 
 _LENGTH = """SELECT coalesce(max(position) + 1, 0) FROM holdfast_lines
     WHERE log = holdfast_log(%(name)s)"""
@@ -229,7 +229,7 @@ class PostgresLog:
         return self._server.ask(lambda connection: self._best(connection, wanted, most))
 
     def compact(self) -> int:
-        """Make one block of the many that a term has; how many are gone."""
+        """Merge the blocks of each term into one; how many blocks are gone."""
         return self._server.ask(self._merged)
 
     def _best(self, connection: Connection[Row], wanted: Wanted, most: int) -> dict[int, float]:
@@ -299,7 +299,8 @@ _SET = """INSERT INTO holdfast_entries (hash, key, value, ends)
     SELECT DISTINCT ON (key) sha256(key), key, value, %s::float8
     FROM unnest(%s::bytea[], %s::bytea[]) AS given (key, value) ORDER BY key
     ON CONFLICT (hash) DO UPDATE SET value = excluded.value, ends = excluded.ends"""
-_CLAIM = """INSERT INTO holdfast_entries (hash, key, value) VALUES (sha256(%(key)s), %(key)s, %(value)s)
+_CLAIM = """INSERT INTO holdfast_entries (hash, key, value)
+    VALUES (sha256(%(key)s), %(key)s, %(value)s)
     ON CONFLICT (hash) DO UPDATE SET value = excluded.value, ends = NULL
     WHERE holdfast_entries.ends <= %(now)s RETURNING 1"""
 _DELETE = "DELETE FROM holdfast_entries WHERE hash = sha256(%s)"
@@ -348,9 +349,10 @@ class PostgresStore(EntryStore):
         return cls(url)
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Keep the bytes if the key is free; whether it was. Of many machines, one is told so.
+        """Keep the bytes if the key is free; whether it was. Of many callers, one is told so.
 
-        If the connection was lost meanwhile and the key has this very value, it is taken for ours.
+        If the connection was lost meanwhile and the key has the same value, this call is taken for
+        the one that kept it.
         """
         facts = {"key": to_bytes(key), "value": value, "now": self._clock()}
         tries = 0
@@ -397,7 +399,7 @@ class PostgresStore(EntryStore):
             self.log(name).compact()
 
     def check(self) -> list[str]:
-        """What of the server's settings takes from what the store promises, a line each."""
+        """The settings of the server that weaken what the store promises, a line each."""
         names = ("fsync", "full_page_writes", "synchronous_commit")
         rows = [(name, self._server.one(f"SHOW {name}", ())[0]) for name in names]
         return [
@@ -409,7 +411,7 @@ class PostgresStore(EntryStore):
     leftovers = "rows until the next vacuum, and back-ups and archives of the write-ahead log"
 
     def close(self) -> None:
-        """Let go of the connections; a later use opens them again."""
+        """Close the connections; a later use opens them again."""
         self._server.close()
 
     def _read(self, keys: Sequence[str]) -> list[bytes | None]:
@@ -433,7 +435,7 @@ class PostgresStore(EntryStore):
 
 
 class Database:
-    """Connections to one database, opened when they are needed, anew in a process that was forked."""
+    """Connections to one database, opened when needed; a forked process opens its own."""
 
     def __init__(self, url: str, patience: float, connections: int) -> None:
         self._url, self._patience, self._most = url, patience, connections
@@ -450,13 +452,13 @@ class Database:
         return self.ask(lambda connection: _run(connection, statement, facts).fetchall())
 
     def do(self, statement: str, facts: Any) -> None:
-        """Have the statement done, which may be done twice."""
+        """Execute the statement, which may be executed twice."""
         self.ask(lambda connection: _run(connection, statement, facts))
 
     def ask(self, work: Callable[[Connection[Row]], T]) -> T:
-        """What the work makes of a connection; begun again while the server is gone.
+        """What ``work`` returns for a connection; it is repeated while the server is gone.
 
-        Raises StoreError for what the server refuses, or when it stays away.
+        Raises StoreError for what the server refuses, or if it stays away for ``patience`` seconds.
         """
         until, pause = monotonic() + self._patience, _PAUSE
         while True:
@@ -482,7 +484,7 @@ class Database:
         return taken
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         with self._lock:
             pool = self._pools.pop(getpid(), None)
         if pool is not None:
@@ -490,7 +492,7 @@ class Database:
 
     def _pool(self) -> _Pool:
         with self._lock:
-            # those of the process that this one was forked from stay theirs: they are not closed
+            # connections of the process that this one was forked from stay open: they are not ours
             found = self._pools.get(getpid())
             if found is None:
                 found = self._pools[getpid()] = _Pool(self._url, self._most)
@@ -505,10 +507,10 @@ class Database:
 
 
 class _Pool:
-    """Connections of one process. Those that wait for use are looked at before they are used.
+    """Connections of one process. An idle connection is checked before it is used.
 
-    Not that of psycopg_pool: while a server restarts it waits ever longer between two attempts, up
-    to a minute, and tells who waits nothing of the reason.
+    psycopg_pool is not used: while a server restarts it waits up to a minute between two attempts,
+    and does not tell the reason to those who wait.
     """
 
     def __init__(self, url: str, most: int) -> None:
@@ -518,7 +520,7 @@ class _Pool:
 
     @contextmanager
     def connection(self) -> Generator[Connection[Row]]:
-        """One for this thread alone, which has waited for it if too many were in use."""
+        """A connection for this thread alone; waits while too many are in use."""
         with self._room:
             connection = self._waiting() or connect(self._url, autocommit=True, connect_timeout=10)
             try:
@@ -530,7 +532,7 @@ class _Pool:
                     connection.close()
 
     def close(self) -> None:
-        """Close those that wait for use; not in a process that was forked from theirs."""
+        """Close the idle connections, unless they belong to the parent of this process."""
         while self._idle and self._process == getpid():
             self._idle.pop().close()
 
@@ -538,7 +540,7 @@ class _Pool:
         with suppress(IndexError):
             while True:
                 connection = self._idle.pop()
-                # what the server says unasked is that it has closed the connection
+                # an idle connection has something to read only if the server closed it
                 if not select.select([connection.fileno()], [], [], 0)[0]:
                     return connection
                 connection.close()
@@ -550,7 +552,7 @@ def _run(connection: Connection[Row], statement: str, facts: Any) -> Cursor[Row]
 
 
 def _is_passing(fault: Error) -> bool:
-    """Whether it may go well when it is tried again: the connection is lost, or others were there."""
+    """Whether another try may succeed: the connection was lost, or others were in the way."""
     state = fault.sqlstate or ""
     if state:
         return state.startswith(("08", "40")) or state in {"57P01", "57P02", "57P03", "53300"}
@@ -561,7 +563,7 @@ def _migrated(connection: Connection[Row]) -> int:
     reached = _reached(connection)
     if reached == len(STEPS):
         return 0
-    # until the connection closes; a transaction that begins before sees the tables of then
+    # held until the connection closes; the transaction begins after it, to see the newest tables
     connection.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
     with connection.transaction():
         reached = _reached(connection)

@@ -1,7 +1,7 @@
-"""Which lines of a log hold a term: the index of stores whose server has none that scores by BM25.
+"""The full-text index of stores whose server has none that scores by BM25.
 
-A posting is ten bytes: the position of the line, how often it holds the term, and how many terms it
-has. Stores keep them in blocks, each of one term and many lines.
+A posting is ten bytes: the position of a line, how often it holds the term, and how many terms it
+has. Stores keep postings in blocks, each of one term and many lines.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ POSTING = Struct(">IHI")
 MOST_TERMS = 200
 """Words of a question that are looked for; of one with 50,000 tokens, the first."""
 _MOST_TIMES = 0xFFFF
-_LONGEST = 64  # bytes of a term as it is; a longer one stands as its hash, for indexes bound keys
+_LONGEST = 64  # bytes of a term; a longer one is replaced by its hash: indexes limit keys
 _MOST_WEIGHED = 24  # terms that a search weighs, the rarest: the others change nearly nothing
 MOST_HOLDERS = 10_000
 """Postings that one search reads, which takes some 6 ms, whatever the length of the log."""
 
 
 def too_many(terms: Sequence[str], lines: int) -> bool:
-    """Whether a search for the terms in so many lines could read more than ``affordable`` allows."""
+    """Whether a search for the terms in so many lines may need ``affordable``."""
     return len(terms) > _MOST_WEIGHED or len(terms) * lines > MOST_HOLDERS
 
 

@@ -1,4 +1,4 @@
-"""What a store may do beside ``get``, ``set`` and ``delete``; how text is bytes in all."""
+"""The optional abilities of stores beside ``get``, ``set`` and ``delete``, each as a protocol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Answer: TypeAlias = T | Awaitable[T]
 
 @runtime_checkable
 class GetsBytes(Protocol):
-    """A store that gives bytes without a detour over text."""
+    """A store that can read bytes."""
 
     def get_bytes(self, key: str) -> Answer[bytes | None]:
         """The bytes, or None."""
@@ -24,7 +24,7 @@ class GetsBytes(Protocol):
 
 @runtime_checkable
 class SetsBytes(Protocol):
-    """A store that takes bytes without a detour over text."""
+    """A store that can keep bytes."""
 
     def set_bytes(self, key: str, value: bytes) -> Answer[object]:
         """Keep the bytes; replaces earlier ones."""
@@ -33,7 +33,7 @@ class SetsBytes(Protocol):
 
 @runtime_checkable
 class ListsKeys(Protocol):
-    """A store that can say what it holds."""
+    """A store that can list its keys."""
 
     def keys(self, prefix: str = "") -> Answer[Iterable[str]]:
         """The keys that start with the prefix, in order."""
@@ -42,7 +42,7 @@ class ListsKeys(Protocol):
 
 @runtime_checkable
 class GetsMany(Protocol):
-    """A store that answers many keys in one round trip."""
+    """A store that can read many keys in one round trip."""
 
     def get_many(self, keys: Sequence[str]) -> Answer[Sequence[str | None]]:
         """The values in the order of the keys, None where there is none."""
@@ -51,7 +51,7 @@ class GetsMany(Protocol):
 
 @runtime_checkable
 class SetsMany(Protocol):
-    """A store that takes many values in one round trip, all or none."""
+    """A store that can keep many values in one round trip, all or none."""
 
     def set_many(self, values: Mapping[str, str]) -> Answer[object]:
         """Keep all of them."""
@@ -60,7 +60,7 @@ class SetsMany(Protocol):
 
 @runtime_checkable
 class Expires(Protocol):
-    """A store that forgets by itself."""
+    """A store whose values can expire."""
 
     def set_for(self, key: str, value: str, seconds: float) -> Answer[object]:
         """Keep the value for so many seconds."""
@@ -69,7 +69,7 @@ class Expires(Protocol):
 
 @runtime_checkable
 class PutsIfAbsent(Protocol):
-    """A store that can decide a race."""
+    """A store that can decide which of several writers was first."""
 
     def put_if_absent(self, key: str, value: str) -> Answer[bool]:
         """Keep the value if the key is free; whether it was."""
@@ -78,7 +78,7 @@ class PutsIfAbsent(Protocol):
 
 @runtime_checkable
 class PutsBytesIfAbsent(Protocol):
-    """A store that can decide a race between bytes."""
+    """A store that can decide which of several writers of bytes was first."""
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
         """Keep the bytes if the key is free; whether it was."""
@@ -95,7 +95,7 @@ class Closes(Protocol):
     """A store that holds something open, such as a file."""
 
     def close(self) -> Answer[object]:
-        """Let go of it."""
+        """Close it."""
         ...
 
 
@@ -103,9 +103,9 @@ class Closes(Protocol):
 class Line:
     """One line of a log.
 
-    ``id``: what no other line of the log is called, empty where it has no name. ``time``: when it
-    was, in seconds since 1970 UTC, in whatever order. ``words``: the text by which ``search`` finds
-    it, empty where it is not to be found, and never given back.
+    ``id``: unique in the log, or empty. ``time``: in seconds since 1970 UTC; lines need not be in
+    its order. ``words``: the text by which ``search`` finds the line, empty if it is not to be
+    found; it is indexed and never returned.
     """
 
     body: str
@@ -115,10 +115,7 @@ class Line:
 
 
 class MessageLog(Protocol):
-    """Lines in the order in which they were kept.
-
-    Their positions run from 0, and none ever changes or leaves.
-    """
+    """Lines in the order in which they were kept, at positions from 0; none ever changes."""
 
     def length(self) -> Answer[int]:
         """How many lines there are."""
@@ -127,17 +124,17 @@ class MessageLog(Protocol):
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> Answer[Sequence[int]]:
-        """Keep all of them, on the disk when this returns, or none; the position of each.
+        """Keep all of the lines, on the disk when this returns, or none; the position of each.
 
         A line whose id is known is not kept again: its position is that of the first. With ``at``,
-        they are kept only if the log ends there; else nothing is, and the answer is empty. Without
-        ``flush`` they outlive the process, but may reach the disk as late as what is appended next
-        with it.
+        the lines are kept only if the log has that length; else the answer is empty. Without
+        ``flush`` they survive the end of the process, but may reach the disk only with the next
+        append that has it.
         """
         ...
 
     def read(self, positions: Sequence[int]) -> Answer[Mapping[int, Line]]:
-        """Those of the positions that there are, in order; a ``range`` is read in one go."""
+        """The lines that there are at these positions, in order; a ``range`` is one query."""
         ...
 
     def find(self, ids: Sequence[str]) -> Answer[Mapping[str, int]]:
@@ -145,20 +142,20 @@ class MessageLog(Protocol):
         ...
 
     def between(self, first: float, last: float, most: int) -> Answer[Sequence[int]]:
-        """Positions of at most so many lines of this span of time, ends included, in order."""
+        """Positions of at most so many lines of this span of time, ends included, by time."""
         ...
 
     def search(self, terms: Sequence[str], most: int) -> Answer[Mapping[int, float]]:
-        """At most so many lines that hold one of the terms, best first: BM25 scores by position.
+        """BM25 scores by position of at most so many lines with one of the terms, best first.
 
-        Of a term of several words all must stand in the line, side by side if the log can tell.
+        Of a term of several words a line must hold all, side by side if the log can tell.
         """
         ...
 
 
 @runtime_checkable
 class KeepsLogs(Protocol):
-    """A store that holds logs beside its keys, each under a name that may be any text."""
+    """A store that keeps logs beside its keys, each under a name that may be any text."""
 
     def log(self, name: str) -> MessageLog:
         """The log of this name; empty until something is appended."""
@@ -171,10 +168,10 @@ class KeepsLogs(Protocol):
 
 @runtime_checkable
 class ErasesLogs(Protocol):
-    """A store that can let go of a log, as no thread does by itself."""
+    """A store that can erase a log."""
 
     def erase_log(self, name: str) -> Answer[object]:
-        """Remove the log with all its lines and their index; one that is not there is no error."""
+        """Remove the log with all its lines and their index; a missing log is no error."""
         ...
 
 
@@ -192,26 +189,26 @@ class Compacts(Protocol):
     """A store that can be made smaller."""
 
     def compact(self) -> Answer[object]:
-        """Give back what deleted and replaced entries took, and shorten the index."""
+        """Free the space of deleted and replaced entries, and merge the index."""
         ...
 
 
 @runtime_checkable
 class Checks(Protocol):
-    """A store that can look at itself."""
+    """A store that can check itself."""
 
     def check(self) -> Answer[Sequence[str]]:
-        """What is damaged, or takes from what the store promises, a line each."""
+        """What is damaged, or set so that the store's promises do not hold; a line each."""
         ...
 
 
 @runtime_checkable
 class Leaves(Protocol):
-    """A store of which something stays where it was after an erasure."""
+    """A store in which something remains after an erasure."""
 
     @property
     def leftovers(self) -> str:
-        """What stays, and where."""
+        """What remains, and where."""
         ...
 
 

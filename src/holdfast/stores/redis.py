@@ -1,10 +1,10 @@
-"""A store in Redis or Valkey: many machines, and answers from memory.
+"""A store in Redis or Valkey, for many machines; everything is in the server's memory.
 
-An append is one script, which the server runs whole or not at all, and which carries a number of its
-own: asked again after a lost connection, it answers what it answered before.
+An append is one script, which the server runs as a whole or not at all. It carries a unique number,
+so that a repeated call after a lost connection gets the first answer again.
 
-How durable a write is, the server decides: with ``appendfsync always`` what was acknowledged is on
-its disk; with ``everysec``, the default of many, a crash of the machine may take the last second.
+The server decides how durable a write is: with ``appendfsync always`` an acknowledged write is on
+its disk; with ``everysec``, a common default, a crash of the machine may lose the last second.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ except ImportError as missing:
     raise MissingExtraError("a Redis store", "redis") from missing
 
 _PREFIX = "holdfast:"
-_TRIES, _LONGEST_PAUSE = 30, 1.0  # how often a lost connection is tried again, and seconds between
-_REMEMBERED = 600  # seconds for which the server knows that an append was kept
-_BLOCK = 1_024  # lines whose postings of one term stand together
+_TRIES, _LONGEST_PAUSE = 30, 1.0  # tries of a lost connection, and most seconds between them
+_REMEMBERED = 600  # seconds for which the server remembers the answer of an append
+_BLOCK = 1_024  # lines whose postings of one term are kept together
 _SCANNED = 1_000  # keys that one step of a listing looks at
 
 _ENTRY, _LINES, _IDS, _TIMES, _WORDS, _DONE = (b"e:", b"l:", b"i:", b"t:", b"w:", b"n:")
-"""What the keys of an entry, of the four parts of a log, and of an append begin with."""
+"""The beginnings of the keys of an entry, of the four parts of a log, and of an append."""
 
 _TEXT_COUNT, _TERM_COUNT = b"=lines", b"=terms"  # no term's field begins so
 
@@ -110,7 +110,7 @@ class RedisLog:
     def length(self) -> int:
         """How many lines there are."""
         with self._server.asking() as client:
-            return cast("int", client.hlen(self._lines))
+            return int(client.hlen(self._lines))
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
@@ -137,7 +137,7 @@ class RedisLog:
         if not wanted:
             return {}
         with self._server.asking() as client:
-            rows = cast("list[bytes | None]", client.hmget(self._lines, wanted))  # pyright: ignore[reportArgumentType] - numbers are taken too
+            rows: list[bytes | None] = client.hmget(self._lines, wanted)
         return {
             place: _line(row) for place, row in zip(wanted, rows, strict=True) if row is not None
         }
@@ -148,15 +148,13 @@ class RedisLog:
         if not names:
             return {}
         with self._server.asking() as client:
-            rows = cast("list[bytes | None]", client.hmget(self._ids, list(map(to_bytes, names))))  # pyright: ignore[reportArgumentType] - bytes are taken too
+            rows: list[bytes | None] = client.hmget(self._ids, list(map(to_bytes, names)))
         return {name: int(row) for name, row in zip(names, rows, strict=True) if row is not None}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
         """The positions of lines of this span of time, the earliest first."""
         with self._server.asking() as client:
-            rows = cast(
-                "list[bytes]", client.zrangebyscore(self._times, first, last, start=0, num=most)
-            )
+            rows = client.zrangebyscore(self._times, first, last, start=0, num=most)
         return [int(row) for row in rows]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
@@ -172,7 +170,7 @@ class RedisLog:
             weighed = wanted.weighed(dict(zip(keys, holders, strict=True)))
             if not weighed:
                 return {}
-            last = cast("int", client.hlen(self._lines)) // _BLOCK
+            last = int(client.hlen(self._lines)) // _BLOCK
             spans = [b"%08x" % block for block in range(last + 1)]
             rows = self._some(client, [span + key for key in weighed.values() for span in spans])
         postings: dict[str, list[Posting]] = {}
@@ -182,7 +180,8 @@ class RedisLog:
         return wanted.best(postings, lines, total, most)
 
     def _some(self, client: Client, fields: Sequence[bytes]) -> list[bytes | None]:
-        return cast("list[bytes | None]", client.hmget(self._words, fields))  # pyright: ignore[reportArgumentType] - bytes are taken too
+        found: list[bytes | None] = client.hmget(self._words, fields)
+        return found
 
 
 def _line(row: bytes) -> Line:
@@ -193,8 +192,8 @@ def _line(row: bytes) -> Line:
 class RedisStore(EntryStore):
     """One database of a Redis server, 6.2 or newer, or of Valkey.
 
-    Keys begin with ``prefix``. ``clock``: Unix seconds, for expiry, which the server does by its
-    own. A connection that is lost is made anew and asked again for some 30 s. Errors are
+    Keys begin with ``prefix``. ``clock``: Unix seconds; a value expires by it or by the server's
+    clock, whichever is first. A lost connection is tried again for some 30 s. Errors are
     StoreError.
     """
 
@@ -254,7 +253,7 @@ class RedisStore(EntryStore):
             )
 
     def check(self) -> list[str]:
-        """What of the server's settings takes from what the store promises, a line each."""
+        """The settings of the server that weaken what the store promises, a line each."""
         wanted = {
             "appendonly": ("yes", "what is acknowledged is in memory alone"),
             "appendfsync": (
@@ -278,7 +277,7 @@ class RedisStore(EntryStore):
     leftovers = "what the append-only file holds until it is rewritten, and copies of it"
 
     def close(self) -> None:
-        """Let go of the connections; a later use opens them again."""
+        """Close the connections; a later use opens them again."""
         self._server.close()
 
     def _name(self, key: str) -> bytes:
@@ -288,7 +287,7 @@ class RedisStore(EntryStore):
         if not keys:
             return []
         with self._server.asking() as client:
-            rows = cast("list[bytes | None]", client.mget([self._name(key) for key in keys]))
+            rows: list[bytes | None] = client.mget([self._name(key) for key in keys])
         now = self._clock()
         return [None if row is None else _value(row, now) for row in rows]
 
@@ -304,7 +303,7 @@ class RedisStore(EntryStore):
 
 
 def _value(row: bytes, now: float) -> bytes | None:
-    """What is kept behind its mark: 0, or 1 and the moment from which it is forgotten."""
+    """The value after its mark: 0, or 1 and the time of its expiry; None if it has expired."""
     if row[0] == 0:
         return row[1:]
     ends: float = _END.unpack_from(row, 1)[0]
@@ -316,7 +315,7 @@ Client = Any
 """A ``redis.Redis``, whose methods are typed as if each answer might be awaited."""
 
 
-_from_url = cast("Callable[..., Client]", redis.Redis.from_url)  # pyright: ignore[reportUnknownMemberType] - the package types its options loosely
+_from_url = cast("Callable[..., Client]", cast("Any", redis.Redis).from_url)
 
 
 class Connections:
@@ -327,10 +326,10 @@ class Connections:
 
     @cached_property
     def client(self) -> Client:
-        """The client, whose pool serves many threads, and begins anew after a fork."""
+        """The client, whose pool serves many threads, and starts again after a fork."""
         try:
             with _from_url(self._url, retry=Retry(NoBackoff(), 0)) as first:
-                first.ping()  # what is wrong from the beginning is told at once
+                first.ping()  # raises at once what is wrong from the beginning
         except ValueError as fault:
             raise ConfigError(
                 str(fault), place="store", advice=f"look at {shown(self._url)}"
@@ -352,12 +351,12 @@ class Connections:
 
     @cached_property
     def claim(self) -> Script:
-        """The script that puts what is absent."""
+        """The script of ``put_bytes_if_absent``."""
         return cast("Script", self.client.register_script(_CLAIM))
 
     @contextmanager
     def asking(self) -> Generator[Client]:
-        """The client. Raises StoreError for what the server refuses, or when it stays away."""
+        """The client. Raises StoreError for what the server refuses, or if it cannot be reached."""
         try:
             yield self.client
         except redis.RedisError as fault:
@@ -365,11 +364,11 @@ class Connections:
             raise StoreError(f"redis store {shown(self._url)}: {problem}") from fault
 
     def key(self, part: bytes, name: str) -> bytes:
-        """The key of this part of what has this name."""
+        """The key of one part of the entry or log with this name."""
         return self._prefix + part + to_bytes(name)
 
     def names(self, part: bytes, prefix: str) -> list[str]:
-        """The names that start with the prefix, of everything that has this part, in order."""
+        """The names with the prefix of everything that has this part, in order."""
         start = self.key(part, prefix)
         plain = b"".join(
             b"\\" + bytes([sign]) if sign in b"*?[]\\^" else bytes([sign]) for sign in start
@@ -380,6 +379,6 @@ class Connections:
         return [to_text("", name[stem:]) for name in sorted(found)]
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if "client" in self.__dict__:
             self.client.close()

@@ -1,4 +1,4 @@
-"""The secret of a store: made when it is first asked for, and the same from then on."""
+"""The secret of a store: created when it is first needed, and the same from then on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BYTES = 32
 
 
 async def secret_of(store: KeyValueStore, *, makes: bool = True) -> str:
-    """The secret; empty where there is none and none is made."""
+    """The secret; empty if there is none and ``makes`` is False."""
     known = await answered(store.get(KEY))
     if known or not makes:
         return known or ""

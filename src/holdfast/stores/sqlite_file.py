@@ -1,7 +1,7 @@
-"""One SQLite file held open: by many threads in turn, across forks, with faults told in one line.
+"""One SQLite file, shared by the threads of a process, safe across forks, with errors in one line.
 
-The file says whose it is (``application_id``) and how many steps of its schema it has been through
-(``user_version``). A step, once released, never changes: what comes later is a further step.
+The file says which program it belongs to (``application_id``) and how many steps of the schema it
+has taken (``user_version``). A step that was released never changes: later changes are new steps.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from holdfast.kernel.forks import Forks
 def transaction(
     connection: sqlite3.Connection, kind: Literal["deferred", "immediate"]
 ) -> Generator[None]:
-    """``deferred`` for reading at one moment.
+    """A transaction: ``deferred`` to read the state of one moment, ``immediate`` to write.
 
-    ``immediate`` for writing, after waiting for other writers.
+    The latter waits for other writers.
     """
     connection.execute(f"BEGIN {kind}")
     try:
@@ -44,14 +44,14 @@ _MARK = b"\xffcrc"
 
 
 def sealed(value: bytes, *about: object) -> bytes:
-    """The value behind its checksum, which holds for it only where it stands with these facts."""
+    """The value after a checksum over it and over the facts ``about`` it."""
     return _MARK + crc32(value, crc32(repr(about).encode())).to_bytes(4, "big") + value
 
 
 def unsealed(value: object, *about: object) -> bytes | None:
-    """The value that was sealed with these facts, or kept without a seal.
+    """The value that was sealed with these facts, or a value without a checksum.
 
-    None if it was changed since.
+    None if the value or a fact was changed since.
     """
     if not isinstance(value, bytes):
         return None
@@ -73,24 +73,35 @@ STEPS: tuple[Step, ...] = (
         "CREATE INDEX entries_by_end ON entries (ends) WHERE ends IS NOT NULL",
     ),
     (
-        # Names and ids are UTF-8 as bytes too. A line's number says its log and its position: see
-        # SPAN.
-        "CREATE TABLE logs (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, length INTEGER NOT NULL)",
-        "CREATE TABLE lines (number INTEGER PRIMARY KEY, log INTEGER NOT NULL, id BLOB, time REAL, body BLOB)",
+        # Names and ids are UTF-8 as bytes too. The number of a line holds its log and its
+        # position: see ``sqlite.SPAN``.
+        (
+            "CREATE TABLE logs (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE,"
+            " length INTEGER NOT NULL)"
+        ),
+        (
+            "CREATE TABLE lines (number INTEGER PRIMARY KEY, log INTEGER NOT NULL, id BLOB,"
+            " time REAL, body BLOB)"
+        ),
         "CREATE UNIQUE INDEX lines_by_id ON lines (log, id) WHERE id IS NOT NULL",
         "CREATE INDEX lines_by_time ON lines (log, time)",
-        # Without content of its own: the words come from the lines, and are never read back from
-        # it.
-        "CREATE VIRTUAL TABLE line_words USING fts5 (words, content = '', tokenize = 'porter unicode61')",
+        # An index without content of its own: the words are never read back from it.
+        (
+            "CREATE VIRTUAL TABLE line_words USING fts5 (words, content = '',"
+            " tokenize = 'porter unicode61')"
+        ),
     ),
     (
-        # Words that the index does not have yet. ``id`` counts them.
-        "CREATE TABLE waiting_words (id INTEGER PRIMARY KEY, number INTEGER NOT NULL, words BLOB NOT NULL)",
-        # Parts of the index of one size that are made one; fewer than by default, for each word is
-        # sought in each.
+        # Words that are not indexed yet. ``id`` counts them.
+        (
+            "CREATE TABLE waiting_words (id INTEGER PRIMARY KEY, number INTEGER NOT NULL,"
+            " words BLOB NOT NULL)"
+        ),
+        # The number of equal parts of the index that are merged; fewer than by default, because
+        # each word is looked up in each part.
         "INSERT INTO line_words (line_words, rank) VALUES ('crisismerge', 4)",
     ),
-    # From here on values and lines are sealed. Those that are there stay as they are.
+    # From this step on, values and lines have checksums. Earlier ones stay as they are.
     (),
 )
 
@@ -100,12 +111,9 @@ class SchemaError(Exception):
 
 
 def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> int:
-    """How many steps the file has been through; 0 is an empty file.
+    """How many steps the file has taken; 0 for an empty file. Call it inside a transaction.
 
-    To be asked inside a transaction.
-
-    Raises SchemaError if it belongs to another program, or to a Holdfast that knows more steps than
-    this one.
+    Raises SchemaError if the file belongs to another program, or to a newer Holdfast.
     """
     application, reached, tables = (
         connection.execute(question).fetchone()[0]
@@ -121,14 +129,14 @@ def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> 
         )
     if reached > len(steps):
         raise SchemaError(
-            f"the file was written by a newer Holdfast (schema {reached}, this one knows {len(steps)}); "
-            "upgrade with pip install -U holdfast"
+            f"the file was written by a newer Holdfast (schema {reached}, this one knows "
+            f"{len(steps)}); upgrade with pip install -U holdfast"
         )
     return int(reached)
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> None:
-    """Take the steps that the file lacks, all or none, whoever else opens it at the same time."""
+    """Take the steps that the file lacks, all or none, also while others open it."""
     with transaction(connection, "deferred"):
         if version(connection, steps) == len(steps):
             return
@@ -144,29 +152,29 @@ Synchronous = Literal["full", "normal"]
 
 EXPLANATIONS = {
     sqlite3.SQLITE_FULL: "the disk is full; this write was not kept, all earlier ones are",
-    sqlite3.SQLITE_IOERR: "the disk refuses to read or write; this call did nothing, earlier writes are kept",
+    sqlite3.SQLITE_IOERR: "the disk refuses to read or write; this call did nothing, earlier "
+    "writes are kept",
     sqlite3.SQLITE_READONLY: "the file is read-only; nothing was written",
     sqlite3.SQLITE_PERM: "the file may not be used by this user",
-    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check that its directory exists, and where it may not be "
-    "written to, that no -wal file is beside it: copy both to where they may be",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check that its directory exists, and "
+    "where it may not be written to, that no -wal file is beside it: copy both to where they may "
+    "be",
     sqlite3.SQLITE_NOTADB: "the file is not a SQLite database; name another one",
     sqlite3.SQLITE_CORRUPT: "the file is damaged; restore it from a copy or name another one",
     sqlite3.SQLITE_TOOBIG: "the value is larger than the 1 GB that one entry may have",
 }
 """By SQLite's primary result code."""
 
-# to SQLite, where no file may be put beside it
+# what SQLite says where it may not create files beside the database
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _PAUSE = 0.01  # seconds before a refused change of the log is tried again
 
 
 class DatabaseFile:
-    """Opened when first used, with one connection.
+    """A file that is opened when first used, with one connection. Only its owner may read it.
 
-    A file that is made can be read by its owner alone.
-
-    ``timeout`` is how many seconds to wait for another process that is writing. ``makes_folder``:
-    whether its folder is made too when there is none.
+    ``timeout``: seconds to wait for another process that writes. ``makes_folder``: whether a
+    missing folder is created.
     """
 
     def __init__(
@@ -180,7 +188,7 @@ class DatabaseFile:
         self._path = path
         self._place = path.absolute()
         self._home: tuple[int, int] | None = None
-        """Which file it was when it was opened, whatever stands at its place now."""
+        """Device and inode of the file when it was opened: it may be replaced meanwhile."""
         self._timeout = timeout
         self._makes_folder = makes_folder
         self._synchronous: Synchronous = synchronous
@@ -216,9 +224,9 @@ class DatabaseFile:
     def writing(self, *, flush: bool = True, waits: bool = True) -> Generator[sqlite3.Connection]:
         """As ``use``; what is written is on the disk after the block, or undone if it fails.
 
-        Without ``flush`` it outlives the process at once, and a power cut from the next flushed
-        write on: the log that is written ahead is one file, which goes to the disk from its
-        beginning. If it is not to wait, another process that is writing just now is a StoreError.
+        Without ``flush`` the write survives the end of the process, but a power cut only after the
+        next flushed write, which brings the whole write-ahead log to the disk. Without ``waits``,
+        a StoreError is raised if another process is writing.
         """
         level = self._synchronous if flush else "normal"
         with (
@@ -235,7 +243,7 @@ class DatabaseFile:
                 )
 
     def close(self) -> None:
-        """Let go of the file; a later use opens it again."""
+        """Close the file; a later use opens it again."""
         with self._lock:
             self._connection = None
             if self._closer is not None:
@@ -253,7 +261,7 @@ class DatabaseFile:
     def _open(self) -> sqlite3.Connection:
         if self._makes_folder:
             self._place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # SQLite would make it readable for all; -wal and -shm take its mode
+        # SQLite would create it readable for all; the -wal and -shm files take its mode
         with suppress(FileExistsError):
             os.close(os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         try:
@@ -262,7 +270,7 @@ class DatabaseFile:
             ahead = self._place.with_name(self._place.name + "-wal")
             if code_of(fault) not in _CLOSED or (ahead.exists() and ahead.stat().st_size):
                 raise
-            connection = self._connected("?immutable=1")  # all that was written is in the file
+            connection = self._connected("?immutable=1")  # the log is empty: all is in the file
         self._home = self._seen()
         return connection
 
@@ -291,12 +299,12 @@ class DatabaseFile:
         try:
             migrate(connection)
         except sqlite3.OperationalError as fault:
-            # what stands in such a file can be read as it is
+            # a read-only file can be read without the newest steps
             if code_of(fault) != sqlite3.SQLITE_READONLY:
                 raise
 
     def _seen(self) -> tuple[int, int] | None:
-        """The file that stands at the place now."""
+        """Device and inode of the file that is at the path now."""
         with suppress(FileNotFoundError):
             found = self._place.stat()
             return found.st_dev, found.st_ino
@@ -304,7 +312,7 @@ class DatabaseFile:
 
     @contextmanager
     def _at(self, connection: sqlite3.Connection, level: Synchronous) -> Generator[None]:
-        """Flush as this level says, this once."""
+        """Set SQLite's ``synchronous`` for the block."""
         if level == self._synchronous:
             yield
             return
@@ -316,7 +324,7 @@ class DatabaseFile:
 
     @contextmanager
     def _within(self, connection: sqlite3.Connection, *, waits: bool) -> Generator[None]:
-        """Wait for another process that is writing, or not, this once."""
+        """Let the block wait for another process that is writing, or not."""
         if waits:
             yield
             return
@@ -329,8 +337,8 @@ class DatabaseFile:
     def _log_ahead(self, connection: sqlite3.Connection) -> None:
         """Turn the write-ahead log on.
 
-        Of two processes that open a new file at once SQLite refuses one without waiting, lest both
-        wait for ever.
+        If two processes open a new file at once, SQLite refuses one without waiting, to avoid a
+        deadlock; so it is tried again.
         """
         until = monotonic() + self._timeout
         while True:
@@ -348,15 +356,13 @@ class DatabaseFile:
             return f"{fault.strerror}; check the path and its directory"
         code = code_of(fault)
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            return f"another process has been writing for {self._timeout:g} s; try again, or set a longer timeout"
+            waited = f"another process has been writing for {self._timeout:g} s"
+            return f"{waited}; try again, or set a longer timeout"
         return EXPLANATIONS.get(code, str(fault))
 
 
 def _let_go(lock: RLock, connection: sqlite3.Connection) -> None:
-    """Close the connection when no thread is at work with it.
-
-    At the end of a process some may be.
-    """
+    """Close the connection once no thread uses it: at the end of a process one may do so."""
     with lock:
         connection.close()
 
@@ -366,8 +372,8 @@ def code_of(fault: Exception) -> int:
     return getattr(fault, "sqlite_errorcode", -1) & 0xFF
 
 
-# The one place that knows all files: the system's fork hook is the process's own and cannot be
-# taken back. A SQLite connection that a child inherits has none of the locks that it believes to
-# have: the parent could then throw away a log into which the child still writes. So every file is
-# closed before a fork, and opened again after it, in both processes.
+# All open files, because a fork hook is registered once for the process and cannot be removed. A
+# SQLite connection that a child inherits does not hold the locks that it believes to hold: the
+# parent could delete a log into which the child still writes. So every file is closed before a fork
+# and opened again after it, in both processes.
 _FORKS = Forks()
