@@ -1,7 +1,4 @@
-"""An agent over a session.
-
-It fits before every model call, runs the tools, and meets a refusal for length.
-"""
+"""An agent loop over a session: fits the view, calls the model, runs its tools."""
 
 from holdfast.agent.functions import PlainTool, tool
 from holdfast.agent.loop import AgentLoop, ChatModel, Trigger, overflow

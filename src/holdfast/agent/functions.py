@@ -34,12 +34,12 @@ class PlainTool(Generic[F]):
     schema: Mapping[str, Any]
     function: F
     arguments: type[msgspec.Struct]
-    """What the JSON of a call is read as."""
+    """The type as which the JSON of a call is decoded."""
 
     def __call__(self, arguments: object) -> Any:
         """The function's answer to a call: ``arguments`` are an object or its JSON.
 
-        Raises InputError, naming the argument, where they are not what the signature says.
+        Raises InputError, naming the argument, if they do not match the signature.
         """
         try:
             if isinstance(arguments, str | bytes):
@@ -60,11 +60,12 @@ def tool(*, provider: ToolProvider = "openai") -> Callable[[F], PlainTool[F]]: .
 def tool(function: Callable[..., Any] | None = None, *, provider: ToolProvider = "openai") -> Any:
     """Make a tool of a function, synchronous or not, for ``AgentLoop`` or a request of your own.
 
-    Its name and docstring tell the model what it is for, its annotations what it takes; a text in
-    ``Annotated[int, "in days"]`` describes one argument. ``provider`` says in whose form the schema
-    is. The arguments of a call are checked against the annotations before the function runs.
+    Its name and docstring tell the model its purpose, its annotations the arguments; a text in
+    ``Annotated[int, "in days"]`` describes one argument. ``provider`` is the vendor whose form the
+    schema has. The arguments of a call are checked against the annotations before the function
+    runs.
 
-    Raises ConfigError for a function whose arguments cannot be told to a model.
+    Raises ConfigError for a function whose arguments no schema can describe.
     """
 
     def made(given: Callable[..., Any]) -> PlainTool[Any]:
@@ -107,7 +108,7 @@ def _made(function: Callable[..., Any], provider: ToolProvider) -> PlainTool[Any
 
 
 def _described(kind: Any) -> Any:
-    """The type, with a text beside it as its description in the schema."""
+    """The type, with a text of its ``Annotated`` as the description in the schema."""
     if get_origin(kind) is not Annotated:
         return kind
     inner, *notes = get_args(kind)

@@ -1,7 +1,6 @@
-"""The loop of an agent: fit, ask the model, run its tools, until it calls none any more.
+"""The loop of an agent: fit, ask the model, run its tools, until it calls no tool.
 
-A turn is written once, as a generator of things to do; ``drive`` and ``adrive`` do them, waiting or
-awaited.
+A turn is one generator that yields calls; ``drive`` makes them and waits, ``adrive`` awaits them.
 """
 
 from __future__ import annotations
@@ -27,12 +26,11 @@ from holdfast.session.view import copied
 from holdfast.validity import repair, validate
 
 Step = Generator[Callable[[], Any], Any, Any]
-"""Things to do: the result of each call, awaited if it must be, is sent back, or its error thrown
-in."""
+"""Yields calls, and is sent the result of each, awaited if needed, or thrown its error."""
 
 
 def drive(steps: Step) -> Any:
-    """Do them one after another, waiting; what the generator returns."""
+    """Make the calls one after another; what the generator returns."""
     advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
     while True:
         try:
@@ -49,7 +47,7 @@ def drive(steps: Step) -> Any:
 
 
 async def adrive(steps: Step) -> Any:
-    """As ``drive``, without blocking the event loop: each thing is done in a thread."""
+    """As ``drive``, without blocking the event loop: each call is made in a thread."""
     advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
     while True:
         try:
@@ -64,7 +62,7 @@ async def adrive(steps: Step) -> Any:
 
 
 def _done(work: Callable[[], Any]) -> Any:
-    """What it gives; a StopIteration, which would end the generator, as another error."""
+    """The result of the call; a StopIteration, which would end the generator, becomes an error."""
     try:
         return work()
     except StopIteration as fault:
@@ -75,15 +73,12 @@ async def _awaited(answer: Any) -> Any:
     return await answer
 
 
-_HARDER = 0.6  # of the view that was refused, where the refusal does not say how long it may be
-_MARGIN = 0.95  # of what it says
+_HARDER = 0.6  # share of a refused view that is tried next, if the refusal states no limit
+_MARGIN = 0.95  # share of the limit that a refusal states
 
 
 def overflow(fault: Exception) -> ContextOverflowError | None:
-    """The fault as what it amounts to, if a model refuses for length.
-
-    Vendors say so in many ways.
-    """
+    """The error as a ContextOverflowError, if it is a model's refusal for length; else None."""
     if isinstance(fault, ContextOverflowError):
         return fault
     seen = refusal("the model", 400, str(fault), {})
@@ -91,9 +86,9 @@ def overflow(fault: Exception) -> ContextOverflowError | None:
 
 
 def harder(refused: ContextOverflowError, tokens: int, most: int | None) -> Budget:
-    """What the model should take instead of so many tokens, by its own figures if it gives them.
+    """A smaller budget after a refusal of so many tokens, by the refusal's own figures if any.
 
-    Never more than ``most``.
+    It is at most ``most`` tokens.
     """
     share = _HARDER
     if refused.limit and refused.size and refused.size > refused.limit:
@@ -102,7 +97,7 @@ def harder(refused: ContextOverflowError, tokens: int, most: int | None) -> Budg
 
 
 def given_up(view: View, refused: ContextOverflowError) -> ContextOverflowError:
-    """The error for a view that was refused though it was fitted harder."""
+    """The error for a view that was refused after it was made smaller."""
     size, limit = refused.size or view.tokens, refused.limit or view.limit
     problem = (
         "the model refuses for length even what was fitted harder: "
@@ -120,9 +115,9 @@ _FITTING = ("request", "call", "result")  # triggers that fit to the session's o
 
 
 class ChatModel(Protocol):
-    """Answers a conversation: an assistant message in the conversation's own form, or a text.
+    """Answers a conversation with an assistant message in the conversation's form, or with a text.
 
-    Now or awaited.
+    It may be a coroutine function.
     """
 
     def __call__(self, messages: list[Any], tools: list[Any], /) -> Any:
@@ -131,11 +126,9 @@ class ChatModel(Protocol):
 
 
 class AgentLoop:
-    """Calls the model until it calls no tool any more.
+    """Calls the model until it calls no tool.
 
-    Everything said is in the session before the next step.
-
-    ``rounds`` bounds the model calls of one request.
+    Every message is in the session before the next step. ``rounds``: most model calls of a request.
     """
 
     def __init__(
@@ -154,15 +147,15 @@ class AgentLoop:
         self._view: list[Any] | None = None
         """What the model is sent; None until something is fitted."""
         self._revision = (0, 0)
-        """What of the session the view was made of, with what was said since."""
+        """The revision of the session that the view holds."""
         self._budget: Budget | None = None
-        """What the model was found to take, once it refused for length; None: the session's own."""
+        """The budget after a refusal for length; None: the session's own."""
 
     def run(self, message: Any) -> Any:
         """The model's final message in answer to the user's, a message or a text; items as a list.
 
-        Raises ContextOverflowError if the model refuses for length even what was fitted harder, and
-        ModelError if it still calls tools after the last round, or gives what is no message.
+        Raises ContextOverflowError if the model refuses even a smaller view for its length, and
+        ModelError if it still calls tools after the last round, or returns something else.
         """
         return drive(self._turn(message))
 
@@ -172,7 +165,9 @@ class AgentLoop:
 
     def fit(self) -> View:
         """Fit now: what the model is sent next begins with this view."""
-        revision = self.session.revision  # before: what comes meanwhile is fitted once more
+        revision = (
+            self.session.revision
+        )  # read first, so that messages that come meanwhile are fitted again
         view = self.session.fit(budget=self._budget, tools=self._schemas or None)
         self._view, self._revision = copied(view.messages), revision
         return view
@@ -212,7 +207,7 @@ class AgentLoop:
             yield self.fit
 
     def _answered(self) -> Step:
-        """The model's message; a refusal for length is answered by fitting harder, once."""
+        """The model's message; after a refusal for length, a smaller view is tried once."""
         sent = yield self._valid
         try:
             reply = yield partial(self.model, copied(sent), copied(self._schemas))
@@ -231,12 +226,9 @@ class AgentLoop:
         return reply
 
     def _valid(self) -> list[Any]:
-        """What the model is sent, mended if it must be.
+        """The messages for the model, repaired: a broken run leaves calls without results.
 
-        A run that was broken off leaves a call without a result.
-
-        Where nobody fitted, the whole thread. What was changed in it, or appended by others, is
-        fitted anew.
+        Without a view it is the whole thread; a view of an older revision is made anew.
         """
         if self._view is not None and self._revision != self.session.revision:
             self.fit()
@@ -245,7 +237,7 @@ class AgentLoop:
         return list(repair(messages, wire).messages) if validate(messages, wire) else messages
 
     def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:
-        """A view that is so much smaller that the model should take it, as are all that follow."""
+        """A view that the model should accept; later views are as small."""
         tokens = self.session.meter.total(self.session.wire(*sent).read(sent, self._schemas))
         self._budget = harder(refused, tokens, self.session.limit)
         return self.fit()
@@ -269,7 +261,7 @@ class AgentLoop:
 
 
 def _check(model: object, session: object, trigger: object, rounds: object) -> None:
-    """Raises ConfigError for what no loop can run with, before anything is said."""
+    """Raises ConfigError for arguments with which no loop can run."""
     if not callable(model):
         advice = (
             "give a function of the messages and the tools' schemas "
@@ -289,7 +281,7 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
 
 
 def _messages(reply: object, wire: Format) -> list[Any]:
-    """What the model said, as messages. Raises ModelError for what is none."""
+    """The model's reply as messages. Raises ModelError for anything else."""
     if isinstance(reply, str):
         return [wire.compose("assistant", reply)]
     sent: list[Any] = as_sent(list(reply) if is_list(reply) else [reply])

@@ -1,4 +1,4 @@
-"""What a model may call: functions with schemas, and two of Holdfast: to remember, to search."""
+"""Tools for a model: functions with schemas, and Holdfast's own to remember and to search."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments'
 
 
 class Tool(Protocol):
-    """A function that the model may call, and the schema that tells it so."""
+    """A function that the model may call, and its schema."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """In the form of the model's vendor."""
+        """The schema in the form of the model's vendor."""
         ...
 
     def __call__(self, arguments: object, /) -> Any:
-        """The answer, now or awaited: a text, or what JSON holds.
+        """The answer, at once or as an awaitable: a text, or a value that JSON can hold.
 
-        The arguments are those of the call, as JSON.
+        ``arguments``: those of the call, as JSON.
         """
         ...
 
@@ -69,7 +69,7 @@ class FunctionTool:
 
 
 def checked(session: object) -> Session:
-    """The session. Raises ConfigError for what is none."""
+    """The session. Raises ConfigError for anything else."""
     if not isinstance(session, Session):
         advice = "give holdfast.Session(thread, budget=...)"
         raise ConfigError(f"{named(session)} is no session", place="session", advice=advice)
@@ -79,7 +79,7 @@ def checked(session: object) -> Session:
 def by_name(tools: object) -> dict[str, Tool]:
     """The tools by the names in their schemas.
 
-    Raises ConfigError for what is none, or cannot be told apart.
+    Raises ConfigError for anything that is no tool, and for two tools of one name.
     """
     if not is_list(tools):
         raise ConfigError(
@@ -116,20 +116,14 @@ def _is_tool(value: object) -> TypeGuard[Tool]:
 
 
 def _name(schema: Mapping[str, Any]) -> str:
-    """The name in a schema, as OpenAI's Chat Completions nest it or as others have it.
-
-    Empty if there is none.
-    """
+    """The name in a schema, nested as in OpenAI's Chat Completions or not; empty without one."""
     inner: object = schema.get("function", schema)
     name: object = inner.get("name") if is_object(inner) else None
     return name if isinstance(name, str) else ""
 
 
 def told(output: object) -> str:
-    """What a tool gave as the text that the model reads.
-
-    A text as it is, bytes as the text in them, else JSON.
-    """
+    """The output of a tool as a text for the model: a text as it is, bytes decoded, else JSON."""
     if isinstance(output, str):
         return output
     return _as_text(output) if _is_bytes(output) else compact(output, otherwise=_as_text)
@@ -140,10 +134,7 @@ def _is_bytes(value: object) -> TypeGuard[bytes | bytearray]:
 
 
 def _as_text(value: object) -> str:
-    """What JSON cannot hold.
-
-    Bytes that are no text for the greater part in a line that says how many of what.
-    """
+    """A value that JSON cannot hold, as text; for binary data a line with its type and size."""
     if not _is_bytes(value):
         return str(value)
     data = bytes(value)
@@ -179,7 +170,7 @@ _WRONG = (
     'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
 )
 _HITS = 6
-_WORTH = 0.2  # score below which a message has next to nothing of the question
+_WORTH = 0.2  # score below which a message hardly matches the question
 _LEAST = 40  # tokens of an excerpt; twice that, of an answer
 _ANSWER = 2_000  # tokens
 
@@ -206,7 +197,7 @@ _SOUGHT = {
 
 @renamed_argument("format", "provider")
 def remember_tool(session: Session, provider: ToolProvider = "openai") -> FunctionTool:
-    """The tool by which a model keeps something in mind: it stands in every view from then on.
+    """The tool by which a model notes something that is in every view from then on.
 
     Raises ConfigError for a provider whose form of tools is not known.
     """
@@ -229,11 +220,11 @@ def search_tool(
     *,
     most: int = _ANSWER,
 ) -> FunctionTool:
-    """The tool by which a model looks into the whole thread, also beyond its view.
+    """The tool by which a model searches the whole thread, also beyond its view.
 
-    It answers with the originals that say most to the query, or with one message by its number, in
-    at most ``most`` tokens; what is longer is made shorter by its kind. Raises ConfigError for a
-    provider whose form of tools is not known.
+    It answers with the originals that match the query best, or with one message by its number, in
+    at most ``most`` tokens; longer texts are shortened by their kind of content. Raises ConfigError
+    for a provider whose form of tools is not known.
     """
     checked(session)
     given = cast("object", most)  # callers pass anything
@@ -270,13 +261,10 @@ def _whole(session: Session, asked: Mapping[str, Any], most: int) -> str:
 
 
 def _found(session: Session, query: str, most: int) -> str:
-    """The best messages, each with its number.
-
-    Of what is left of the room each gets an equal share.
-    """
+    """The best messages, each with its number; they share the remaining tokens equally."""
     count = session.meter.text
     found = (hit for hit in session.search(query, 2 * _HITS) if hit.score >= _WORTH)
-    # not what such a search gave
+    # the results of earlier searches are left out
     hits = [hit for hit in found if not hit.text.startswith(_OPENING)][:_HITS]
     lines, left = [_OPENING], most - count(f"{_OPENING}\n")
     for n, hit in enumerate(hits):
@@ -297,7 +285,7 @@ def _told_by(hit: Recalled) -> str:
 
 
 def _given(arguments: str) -> Mapping[str, Any]:
-    """The arguments of a call; none where they are no JSON object."""
+    """The arguments of a call; empty if they are no JSON object."""
     try:
         found: object = json.loads(arguments)
     except (ValueError, RecursionError):

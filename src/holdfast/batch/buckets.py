@@ -1,4 +1,4 @@
-"""Files of a batch in a bucket: fetched whole, and put there whole or not at all."""
+"""Files of a batch in a bucket: fetched whole, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ try:
 except ImportError as missing:
     raise MissingExtraError("a file in a bucket", "objects") from missing
 
-_objects: Any = obstore  # may give tables of Arrow, whose types it does not bring
+_objects: Any = obstore  # it may return tables of Arrow, for which it has no types
 
 
 class Buckets:
-    """Objects by their URLs; who asks is told by the vendors' variables of the environment."""
+    """Objects by their URLs; credentials are read from the vendors' environment variables."""
 
     def matching(self, url: str) -> list[tuple[str, str]]:
-        """The URLs that the pattern means, in order, each with its version."""
+        """The URLs that match the pattern, in order, each with its version."""
         parts = urlsplit(url)
         path = parts.path.lstrip("/")
         with _told(url):
@@ -53,7 +53,7 @@ class Buckets:
                 out.write(part)
 
     def store(self, file: Path, url: str) -> None:
-        """Copy the file to the object, which is there when all of it is."""
+        """Copy the file to the object, which appears once it is complete."""
         with _told(url):
             obstore.put(_bucket(url), urlsplit(url).path.lstrip("/"), file)
 

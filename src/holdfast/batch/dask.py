@@ -18,7 +18,7 @@ except ImportError as missing:
 T = TypeVar("T")
 R = TypeVar("R")
 
-_AHEAD = 4  # pieces a worker that are handed out before their results are taken
+_AHEAD = 4  # pieces per worker that are handed out before their results are taken
 _WAIT = 60  # seconds for the scheduler and its workers
 
 
@@ -37,7 +37,7 @@ class Dask:
         return cls(f"tcp://{parts.netloc}")
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Each piece with its result; None if several workers ended while they worked on it."""
+        """Each piece with its result; None if several workers died while they worked on it."""
         tools = cast("Any", distributed)
         with self._client(tools) as client:
             client.wait_for_workers(1, timeout=_WAIT)
@@ -77,7 +77,7 @@ class Dask:
 
 
 class _Own:
-    """A client and the cluster that was started for it, which end together."""
+    """A client, and the cluster that was started for it; both are closed together."""
 
     def __init__(self, client: Any, cluster: Any) -> None:
         self._client, self._cluster = client, cluster

@@ -44,7 +44,7 @@ _PARTS = Registry(
     "batches",
     {"tables": "holdfast.batch.tables:TABLES", "buckets": "holdfast.batch.buckets:BUCKETS"},
 )
-"""What needs an optional package is loaded where a name asks for it."""
+"""Parts that need an optional package are loaded when a name asks for them."""
 
 
 def _tables() -> _Tables:
@@ -63,9 +63,9 @@ class Record:
     text: str
 
     def conversation(self) -> tuple[Any, PutBack]:
-        """What is to be fitted, and how the output is made of what was.
+        """The conversation, and a function that makes the output of the fitted one.
 
-        Raises InputError for what is no conversation.
+        Raises InputError for anything that is no conversation.
         """
         try:
             value: object = json.loads(self.text)
@@ -97,7 +97,7 @@ class Source:
     def all_of(cls, names: Iterable[str]) -> list[Source]:
         """The files of the names and patterns, those of one in order.
 
-        Raises InputError where there is none.
+        Raises InputError if there is none.
         """
         found: list[Source] = []
         for name in names:
@@ -124,7 +124,7 @@ class Source:
         return [cls(url, f"{url} {version}") for url, version in _buckets().matching(name)]
 
     def records(self) -> Iterator[Record]:
-        """The inputs in order; an empty line is none."""
+        """The inputs in order, without empty lines."""
         with _at_hand(self) as file:
             if _form(self.name) == _PARQUET:
                 for number, row in enumerate(_tables().rows(file), 1):
@@ -183,7 +183,7 @@ class Target:
 
     @classmethod
     def of(cls, name: str) -> Target:
-        """Raises InputError if it is there already, or its name says no form."""
+        """Raises InputError if it exists already, or if its name shows no form."""
         _form(name)
         remote = name.startswith(_BUCKETS)
         if _buckets().exists(name) if remote else Path(name).exists():
@@ -193,7 +193,7 @@ class Target:
         return cls(name, Path(f"{name}.work"))
 
     def write(self, sources: Sequence[Source], outputs: Iterator[str], bad: Iterator[Bad]) -> None:
-        """Write the outputs, and before them what is bad, each whole or not at all."""
+        """Write the file of bad inputs, then that of outputs, each whole or not at all."""
         refused = [_line(asdict(each)) for each in bad]
         if refused:
             self._put(f"{self.name}.bad.jsonl", lambda file: _lines(file, refused))

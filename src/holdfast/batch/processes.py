@@ -1,4 +1,4 @@
-"""The engine of one machine: processes, each with one piece at a time; one that is killed is replaced."""
+"""The engine of one machine: processes with one piece each; a killed one is replaced."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from holdfast.kernel.errors import ConfigError, HoldfastError
 T = TypeVar("T")
 R = TypeVar("R")
 
-_TRIES = 6  # how often a piece may see its process end: those that are killed by chance are fewer
+_TRIES = 6  # deaths of its process that a piece may have: fewer happen by chance
 _LOADED = ["holdfast.batch.loaded"]
 
 
 class Processes:
     """Processes of this machine, by default one for each processor.
 
-    Where one is killed, its piece is done again by another, and the pieces of the others go on. A
-    piece that has seen its process end several times is given up. The processes end with the one
-    that started them, however that ends.
+    If a process is killed, another one does its piece again, and the others go on. A piece whose
+    process died several times is given up. The processes end with the one that started them,
+    however that ends.
     """
 
     def __init__(self, number: int | None = None) -> None:
@@ -40,7 +40,7 @@ class Processes:
         return cls(int(number) if number else None)
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Each piece with its result, in whatever order; None if it ended its process each time.
+        """Each piece with its result, in any order; None if its process died each time.
 
         Raises what the work raises, and HoldfastError if no process could do any work.
         """
@@ -74,7 +74,7 @@ class _Todo(Generic[T]):
         return self._again.popleft() if self._again else next(self._waiting, None)
 
     def is_lost(self, piece: tuple[int, T]) -> bool:
-        """Whether the piece is given up, whose process ended; else it is done again."""
+        """Whether the piece, whose process died, is given up; else it is done again."""
         self._ended[piece[0]] += 1
         if self._ended[piece[0]] < _TRIES:
             self._again.append(piece)
@@ -88,7 +88,7 @@ class _Todo(Generic[T]):
 def _answered(
     workers: dict[Connection, _Worker[T, R]], line: Connection, todo: _Todo[T]
 ) -> Iterator[tuple[T, R | None]]:
-    """The result of a process, which has its next piece before somebody looks at it."""
+    """The result of a process, which is given its next piece before the result is used."""
     worker = workers[line]
     piece = worker.piece
     try:
@@ -124,7 +124,7 @@ class _Worker(Generic[T, R]):
         self.give(piece)
 
     def give(self, piece: tuple[int, T]) -> None:
-        """Hand out the next piece; that the process has gone is told by its answer."""
+        """Send the next piece; if the process has died, ``answer`` will raise it."""
         self.piece = piece
         try:
             self.line.send(piece[1])
@@ -132,11 +132,14 @@ class _Worker(Generic[T, R]):
             self._process.join()
 
     def answer(self) -> tuple[R, BaseException | None]:
-        """The result, or what was raised in its place. Raises EOFError or OSError for a process that ended."""
+        """The result and None, or None and the error that the work raised.
+
+        Raises EOFError or OSError if the process died.
+        """
         return cast("tuple[R, BaseException | None]", self.line.recv())
 
     def end(self) -> None:
-        """End the process; it has nothing that is not kept elsewhere."""
+        """Kill the process; everything it holds is kept elsewhere."""
         self.line.close()
         self._process.kill()
         self._process.join()

@@ -21,7 +21,7 @@ except ImportError as missing:
 T = TypeVar("T")
 R = TypeVar("R")
 
-_AHEAD = 4  # pieces a processor that are handed out before their results are taken
+_AHEAD = 4  # pieces per processor that are handed out before their results are taken
 _TRIES = 3
 
 
@@ -37,14 +37,14 @@ class Ray:
 
     @classmethod
     def from_url(cls, url: str) -> Ray:
-        """As ``ray://head:10001``; ``ray://local?workers=2`` starts its own on this machine."""
+        """``ray://head:10001``, or ``ray://local?workers=2`` for one on this machine."""
         parts = urlsplit(url)
         if parts.netloc in ("", "local"):
             return cls(workers=int(parse_qs(parts.query).get("workers", ["2"])[0]))
         return cls(url)
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Each piece with its result; None if the process that worked on it ended each time."""
+        """Each piece with its result; None if the process that worked on it died each time."""
         tools = cast("Any", ray)
         self._begin(tools)
         try:

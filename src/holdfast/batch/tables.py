@@ -19,7 +19,7 @@ try:
 except ImportError as missing:
     raise MissingExtraError("a file of Parquet", "parquet") from missing
 
-_ROWS = 500  # that are held at once
+_ROWS = 500  # rows that are held at once
 _COLUMN = "messages"
 
 
@@ -27,7 +27,7 @@ class Tables:
     """Reads rows, and writes them with their other columns as they were."""
 
     def rows(self, file: Path) -> Iterator[dict[str, Any]]:
-        """The rows as JSON has them; of a message, fields without a value are left out."""
+        """The rows as JSON values; fields of a message without a value are left out."""
         for some in self._batches(file):
             for row in some.to_pylist():
                 held: object = row[_COLUMN]

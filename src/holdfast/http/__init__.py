@@ -1,4 +1,4 @@
-"""The door of HTTP clients: ``openai.OpenAI(http_client=holdfast.http.client(budget="32k"))``."""
+"""Fitting for HTTP clients: ``openai.OpenAI(http_client=holdfast.http.client(budget="32k"))``."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ from holdfast.kernel.errors import InputError
 from holdfast.kernel.registry import Registry
 
 MOST = 64_000_000
-"""Bytes of a body, decompressed, that are looked into: some ten times the largest window."""
+"""Bytes of a decompressed body that are read: some ten times the largest context window."""
 
 _ZSTD = Registry("coding", "codings", {"zstd": "zstandard:ZstdDecompressor"})
-"""What few clients use is loaded when a body comes so."""
+"""Decoders that few clients need are loaded when they are used."""
 
 
 class _Inflates(Protocol):
@@ -35,8 +35,7 @@ class _Reads(Protocol):
 def plain(raw: bytes, encoding: str = "", most: int = MOST) -> bytes:
     """The body without its content coding (gzip, deflate or zstd).
 
-    Raises InputError for another coding, for data that are none of it, and for more than ``most``
-    bytes.
+    Raises InputError for another coding, for damaged data, and for more than ``most`` bytes.
     """
     coding = encoding.strip().lower()
     if coding in ("", "identity"):
@@ -83,7 +82,7 @@ _CODINGS: Mapping[str, Callable[[bytes, int], bytes]] = {
 
 
 def read_object(text: bytes) -> Mapping[str, Any]:
-    """The JSON object that the body is. Raises InputError for what is none."""
+    """The body as a JSON object. Raises InputError for anything else."""
     try:
         found: object = msgspec.json.decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -111,13 +110,13 @@ def written(body: Mapping[str, Any]) -> bytes:
 
 
 class _Model(msgspec.Struct):
-    """What of a body is read before the rest."""
+    """The part of a body that is decoded first."""
 
     model: str = ""
 
 
 def model_in(text: bytes) -> str:
-    """The model that the body names; empty where it names none, or is no such JSON."""
+    """The model that the body names; empty without one, or if it is no such JSON."""
     try:
         return msgspec.json.decode(text, type=_Model).model
     except (msgspec.MsgspecError, ValueError, RecursionError):

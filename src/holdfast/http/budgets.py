@@ -1,4 +1,4 @@
-"""How much a request may take: stated in tokens, as a share of the model's window, or by model."""
+"""Budgets of requests: in tokens, as a share of the model's window, or by the name of the model."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Size = int | str | Budget | None
 """``32_000``, ``"32k"``, ``"80%"`` of the model's window, a Budget, or None for all of it."""
 
 TARGET = 0.75
-"""Share of the room beside what is fixed (the system's messages, the tools) that a view takes when
-it is made anew, so that it can grow at its end for some requests: what a provider has cached of it
-holds so long."""
+"""Share of the room beside the fixed parts (system messages, tools) that a new view fills.
 
-_UNKNOWN = 0.2  # the error of a count for a model of which nothing is known, as of most open models
-_ANSWER = 0.5  # of the window, at most, that is kept for the answer
+The rest lets it grow at its end for some requests, during which the provider's cache stays valid.
+"""
+
+_UNKNOWN = 0.2  # the error of a count for an unknown model, such as most open models
+_ANSWER = 0.5  # largest share of the window that is reserved for the answer
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
     """Budgets by the names of models: the first pattern that matches, else ``default``.
 
-    ``target`` is a share as ``TARGET``, for budgets that state none. Where tokens of a model can
-    only be estimated, the declared error of the count stays free, unless a budget states a headroom
-    of its own.
+    ``target`` is a share like ``TARGET``, for budgets without one. If tokens of a model can only be
+    estimated, the error of the count is left free, unless a budget states a headroom.
     """
 
     default: Size = None
@@ -57,7 +57,7 @@ class Budgets:
 
 
 def roomy(budget: Budget, share: float, allowed: int, fixed: int) -> Budget:
-    """The budget, with a target that leaves room to grow, if it states none; all in tokens.
+    """The budget in tokens, with a target that leaves room to grow if it states none.
 
     ``allowed`` is what the whole may take, ``fixed`` what of it no view can change.
     """
@@ -67,7 +67,7 @@ def roomy(budget: Budget, share: float, allowed: int, fixed: int) -> Budget:
 
 
 def checked(size: Size) -> Size:
-    """The size. Raises ConfigError for what is none."""
+    """The size. Raises ConfigError for anything that is no size."""
     if size is None or isinstance(size, Budget):
         return size
     if isinstance(size, int):
@@ -106,7 +106,7 @@ def _stated(size: Size, model: str, body: Mapping[str, Any]) -> Budget | None:
 
 
 def _answer(body: Mapping[str, Any]) -> int:
-    """Tokens that the request keeps for the answer, by any vendor's name for it."""
+    """Tokens that the request reserves for the answer, under any vendor's name for it."""
     config: object = body.get("generationConfig")
     named = {**config, **body} if is_object(config) else body
     for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):

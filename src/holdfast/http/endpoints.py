@@ -1,4 +1,4 @@
-"""What a request over HTTP asks for, told by its path: whose wire it is, and which model."""
+"""What a request asks for, by its path: the format of the vendor, and the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIRES: tuple[tuple[str, Vendor, str], ...] = (
     (r"/messages", "anthropic", "anthropic"),
     (r"/models/(?P<model>[^/:]+):(?:stream)?[gG]enerateContent", "google", "gemini"),
 )
-"""How the path of a request that holds a conversation ends, and the format of its body."""
+"""The ends of paths whose requests hold a conversation, and the format of the body."""
 
 _ANTHROPIC = re.compile(r"/messages(?:/|$)")
 _GOOGLE = re.compile(r"/v1(?:alpha|beta)\d*/|:\w+$")
@@ -26,7 +26,7 @@ _GOOGLE = re.compile(r"/v1(?:alpha|beta)\d*/|:\w+$")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a conversation is sent: the format of the body, and the model if the path names it."""
+    """An endpoint for conversations: the format of the body, and the model if the path names it."""
 
     vendor: Vendor
     format: str
@@ -35,9 +35,9 @@ class Endpoint:
 
 @lru_cache(maxsize=256)
 def endpoint_of(path: str) -> Endpoint | None:
-    """The endpoint, or None where no conversation is sent that could be fitted.
+    """The endpoint of a path; None if its requests hold no conversation to be fitted.
 
-    Those that count or compact are none: what is asked of them is about the request as it is.
+    Endpoints that count or compact are left alone: they are asked about the request as it is.
     """
     for pattern, vendor, form in _WIRES:
         found = re.search(rf"{pattern}/?$", path)
@@ -47,7 +47,7 @@ def endpoint_of(path: str) -> Endpoint | None:
 
 
 def vendor_of(path: str, headers: frozenset[bytes] = frozenset()) -> Vendor:
-    """Whose API a path belongs to; what all have, as the list of models, by names of headers."""
+    """The vendor whose API the path belongs to, or if all have such a path, by the headers."""
     if _ANTHROPIC.search(path) or b"anthropic-version" in headers:
         return "anthropic"
     if _GOOGLE.search(path) or b"x-goog-api-key" in headers:

@@ -1,7 +1,7 @@
-"""A request body made to fit: what the transport, the proxy and other doors share.
+"""Fits the body of a request; the transport, the proxy and other integrations share it.
 
-Engine and options are those of ``compress``. A fault of ours sends the request as it was and says
-so, except where secrets are masked: there the request is refused.
+Engine and options are those of ``compress``. If fitting fails the request is sent as it was and
+the failure is reported; where secrets are masked the request is refused.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from holdfast.tokens import window_of
 from holdfast.trace import log
 
 _SHOWS = (b"image", b"media", b"file", b"document", b"audio", b"Data")
-"""What a body names that shows the model more than its own bytes can say."""
+"""Fields of a body that refer to content outside of it, whose size is not known."""
 
-_FAR = 10**12  # tokens; nothing is as long
+_FAR = 10**12  # tokens: longer than any conversation
 
 
 class RequestRefusedError(HoldfastError):
-    """The request was not sent: it could not be fitted, and unmasked it may not leave."""
+    """The request was not sent: it could not be fitted, and its secrets may not leave unmasked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A body on its way: ``before`` and ``after`` are its tokens, 0 where nothing was counted.
+    """A fitted body: ``before`` and ``after`` are its tokens, 0 if they were not counted.
 
-    ``body`` is the very same where it is not ``changed``. ``note`` says why it was passed by, or
-    what went wrong (``fault``). ``grown``: the view that was sent before, with what is new.
+    ``body`` is the very same object unless it was ``changed``. ``note`` says why it was not fitted,
+    or what failed (``fault``). ``grown``: it is the view that was sent before, with what is new.
     """
 
     body: bytes
@@ -76,7 +76,7 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """Where a request comes from, as the arguments of ``fit`` say."""
+    """The origin of a request, as the arguments of ``fit`` say."""
 
     thread: str
     owner: str
@@ -85,7 +85,7 @@ class _Origin:
 
 @dataclass(frozen=True, slots=True)
 class _Viewed:
-    """What is to be sent of a conversation; ``before`` is its tokens as a whole."""
+    """The view to send for a conversation; ``before``: tokens of the whole conversation."""
 
     result: CompressionResult
     thread: str
@@ -95,7 +95,7 @@ class _Viewed:
 
 
 class _AsItIs:
-    """A strategy that changes nothing: what remains of a run is that secrets are masked."""
+    """A strategy that changes nothing, for a run that only masks secrets."""
 
     name = "as_it_is"
 
@@ -106,9 +106,9 @@ class _AsItIs:
 
 
 class Fitter:
-    """Fits the bodies of requests; one serves any number of conversations, in any threads.
+    """Fits the bodies of requests; one serves any number of conversations and threads.
 
-    ``reads``: every body is read, also one that is so short that it fits: to know its conversation.
+    ``reads``: also decode bodies that are short enough to fit, to know their conversations.
     """
 
     def __init__(self, budgets: Budgets, options: Options, *, reads: bool = False) -> None:
@@ -117,7 +117,7 @@ class Fitter:
         self.redacts = chosen(options).redact
         self.budgets, self.options, self.views = budgets, options, Views()
         self._learned: dict[str, int] = {}
-        """Tokens that a model was found to take, once it refused for length."""
+        """Tokens that a model accepts, known from its refusals for length."""
         self._quick: dict[str, int] = {}
         self._lock = Lock()
 
@@ -150,7 +150,7 @@ class Fitter:
     def fit_body(
         self, body: Mapping[str, Any], endpoint: Endpoint, *, thread: str = ""
     ) -> Mapping[str, Any]:
-        """A body that was read already; the very same where nothing is to be done.
+        """As ``fit``, for a decoded body; the very same object if nothing is to be done.
 
         Untouched messages are the very same objects. What cannot be fitted, as ``fit`` has it.
         """
@@ -167,7 +167,7 @@ class Fitter:
         return found.result.messages if found and found.changed else body
 
     def at_once(self, path: str, raw: bytes, encoding: str = "") -> Fitted | None:
-        """The body as it is, where it fits whatever is in it; None where it has to be read."""
+        """The body as it is, if it surely fits; None if it has to be decoded."""
         endpoint = endpoint_of(path)
         if endpoint is None or encoding or self._reads:
             return None
@@ -189,7 +189,7 @@ class Fitter:
     ) -> Fitted | None:
         """The body ``raw``, smaller than the one that was sent for it and refused for its length.
 
-        None for any other refusal, and where no more can go.
+        None for any other refusal, and if it cannot get smaller.
         """
         fault = refusal("the provider", status, refused, {})
         if not isinstance(fault, ContextOverflowError) or fitted.endpoint is None:
@@ -240,7 +240,7 @@ class Fitter:
         )
 
     def _viewed(self, request: _Request, origin: _Origin) -> _Viewed | None:
-        """The view of a conversation; None where there is none."""
+        """The view of a conversation; None if there is none."""
         form = named(request.endpoint.format)
         field = form.key(request.body)
         messages: object = request.body.get(field)
@@ -310,7 +310,7 @@ class Fitter:
         return budget
 
     def _roomy(self, request: _Request) -> Budget:
-        """The budget for a view that is made anew: it leaves room to grow."""
+        """The budget for a new view, which leaves room to grow."""
         counted = count(
             request.body,
             model=request.model or None,
@@ -322,7 +322,7 @@ class Fitter:
         return roomy(request.budget, self.budgets.target, allowed, fixed + counted.overhead)
 
     def _sure(self, model: str) -> int:
-        """Bytes of a body that fits whatever is in it: no text has more tokens than bytes."""
+        """Bytes of a body that surely fits: no text has more tokens than bytes."""
         known = self._quick.get(model)
         if known is None:
             known = 0

@@ -1,6 +1,6 @@
 """Views that grow: what was sent of a conversation stands at the beginning of what is sent next.
 
-Nothing of a conversation is kept but hashes, and the messages that were written here.
+Of a conversation only hashes are kept, and the messages that were written here.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from holdfast.formats.values import is_list, is_object
 
 _MOST = 2_000  # conversations that are remembered: some 20 MB
 _MARKER = "cache_control"
-"""Where clients ask Anthropic to cache. They move it with every request, and it says nothing."""
+"""The mark where clients ask Anthropic to cache. It moves with every request and is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What was sent of a conversation: of each message its position, or what was written instead.
+    """What was sent of a conversation: for each message its position, or the message itself if new.
 
     ``length`` is in messages of the whole; ``before`` and ``after`` are tokens of the whole and of
     the view.
@@ -37,7 +37,7 @@ class Sent:
 
 
 class Views:
-    """The latest view of each conversation, found again by the hash of all that it was made of."""
+    """The latest view of each conversation, by the hash of the messages that it was made of."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._kept: OrderedDict[bytes, Sent] = OrderedDict()
@@ -45,7 +45,7 @@ class Views:
         self._most, self._lock = most, Lock()
 
     def found(self, chain: Sequence[bytes]) -> Sent | None:
-        """The latest view that was made of the beginning of this conversation."""
+        """The latest view of a beginning of this conversation."""
         with self._lock:
             for link in reversed(chain):
                 sent = self._kept.get(link)
@@ -55,7 +55,7 @@ class Views:
         return None
 
     def thread(self, chain: Sequence[bytes], begins: int) -> str:
-        """A name for the conversation, which goes on from no view that is known.
+        """A name for a conversation that continues no known view.
 
         The hash of its beginning, up to the message at ``begins``; where another conversation
         began alike and is under way, that of all of it.
@@ -79,7 +79,7 @@ class Views:
 
 
 def chain_of(messages: Sequence[Any], seed: bytes) -> list[bytes]:
-    """For each message the hash of all up to it, without marks of what is to be cached."""
+    """For each message the hash of all messages up to it, without marks for caching."""
     links: list[bytes] = []
     link = blake2b(seed, digest_size=16)
     for message in messages:
@@ -89,7 +89,7 @@ def chain_of(messages: Sequence[Any], seed: bytes) -> list[bytes]:
 
 
 def _unmarked(value: Any) -> Any:
-    """The message without the marks that stand on it and on its blocks."""
+    """The message without marks for caching on it and on its blocks."""
     if not is_object(value):
         return value
     plain = {name: each for name, each in value.items() if name != _MARKER}
@@ -112,6 +112,6 @@ def positions(view: Sequence[Any], messages: Sequence[Any]) -> tuple[int | Any, 
 
 
 def grown(sent: Sent, messages: Sequence[Any]) -> list[Any]:
-    """The view of the beginning, and all that was said since."""
+    """The view of the beginning, and all messages since."""
     first = [messages[each] if type(each) is int else each for each in sent.view]
     return [*first, *messages[sent.length :]]

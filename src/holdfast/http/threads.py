@@ -1,4 +1,4 @@
-"""Which conversation a request belongs to, as far as its client says so."""
+"""Which conversation a request belongs to, if its client says so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from holdfast.formats.values import is_object
 
 HEADER = "x-holdfast-thread"
-"""By which any client may name the conversation; it is not sent on."""
+"""The header by which any client may name the conversation; it is not sent on."""
 
 _SESSIONS = ("x-claude-code-session-id", "session_id", "session-id", "conversation_id")
 """Headers by which Claude Code and Codex name theirs."""
@@ -37,7 +37,7 @@ def owner_of(headers: Headers, address: str = "") -> str:
 
 
 def named_in_headers(headers: Headers) -> str:
-    """The name of the conversation in the headers; empty where there is none."""
+    """The name of the conversation in the headers, or empty."""
     return next((value for name in (HEADER, *_SESSIONS) if (value := headers.get(name, ""))), "")
 
 
@@ -52,5 +52,5 @@ def named_in_body(body: Mapping[str, Any]) -> str:
 
 
 def thread_of(owner: str, name: str) -> str:
-    """The conversation that an owner calls so; nobody else's has this name."""
+    """A name for an owner's conversation, which no other owner's conversation has."""
     return sha256(f"{owner}\0{name}".encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -1,7 +1,7 @@
 """Transports for httpx and httpx2, on which the packages of OpenAI, Anthropic and Google run.
 
-They fit the body of a request on its way out; answers and streams pass untouched. Where a provider
-refuses for length, the request is fitted harder and sent once more.
+They fit the bodies of requests; answers and streams pass untouched. If a provider refuses a request
+for its length, it is made smaller and sent once more.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ _REFUSED = frozenset({400, 413, 422})
 _BODY = frozenset({b"content-length", b"content-encoding", b"transfer-encoding"})
 
 Observer = Callable[[Fitted], object]
-"""Told of each request that was looked at."""
+"""Called with each request that was looked at."""
 
 
 class Inner(Protocol):
-    """The transport that sends what is fitted."""
+    """The transport that sends the fitted request."""
 
     def handle_request(self, request: Any, /) -> Any:
         """The response."""
         ...
 
     def close(self) -> None:
-        """Let go of its connections."""
+        """Close its connections."""
         ...
 
 
 class AsyncInner(Protocol):
-    """As ``Inner``, awaited."""
+    """As ``Inner``, asynchronous."""
 
     async def handle_async_request(self, request: Any, /) -> Any:
         """The response."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of its connections."""
+        """Close its connections."""
         ...
 
 
@@ -55,7 +55,7 @@ class Transport:
     observe: Observer | None = None
 
     def handle_request(self, request: Any) -> Any:
-        """The provider's response to the request as it fits."""
+        """The provider's response to the fitted request."""
         if not _looked_at(request):
             return self.inner.handle_request(request)
         raw: bytes = request.read()
@@ -85,14 +85,14 @@ class Transport:
 
 @dataclass(slots=True)
 class AsyncTransport:
-    """As ``Transport``, awaited: what is fitted is fitted in a thread."""
+    """As ``Transport``, asynchronous: requests are fitted in a thread."""
 
     inner: AsyncInner
     fitter: Fitter
     observe: Observer | None = None
 
     async def handle_async_request(self, request: Any) -> Any:
-        """The provider's response to the request as it fits."""
+        """The provider's response to the fitted request."""
         if not _looked_at(request):
             return await self.inner.handle_async_request(request)
         raw: bytes = await request.aread()
@@ -173,7 +173,7 @@ def _rewritten(request: Any, fitted: Fitted) -> Any:
 
 
 def _replayed(response: Any) -> Any:
-    """The response, whose body was read, to be read once more."""
+    """The response with the body that was read already, which can be read again."""
     headers = [pair for pair in response.headers.raw if pair[0].lower() not in _BODY]
     return type(response)(
         response.status_code,

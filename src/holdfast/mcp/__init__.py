@@ -1,1 +1,1 @@
-"""The door for agents that speak MCP: recall, search, shortening and notes over one store."""
+"""An MCP server for agents: recall, search, shortening and notes over one store."""

@@ -1,4 +1,4 @@
-"""The server: its tools give text that is made for a model, and their errors are tool errors."""
+"""The MCP server. Its tools return text for a model, and report failures as tool errors."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _INSTRUCTIONS = (
     "the original back, whole or in part. search looks through whole conversations that are kept. "
     "compress_file reads a large file in few tokens."
 )
-_TOKENS = 2_000  # of a file, where nothing else is asked for
+_TOKENS = 2_000  # of a file, if the call states no number
 _MOST = 50_000_000  # bytes of a file
-_ERROR = "error: "  # how tools of ours tell a model that its call was wrong
+_ERROR = "error: "  # the beginning of an answer that reports a wrong call
 
 Thread = Annotated[
     str, Field(description="the conversation's name; by default the one of this server")
@@ -37,8 +37,8 @@ Thread = Annotated[
 def server_of(store: str | KeyValueStore, thread: str = "", root: Path | None = None) -> MCPServer:
     """A server over this store.
 
-    ``thread`` is the conversation where a call names none; ``compress_file`` reads files under
-    ``root`` alone, by default the working directory.
+    ``thread``: the conversation for calls that name none. ``compress_file`` only reads files under
+    ``root``, by default the working directory.
     """
     server: MCPServer = MCPServer("holdfast", instructions=_INSTRUCTIONS, version=__version__)
     offered = _Tools(store, thread, (root or Path.cwd()).resolve())
@@ -54,7 +54,7 @@ def server_of(store: str | KeyValueStore, thread: str = "", root: Path | None = 
 
 
 class _Tools:
-    """What is offered; the docstrings are for the model."""
+    """The tools of the server; their docstrings are for the model."""
 
     def __init__(self, store: str | KeyValueStore, thread: str, root: Path) -> None:
         self._store, self._thread, self._root = store, thread, root
@@ -123,7 +123,7 @@ class _Tools:
 
     @contextmanager
     def _session(self, thread: str, *, begins: bool = False) -> Generator[Session, None, None]:
-        """The conversation. Raises ToolError where nothing is kept of it."""
+        """The conversation. Raises ToolError if the store has none of this name."""
         name = thread or self._thread
         with _told():
             if not name:
@@ -135,7 +135,7 @@ class _Tools:
                 yield session
 
     def _text(self, path: str) -> str:
-        """The text of a file. Raises InputError for one that cannot be read, or may not be."""
+        """The text of a file. Raises InputError if it cannot or may not be read."""
         file = (self._root / path).resolve()
         if not file.is_relative_to(self._root):
             advice = f"give a path under {self._root}"
@@ -150,7 +150,7 @@ class _Tools:
 
 @contextmanager
 def _told() -> Generator[None, None, None]:
-    """What goes wrong is told to the model."""
+    """Report an error of the block to the model."""
     try:
         yield
     except HoldfastError as fault:
@@ -163,14 +163,14 @@ def _called(tool: FunctionTool, arguments: dict[str, Any]) -> str:
 
 
 def _checked(answer: str) -> str:
-    """The answer. Raises ToolError for one that says that the call was wrong."""
+    """The answer. Raises ToolError if it reports a wrong call."""
     if answer.startswith(_ERROR):
         raise ToolError(answer.removeprefix(_ERROR))
     return answer
 
 
 def serve(store: str | KeyValueStore, thread: str, root: Path, port: int | None) -> None:
-    """Serve until the client goes: over standard input and output, or on loopback at this port."""
+    """Serve until the client leaves: on standard input and output, or on loopback at this port."""
     server = server_of(store, thread, root)
     if port is None:
         server.run("stdio")

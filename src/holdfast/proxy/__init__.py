@@ -1,4 +1,4 @@
-"""The door for any client: a proxy that fits what agents send to their providers."""
+"""A proxy for any client, which fits what agents send to their providers."""
 
 from __future__ import annotations
 

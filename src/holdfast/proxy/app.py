@@ -1,7 +1,7 @@
-"""The proxy as an ASGI application: a request comes, is fitted, goes on, and its answer comes back.
+"""The proxy as an ASGI application: it fits a request, sends it on, and passes the answer back.
 
-Headers go through as they are but for those of one connection; answers are passed on as bytes,
-with the pace of whoever reads them. What the client breaks off is broken off upstream.
+Headers are passed on, except those of one connection. Answers are passed on as bytes, at the pace
+of the client. If the client disconnects, the request to the provider is cancelled.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ _HOP = frozenset(
 """Headers of one connection."""
 
 _RECODED = frozenset({b"content-encoding"})
-_OWN = HEADER.encode().rpartition(b"-")[0]  # what headers of ours begin with
+_OWN = HEADER.encode().rpartition(b"-")[0]  # the beginning of Holdfast's own headers
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
 _REFUSED = frozenset({400, 413, 422})
-_REFUSAL = 1_000_000  # bytes of a refusal that are looked at
-_GONE = 499  # as nginx has it
-_CONNECT = 15.0  # seconds
+_REFUSAL = 1_000_000  # bytes of a refusal that are read
+_GONE = 499  # the status that nginx logs for a client that disconnected
+_CONNECT = 15.0  # seconds to connect to a provider
 
 
 class Proxy:
-    """One application; its upstream connections are shared by all requests.
+    """The application; all requests share its connections to providers.
 
-    ``ready`` is called once it is warm.
+    ``ready`` is called once the caches are filled.
     """
 
     def __init__(self, settings: Settings, ready: Callable[[], object] | None = None) -> None:
@@ -58,7 +58,9 @@ class Proxy:
         self.figures = Figures()
         self.pages = Pages(settings, self.fitter, self.figures)
         self.recalls = Recalls(settings.options, self.fitter) if settings.recall else None
-        self.proxies = settings.proxies()  # told once: aiohttp asks the environment in threads
+        self.proxies = (
+            settings.proxies()
+        )  # read once: aiohttp would read the environment in threads
         self._session: aiohttp.ClientSession | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -141,7 +143,7 @@ class _Exchange:
         self._gone = False
 
     async def run(self) -> int:
-        """Serve it; the status that the client got."""
+        """Serve the request; the status that the client got."""
         if self.scope["method"] != "POST" or endpoint_of(self.path) is None:
             return await self._passed_by()
         raw = await body_of(self.receive, self.proxy.settings.most_bytes)
@@ -152,7 +154,7 @@ class _Exchange:
         return await self._watched(self._conversation(raw))
 
     async def _passed_by(self) -> int:
-        """A request that is not looked into, as it comes; without a body, watched as the others."""
+        """Pass on a request that is not fitted, as it comes."""
         length = self.headers.get("content-length")
         if length in ("", "0") and not self.headers.get("transfer-encoding"):
             await body_of(self.receive, 0)
@@ -200,7 +202,7 @@ class _Exchange:
     async def fitted(
         self, raw: bytes, encoding: str | None = None, *, aside: bool = False
     ) -> Fitted:
-        """The body as it is to be sent."""
+        """The body to send."""
         started = perf_counter()
         given = self.encoding if encoding is None else encoding
         fitter = self.proxy.fitter
@@ -241,9 +243,9 @@ class _Exchange:
         return None
 
     async def _recalling(self, recalls: Recalls, offered: bytes) -> int:
-        """As a conversation, in which calls of the recall tool are answered here.
+        """Serve a conversation in which calls of the recall tool are answered here.
 
-        The answer is held back until it is known whether it holds one.
+        The answer is held back until it is known whether it holds such a call.
         """
         fitted = await self.fitted(offered, "")
         for _ in range(recalls.rounds):
@@ -295,7 +297,7 @@ class _Exchange:
     async def _answered(
         self, response: aiohttp.ClientResponse, fitted: Fitted | None = None, read: bytes = b""
     ) -> int:
-        """Pass the answer on, what was read of it first."""
+        """Pass the answer on, beginning with what was read of it already."""
         headers = [
             (low, value)
             for name, value in response.raw_headers
@@ -320,7 +322,7 @@ class _Exchange:
         return response.status
 
     async def _watched(self, work: Coroutine[Any, Any, int]) -> int:
-        """Do the work until it is done, or the client has gone."""
+        """Do the work until it is done, or the client has disconnected."""
         task = asyncio.ensure_future(work)
         watch = asyncio.ensure_future(self._left(task))
         try:
@@ -341,7 +343,7 @@ class _Exchange:
 
 
 async def _beginning(response: aiohttp.ClientResponse) -> bytes:
-    """So much of an answer as is looked at."""
+    """The beginning of an answer, as many bytes as are inspected."""
     read = b""
     async for chunk in response.content.iter_any():
         read += chunk
@@ -351,7 +353,7 @@ async def _beginning(response: aiohttp.ClientResponse) -> bytes:
 
 
 async def _no_socket(scope: Scope, receive: Receive, send: Send) -> None:
-    """Tell a client that wants a WebSocket to use HTTP: Codex does so at once."""
+    """Refuse a WebSocket, so that the client uses HTTP, as Codex does at once."""
     kind = "http"
     if scope["type"] == "websocket":
         kind = "websocket.http"

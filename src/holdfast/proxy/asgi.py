@@ -1,4 +1,4 @@
-"""The three words of ASGI, and small answers of the proxy's own."""
+"""The types of ASGI, and helpers for the proxy's own answers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Pairs = Iterable[tuple[bytes, bytes]]
 
 
 class Gone(Exception):  # noqa: N818 - no error, but what happened
-    """The client has gone."""
+    """The client has disconnected."""
 
 
 class Fields:
-    """Headers of a request, by name; names come in small letters."""
+    """Headers of a request by name, in lower case."""
 
     def __init__(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
         self._found = {name: value.decode("latin-1") for name, value in pairs}
@@ -31,7 +31,7 @@ class Fields:
 
     @property
     def names(self) -> frozenset[bytes]:
-        """Which there are."""
+        """The names."""
         return frozenset(self._found)
 
 
@@ -50,7 +50,7 @@ async def answer_json(send: Send, status: int, value: object) -> None:
 
 
 async def refuse(send: Send, status: int, line: str, vendor: Vendor = "openai") -> None:
-    """Send one line in the form in which the vendor's packages read errors."""
+    """Send an error in the form that the vendor's packages read."""
     text = f"holdfast: {line}"
     told: dict[str, Any] = {"message": text}
     if vendor == "google":

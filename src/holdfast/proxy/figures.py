@@ -1,6 +1,6 @@
 """What the proxy did: counters for Prometheus, and the last requests for its page.
 
-Text of messages is in nothing of this but the reports of the last few requests, in memory alone.
+Only the reports of the last few requests hold text of messages, and only in memory.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from holdfast.proxy.usage import Usage
 from holdfast.result import CompressionResult
 
 CACHED = 0.1
-"""What a token that the provider's cache has costs beside one that it reads: as Anthropic and
-OpenAI publish it for their present models."""
+"""The price of a cached token relative to one that is read, as Anthropic and OpenAI publish it for
+their present models."""
 
 _RECENT = 50
 _REPORTS = 10
@@ -82,14 +82,14 @@ class Figures:
         self._lock = Lock()
 
     def begin(self, path: str) -> Row:
-        """A request that has come."""
+        """A request has arrived."""
         with self._lock:
             self.totals["requests"] += 1
             number = self.totals["requests"]
         return Row(number, datetime.now(UTC).strftime("%H:%M:%S"), path[:120], "", "")
 
     def fitted(self, row: Row, fitted: Fitted, seconds: float) -> None:
-        """What became of its body."""
+        """Its body was fitted."""
         row.model, row.thread = fitted.model[:80], fitted.thread
         row.before, row.after = fitted.before, fitted.after
         row.grown, row.changed, row.note = fitted.grown, fitted.changed, fitted.note[:300]
@@ -113,7 +113,7 @@ class Figures:
                     self._reports.popitem(last=False)
 
     def _saved(self, fitted: Fitted) -> float:
-        """Of this request: what it would have cost whole, less what it costs."""
+        """What this request would have cost whole, minus what it costs."""
         before, after = self._threads.pop(fitted.thread, (0, 0))
         self._threads[fitted.thread] = (fitted.before, fitted.after)
         while len(self._threads) > _THREADS:
@@ -123,7 +123,7 @@ class Figures:
         return whole - (fitted.after - held * (1 - CACHED))
 
     def fault(self, where: str) -> None:
-        """Something went wrong: ``fit``, ``upstream``, ``store``, ``client`` or ``proxy``."""
+        """Something failed: ``fit``, ``upstream``, ``store``, ``client`` or ``proxy``."""
         self._faults.labels(where).inc()
         with self._lock:
             self.totals["faults"] += 1
@@ -146,15 +146,15 @@ class Figures:
         self.recent.append(row)
 
     def report_of(self, number: int) -> CompressionResult | None:
-        """The result of one of the last requests that were made anew."""
+        """The result of one of the last requests with a new view."""
         return self._reports.get(number)
 
     def metrics(self) -> bytes:
-        """In the text format of Prometheus."""
+        """The counters in the text format of Prometheus."""
         return generate_latest(self.registry)
 
     def told(self) -> dict[str, Any]:
-        """What the page shows."""
+        """The figures that the page shows."""
         with self._lock:
             threads = [
                 {"thread": name, "before": before, "after": after}

@@ -1,4 +1,4 @@
-"""What the proxy answers by itself: its page, its figures, health, and shortening for gateways."""
+"""The proxy's own paths: its page, figures, health check, and shortening for gateways."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COMPRESS = "/v1/compress"
 _RETRIEVE = "/v1/retrieve"
 _TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 _HTML = b"text/html; charset=utf-8"
-_TICK = 1.0  # seconds between two looks at the figures
+_TICK = 1.0  # seconds between two checks for new figures
 _GUARDED = (
     (b"content-security-policy", b"default-src 'self' 'unsafe-inline'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
@@ -41,7 +41,7 @@ _COOKIE = "holdfast_token="
 
 
 class Pages:
-    """Answers under the proxy's own paths."""
+    """Answers requests to the proxy's own paths."""
 
     def __init__(self, settings: Settings, fitter: Fitter, figures: Figures) -> None:
         self._settings, self._fitter, self._figures = settings, fitter, figures
@@ -78,10 +78,9 @@ class Pages:
             await answer(send, 404, b"holdfast: there is no such page\n", b"text/plain")
 
     def _open(self, headers: Fields, scope: Scope) -> bool:
-        """Whether whoever asks may: by the token, or where there is none, from this machine alone.
+        """Whether the client may ask: with the token or, if there is none, from this machine.
 
-        The name in the header Host is looked at, so that no page of elsewhere can ask through a
-        browser here.
+        The header Host is checked too, so that no foreign page can ask through a browser here.
         """
         token = self._settings.token
         if not token:
@@ -104,7 +103,7 @@ class Pages:
         await answer(send, 200, _page_text(), _HTML, more)
 
     async def _events(self, receive: Receive, send: Send) -> None:
-        """The figures, again whenever they have changed, until the reader goes."""
+        """The figures, sent again whenever they change, until the reader disconnects."""
         headers = [(b"content-type", b"text/event-stream"), *_GUARDED]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         gone = asyncio.ensure_future(_until_gone(receive))
@@ -140,7 +139,7 @@ class Pages:
         await answer_json(send, status, told)
 
     def _shortened(self, body: Mapping[str, Any], headers: Fields) -> dict[str, Any]:
-        """The same number of messages, their outputs shortened: as gateways ask for it."""
+        """The messages with shortened outputs, as gateways ask for them."""
         messages: object = body.get("messages")
         if not is_list(messages):
             raise ConfigError("there are none", place="messages", advice="give a list")
@@ -192,7 +191,7 @@ class Pages:
 
 
 def _thread(headers: Fields) -> str:
-    """The conversation that the caller names; of all that a caller does not name, one."""
+    """The conversation that the caller names, or one for all that it does not name."""
     return thread_of(owner_of(headers), named_in_headers(headers))
 
 

@@ -1,4 +1,4 @@
-"""The tool by which a model gets originals back: offered in its requests, and answered here.
+"""The recall tool of the proxy: added to requests, and its calls are answered here.
 
 The client sees neither the tool nor its calls.
 """
@@ -33,7 +33,7 @@ _EVENT = "text/event-stream"
 
 
 class Recalls:
-    """Offers and answers the tool; ``rounds`` times at most for one request."""
+    """Offers the tool and answers its calls, at most ``rounds`` times for one request."""
 
     rounds = _ROUNDS
 
@@ -43,7 +43,7 @@ class Recalls:
         self._fitter = fitter
 
     def offered(self, path: str, raw: bytes, encoding: str) -> bytes | None:
-        """The body, plain, with the tool among its tools; None where it cannot be offered."""
+        """The decompressed body with the tool among its tools; None if it cannot be offered."""
         endpoint = endpoint_of(path)
         if endpoint is None:
             return None
@@ -61,10 +61,9 @@ class Recalls:
     def answered(
         self, path: str, asked: bytes, held: bytes, kind: str, thread: str
     ) -> bytes | None:
-        """The request with the model's calls of the tool and their answers; None where it has none.
+        """The request with the model's calls of the tool and their answers; None without calls.
 
-        Other calls beside them are left out: the model makes them again when it has what it asked
-        for.
+        Other calls of the same message are left out: the model makes them again afterwards.
         """
         endpoint = endpoint_of(path)
         if endpoint is None or RECALL_TOOL.encode() not in held:
@@ -86,7 +85,7 @@ class Recalls:
 
 
 def _may_be_offered(form: Format, body: Mapping[str, Any]) -> bool:
-    """Whether one more tool, and one more exchange, would change nothing else of this request."""
+    """Whether the tool can be offered without changing how the provider handles the request."""
     tools: object = body.get("tools") or []
     if not is_list(tools) or any(name == RECALL_TOOL for name, _, _ in described(tools)):
         return False
@@ -99,7 +98,7 @@ def _may_be_offered(form: Format, body: Mapping[str, Any]) -> bool:
 
 
 def _alone(form: ObjectWire, message: Message, ids: frozenset[str]) -> Mapping[str, Any] | None:
-    """The model's message with none but these calls; None where it is another call itself."""
+    """The model's message with only these calls; None if it is itself another call."""
     said = cast("Mapping[str, Any]", message.original)
     others = {
         k

@@ -1,4 +1,4 @@
-"""The proxy as a program: uvicorn runs it, until it is told to stop."""
+"""The proxy as a program, run by uvicorn."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _BACKLOG = 1_024  # connections
 
 
 def _listening(settings: Settings) -> socket.socket:
-    """The socket. Raises ConfigError where the address cannot be had."""
+    """The socket. Raises ConfigError if the address cannot be bound."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((settings.host, settings.port))
-        found.listen(_BACKLOG)  # what comes while it warms up waits
+        found.listen(_BACKLOG)  # clients that connect while the caches are filled wait
     except OSError as fault:
         found.close()
         place = f"{settings.host}:{settings.port}"
@@ -51,15 +51,15 @@ def _server(settings: Settings, ready: Callable[[], object] | None = None) -> uv
 
 
 def address(settings: Settings, listening: socket.socket) -> str:
-    """Where clients find it."""
+    """The address for clients."""
     host = settings.host if settings.host in LOOPBACK else "127.0.0.1"
     return f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
 
 
 def serve(settings: Settings, told: Callable[[str], object]) -> None:
-    """Run until a signal ends it; ``told`` is given the address once it is warm.
+    """Run until a signal ends it; ``told`` is called with the address once the caches are filled.
 
-    Raises ConfigError where it cannot listen.
+    Raises ConfigError if it cannot listen.
     """
     listening = _listening(settings)
     where = address(settings, listening)
@@ -70,9 +70,9 @@ def serve(settings: Settings, told: Callable[[str], object]) -> None:
 
 @contextmanager
 def serving(settings: Settings) -> Generator[str, None, None]:
-    """Run beside what is done meanwhile; its address, once it answers.
+    """Run in the background while the block is executed; gives the address once it answers.
 
-    Raises ConfigError where it cannot listen.
+    Raises ConfigError if it cannot listen.
     """
     listening = _listening(settings)
     server = _server(settings)

@@ -1,4 +1,4 @@
-"""What a proxy is told when it starts."""
+"""The settings of a proxy."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where the proxy listens, whom it asks, and how it fits.
+    """Where the proxy listens, which providers it asks, and how it fits.
 
-    ``most_bytes`` of a body are read to be fitted; a larger one is refused. ``connections`` at most
-    are served at once, the others are told to come again. ``recall``: the tool that gives originals
-    back is offered to the model and answered here. ``token`` opens the proxy's own pages; where it
-    listens beyond loopback there has to be one. ``grace`` is how many seconds requests under way
-    are given when it stops.
+    ``most_bytes``: larger bodies are refused. ``connections``: served at once; others are told to
+    try again. ``recall``: whether the model is offered the tool that returns originals. ``token``
+    opens the proxy's own pages, and is required if it listens beyond loopback. ``grace``: seconds
+    for requests under way when the proxy stops.
     """
 
     host: str = "127.0.0.1"
@@ -44,7 +43,7 @@ class Settings:
     grace: int = 10
 
     def proxies(self) -> dict[Vendor, str | None]:
-        """Through which proxy of the environment each is asked."""
+        """The proxy of the environment for each provider."""
         known = getproxies()
         found: dict[Vendor, str | None] = {}
         for vendor, url in self.upstreams.items():

@@ -1,4 +1,4 @@
-"""What a provider says that it read, picked out of answers and streams as they pass."""
+"""The usage that a provider reports, picked out of answers and streams as they pass."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _CACHED = re.compile(
 _OUTPUT = re.compile(
     rb'"(?:output_tokens|completion_tokens|candidatesTokenCount)"\s{0,4}:\s{0,4}(\d{1,12})'
 )
-_MARK = b"oken"  # in all of these names
-_TAIL = 64  # bytes that the end of a chunk may hold of a figure that goes on in the next
+_MARK = b"oken"  # all names of figures contain it
+_TAIL = 64  # bytes at the end of a chunk that may be the beginning of a figure
 
 
 @dataclass(slots=True)
 class Usage:
-    """Tokens by the provider's own count: read, of them from its cache, and written."""
+    """Tokens by the provider's count: read, of these from its cache, and written."""
 
     read: int = 0
     cached: int = 0
@@ -26,7 +26,7 @@ class Usage:
     _tail: bytes = b""
 
     def see(self, chunk: bytes) -> None:
-        """Look at the next bytes of the answer; the last figure of each kind counts."""
+        """Read the next bytes of the answer; the last figure of each kind counts."""
         if _MARK not in chunk and not self._tail:
             return
         text = self._tail + chunk

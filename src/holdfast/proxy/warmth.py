@@ -1,4 +1,4 @@
-"""Loads the vocabulary and fills the caches before the first request, so that it is not slow."""
+"""Fills the caches before the first request, so that it is not slow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import Fitter
 
 _ROUNDS = 12
-_BUDGET = 600  # tokens: so small that something is to be done
+_BUDGET = 600  # tokens: so few that the conversation has to be fitted
 
 
 def warm() -> None:
