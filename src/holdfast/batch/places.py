@@ -187,7 +187,7 @@ class Target:
         _form(name)
         remote = name.startswith(_BUCKETS)
         if _buckets().exists(name) if remote else Path(name).exists():
-            raise InputError("it is there already", place=name, advice="name another file")
+            raise InputError("it exists already", place=name, advice="name another file")
         if remote:
             return cls(name, Path(f".holdfast-{sha256(name.encode()).hexdigest()[:16]}.work"))
         return cls(name, Path(f"{name}.work"))
