@@ -107,6 +107,10 @@ RESPONSES_NAMED = (
     ("ResponseCustomToolCallParam", "name"),
 )
 RESPONSES_NAME: Schema = {"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,128}$"}
+RESPONSES_OTHER: Schema = {
+    "properties": {"type": {"type": "string", "pattern": "^[a-z][a-z0-9_]*$"}}
+}
+"""Items of which no type is known: new ones come between two versions of the package."""
 RESPONSES_CALL_ID = 64  # characters; https://github.com/AnswerDotAI/fastllm/issues/45
 
 GEMINI_WRITTEN = frozenset(
@@ -117,6 +121,9 @@ CONVERSE_FREE = frozenset(
     {"citationsContent", "guardContent", "searchResult", "toolAddition", "toolRemoval"}
 )
 """Blocks whose insides are not looked at."""
+CONVERSE_ROLES = {"toolUse": "assistant", "reasoningContent": "assistant", "toolResult": "user"}
+"""Blocks that only one role may have: "toolUse: Information about a tool use request from a model";
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html"""
 
 ANTHROPIC_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
     (
@@ -198,7 +205,7 @@ def openai_responses() -> Schema:
         fields = definitions[item.__name__].get("properties", {})
         kind = fields.get("type", {}).get("const", "")
         if kind in RESPONSES_WRITTEN and kind != "message":
-            fields["id"] = fields["status"] = {}
+            fields["id"] = fields["status"] = {"type": "string"}
             roles[kind] = {"$ref": item.__name__}
     for name, field in RESPONSES_NAMED:
         definitions[name]["properties"][field] = RESPONSES_NAME
@@ -211,6 +218,7 @@ def openai_responses() -> Schema:
     for role in ("user", "system", "developer"):
         roles[role] = _spoken(role, asked)
     roles["assistant"] = _spoken("assistant", said)
+    roles["other"] = RESPONSES_OTHER
     limits = {"call_id": RESPONSES_CALL_ID}
     source = "openai.types.responses.ResponseInputItemParam"
     return _file("openai", source, roles, definitions, limits)
@@ -223,7 +231,7 @@ def _spoken(role: str, parts: Schema) -> Schema:
         "role": {"const": role},
         "content": {"anyOf": [{"type": "string"}, parts]},
     }
-    own = {name: {} for name in ("id", "status", "phase")}
+    own = {name: {"type": "string"} for name in ("id", "status", "phase")}
     return {"type": "object", "properties": fields | own, "required": ["role", "content"]}
 
 
@@ -266,6 +274,8 @@ def gemini() -> Schema:
             definition.pop("properties", None)
         for field in list(fields):
             fields[_snake(field)] = fields[field]
+    for name in ("FunctionCall", "FunctionResponse"):
+        definitions[name]["required"] = ["name"]  # https://ai.google.dev/api/caching#FunctionCall
     part = definitions["Part"]["properties"]
     for field, schema in part.items():
         if schema.get("$ref") not in GEMINI_WRITTEN and field != "text":
@@ -278,10 +288,16 @@ def converse() -> Schema:
     """The messages of Amazon Bedrock's Converse API, from its service model."""
     model = Loader().load_service_model("bedrock-runtime", "service-2")
     definitions = {name: _shape(shape) for name, shape in model["shapes"].items()}
-    message: Schema = {"$ref": "Message"}
-    roles = dict.fromkeys(model["shapes"]["ConversationRole"]["enum"], message)
+    content = definitions["ContentBlock"]
+    roles: dict[str, Schema] = {}
+    for role in model["shapes"]["ConversationRole"]["enum"]:
+        fields = content["properties"].items()
+        taken = {name: each for name, each in fields if CONVERSE_ROLES.get(name, role) == role}
+        listed = {"type": "array", "items": content | {"properties": taken}}
+        roles[role] = {**definitions["Message"], "properties": {"role": {}, "content": listed}}
     limits = {"call_id": model["shapes"]["ToolUseId"]["max"]}
-    return _file("botocore", "bedrock-runtime/service-2", roles, definitions, limits)
+    file = _file("botocore", "bedrock-runtime/service-2", roles, definitions, limits)
+    return {"nulls": False, **file}  # which its package refuses to send
 
 
 def _shape(shape: Schema) -> Schema:
@@ -294,8 +310,10 @@ def _shape(shape: Schema) -> Schema:
             name: {} if name in CONVERSE_FREE else {"$ref": member["shape"]}
             for name, member in shape["members"].items()
         }
-        required = {"required": shape["required"]} if shape.get("required") else {}
-        return {"type": "object", "properties": fields, **required}
+        limits: Schema = {"required": shape["required"]} if shape.get("required") else {}
+        if shape.get("union"):
+            limits["maxProperties"] = limits["minProperties"] = 1
+        return {"type": "object", "properties": fields, **limits}
     if kind == "list":
         limits = {"minItems": shape["min"]} if shape.get("min") else {}
         return {"type": "array", "items": {"$ref": shape["member"]["shape"]}, **limits}

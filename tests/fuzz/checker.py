@@ -8,7 +8,12 @@ the very next message, before any text of it), https://platform.claude.com/docs/
 first message is a user's, content is not empty, no white space ends the last message of the
 assistant) and ``anthropic.types``. Bedrock:
 https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html
-(as Anthropic; user and assistant take turns). Plain messages have a role and a text, and nobody
+(as Anthropic; user and assistant take turns). Responses:
+https://platform.openai.com/docs/guides/conversation-state and ``openai.types.responses`` (an output
+names a call before it, every call has one, reasoning is followed by an item of the assistant).
+Gemini: https://ai.google.dev/gemini-api/docs/function-calling and ``google.genai.types`` (responses
+as many as calls, in the next content; calls follow a user). Converse: the service model of
+``botocore`` and its own validator (turns alternate, a user's is first). Plain messages have a role and a text, and nobody
 refuses them.
 """
 
@@ -18,21 +23,41 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from anthropic.types import MessageParam
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
+from botocore.validate import ParamValidator
+from google.genai.types import Content
 from openai.types.chat import ChatCompletionMessageParam
+from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter, ValidationError
 
 Refused = str
 _NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # ``openai.types.shared.FunctionDefinition.name``
 _MOST_CALLS = 128  # https://platform.openai.com/docs/api-reference/chat/create
+_TYPE = re.compile("[a-z][a-z0-9_]*")
 _MOST_MARKS = 4  # https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+
+
+_TYPES = {
+    "openai": ChatCompletionMessageParam,
+    "responses": ResponseInputItemParam,
+    "gemini": Content,
+}
 
 
 @cache
 def _types(wire: str) -> TypeAdapter[Any]:
-    return TypeAdapter(ChatCompletionMessageParam if wire == "openai" else MessageParam)
+    return TypeAdapter(_TYPES.get(wire, MessageParam))
+
+
+@cache
+def _converse_shape() -> Any:
+    return ServiceModel(Loader().load_service_model("bedrock-runtime", "service-2")).shape_for(
+        "Message"
+    )
 
 
 def refused(wire: str, messages: list[Any]) -> list[Refused]:
@@ -48,6 +73,12 @@ def refused(wire: str, messages: list[Any]) -> list[Refused]:
 
 def _of_types(wire: str, messages: list[Any]) -> Iterator[Refused]:
     for i, message in enumerate(messages):
+        if wire == "converse":
+            if told := ParamValidator().validate(message, _converse_shape()).generate_report():
+                yield f"{i}: {told}"
+            continue
+        if wire == "responses" and _is_new(message):
+            continue
         try:
             _exhausted(_types(wire).validate_python(_looked_at(message)))
         except ValidationError as fault:
@@ -58,9 +89,11 @@ def _looked_at(value: Any) -> Any:
     """What is checked of a message: not the blocks that only the vendor makes, which are sent back as they came.
 
     Null reads as absent: the answers of the vendors' own packages hold nulls, and are sent back too.
+    Codex, which is OpenAI's own, sends reasoning without the id that the package wants.
     """
     if isinstance(value, dict):
-        return {name: _looked_at(each) for name, each in value.items() if each is not None}
+        told = {name: _looked_at(each) for name, each in value.items() if each is not None}
+        return {"id": "", **told} if told.get("type") == "reasoning" else told
     if isinstance(value, list):
         return [_looked_at(each) for each in value if not _is_vendors(each)]
     return value
@@ -69,6 +102,18 @@ def _looked_at(value: Any) -> Any:
 def _is_vendors(block: Any) -> bool:
     kind = str(block.get("type")) if isinstance(block, dict) else ""
     return kind == "server_tool_use" or kind.endswith("_tool_result")
+
+
+def _is_new(message: Any) -> bool:
+    """An item of a type that the package does not know: new ones come between two versions."""
+    kind = message.get("type") if isinstance(message, dict) else None
+    return isinstance(kind, str) and bool(_TYPE.fullmatch(kind)) and kind not in _item_types()
+
+
+@cache
+def _item_types() -> frozenset[str]:
+    kinds = (str(get_type_hints(item)["type"]) for item in get_args(ResponseInputItemParam))
+    return frozenset(name for kind in kinds for name in re.findall("'(.*?)'", kind))
 
 
 def _exhausted(value: Any) -> None:
@@ -160,4 +205,82 @@ def _bedrock(messages: list[Any]) -> Iterator[Refused]:
             yield f"{i + 1}: two messages of the {one['role']} in a row"
 
 
-_CHECKS = {"openai": _openai, "anthropic": _anthropic, "bedrock": _bedrock}
+def _responses(items: list[Any]) -> Iterator[Refused]:
+    called: set[str] = set()
+    answered: set[str] = set()
+    for i, item in enumerate(items):
+        kind = item.get("type", "message")
+        if kind == "function_call":
+            called.add(item["call_id"])
+        elif kind == "function_call_output":
+            if item["call_id"] not in called or item["call_id"] in answered:
+                yield f"{i}: an output answers no call before it"
+            answered.add(item["call_id"])
+        elif kind == "reasoning":
+            after = [each for each in items[i + 1 :] if each.get("type") != "reasoning"][:1]
+            if not after or not (
+                after[0].get("type") == "function_call"
+                or after[0].get("role") == "assistant"
+                or _is_new(after[0])
+            ):
+                yield f"{i}: nothing follows the reasoning"
+    if called - answered:
+        yield "calls have no output"
+    if not items:
+        yield "there is no input"
+
+
+def _gemini(contents: list[Any]) -> Iterator[Refused]:
+    owed: list[str] = []
+    before = ""
+    for i, content in enumerate(contents):
+        parts = content.get("parts") or []
+        asks = any(part.get("functionCall") is not None for part in content.get("parts") or ())
+        role = content.get("role") or ("model" if asks else "user")
+        if role not in ("user", "model"):
+            yield f"{i}: a role that there is not"
+        if not parts:
+            yield f"{i}: there are no parts"
+        calls, answers = (
+            [part[field].get("name") for part in parts if part.get(field) is not None]
+            for field in ("functionCall", "functionResponse")
+        )
+        if None in (*calls, *answers):
+            yield f"{i}: a function has no name"
+            return
+        if sorted(answers) != sorted(owed):
+            yield f"{i}: responses {answers} for calls {owed}"
+        if calls and before != "user":
+            yield f"{i}: calls that follow no user"
+        owed, before = calls, role
+    if owed:
+        yield "the last calls have no response"
+
+
+def _converse(messages: list[Any]) -> Iterator[Refused]:
+    owed: list[str] = []
+    for i, message in enumerate(messages):
+        if message["role"] != ("user", "assistant")[i % 2]:
+            yield f"{i}: it is not the turn of the {message['role']}"
+        blocks = message["content"]
+        alien = "toolUse" if message["role"] == "user" else "toolResult"
+        if any(alien in b for b in blocks):
+            yield f"{i}: a {alien} of the {message['role']}"
+        answers = [b["toolResult"]["toolUseId"] for b in blocks if "toolResult" in b]
+        if sorted(answers) != sorted(owed):
+            yield f"{i}: results {answers} for calls {owed}"
+        if not blocks or any("text" in b and not b["text"].strip() for b in blocks):
+            yield f"{i}: there is an empty text"
+        owed = [b["toolUse"]["toolUseId"] for b in blocks if "toolUse" in b]
+    if owed:
+        yield "the last calls have no result"
+
+
+_CHECKS = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "bedrock": _bedrock,
+    "responses": _responses,
+    "gemini": _gemini,
+    "converse": _converse,
+}

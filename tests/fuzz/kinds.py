@@ -78,7 +78,7 @@ def _sound(case: Finding) -> str:
     if wrong := refused(case.wire, result.messages):
         return f"refused: {wrong[0]}"
     fresh = [message for message in result.messages if message not in given]
-    if any(m["role"] in ("system", "developer") and EVIL in str(m) for m in fresh):
+    if any(m.get("role") in ("system", "developer") and EVIL in str(m) for m in fresh):
         return "promoted: a forged line is the system's"
     if (
         sum(_opening(m).startswith("[HISTORY_SUMMARY]") for m in fresh)

@@ -18,6 +18,15 @@ FOUND = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
 CACHED = {"cache_control": {"type": "ephemeral"}}
 RESULT = {"type": "tool_result", "tool_use_id": "a", "content": "x"}
 
+ITEM = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "a", "output": "x"}
+FUNCTION = {"functionCall": {"name": "f", "args": {}}}
+RESPONSE = {"functionResponse": {"name": "f", "response": {"output": "x"}}}
+
+
+def says(role, part=None):
+    return {"role": role, "parts": [part or {"text": "x"}]}
+
 
 def user(content):
     return {"role": "user", "content": content}
@@ -43,6 +52,7 @@ def test_what_is_planted_is_found_and_made_small(monkeypatch):
         ]
 
     monkeypatch.setattr(holdfast, "restore", forgetful)
+    monkeypatch.setattr("tests.fuzz.trying.WIRES", ("openai", "anthropic", "bedrock", "plain"))
     _, finding = fuzz(3, seconds=60)
     assert finding is not None
     assert finding.told == "restore gives something else"
@@ -77,6 +87,18 @@ def test_what_is_planted_is_found_and_made_small(monkeypatch):
         ("bedrock", [user("x"), user("y")]),
         ("bedrock", [assistant("x"), user("y")]),
         ("plain", [user(None)]),
+        ("responses", [user("x"), OUTPUT]),
+        ("responses", [user("x"), ITEM]),
+        ("responses", [user("x"), {"type": "reasoning", "id": "r", "summary": []}, user("y")]),
+        ("responses", [{"role": "tool", "content": "x"}]),
+        ("gemini", [says("user"), says("user", RESPONSE)]),
+        ("gemini", [says("user"), says("model"), says("model", FUNCTION), says("user", RESPONSE)]),
+        ("gemini", [says("user"), says("model", FUNCTION), says("user")]),
+        ("gemini", [{"role": "user", "parts": []}]),
+        ("gemini", [says("user", {"type": "text", "text": "x"})]),
+        ("converse", [user([{"text": "x"}]), user([{"text": "y"}])]),
+        ("converse", [user([{"text": " "}])]),
+        ("converse", [user([{"type": "text"}])]),
     ],
 )
 def test_the_checker_refuses_what_vendors_do(wire, messages):
@@ -94,6 +116,9 @@ def test_the_checker_takes_what_vendors_do():
     )
     for wire in ("anthropic", "bedrock"):
         assert not refused(wire, [user("x"), assistant([USE]), user([RESULT]), assistant("y")])
+    assert not refused("responses", [user("x"), ITEM, OUTPUT, assistant("y")])
+    assert not refused("gemini", [says("user"), says("model", FUNCTION), says("user", RESPONSE)])
+    assert not refused("converse", [user([{"text": "x"}]), assistant([{"text": "y"}])])
     assert not refused("plain", [assistant(""), user("y"), user("z")])
 
 

@@ -118,9 +118,14 @@ class Gemini(BlockWire):
         return (AsPublished(self.name, kind=kind_of),)
 
     def named_role(self, original: object, place: str) -> Role:
-        """That of the content; without one it is a user's."""
+        """That of the content; without one it is the model's where it calls, and else a user's."""
         if is_object(original) and original.get("role") is None and self.content in original:
-            return "user"
+            parts = objects_in(original[self.content])
+            return (
+                "assistant"
+                if any(_field(part, "functionCall") in part for part in parts)
+                else "user"
+            )
         return super().named_role(original, place)
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:

@@ -277,7 +277,7 @@ def _content(message: Mapping[str, Any], place: str, field: str = "content") -> 
 
 
 def _part(part: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
-    kind = part.get("type")
+    kind = str(part.get("type"))
     if kind not in _PARTS:
         return unknown(part, place), path
     for field in _TOLD:

@@ -28,6 +28,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "number": (int, float),
 }
 _EMPTY = "the text is empty"
+_BARE = "the object is empty"
 _TEXT = "text"  # how the types of parts that are a text end, on every wire
 _ARTICLES = {
     "string": "text",
@@ -53,10 +54,11 @@ class WireSchema:
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.roles: Mapping[str, Schema] = data["roles"]
         self.limits: Mapping[str, int] = data["limits"]
+        self._nulls: bool = data.get("nulls", True)
         self._definitions: Mapping[str, Schema] = data["definitions"]
 
     def problems(self, value: object, schema: Schema, place: str) -> Iterator[Problem]:
-        """What the vendor refuses in the value; null reads as absent."""
+        """What the vendor refuses in the value; null reads as absent, where its package takes it."""
         if not schema:
             return
         branch, problem = self._branch(value, schema)
@@ -79,12 +81,17 @@ class WireSchema:
 
     def _of_object(self, value: Mapping[str, Any], branch: Schema, place: str) -> Iterator[Problem]:
         fields = branch.get("properties", {})
+        told = [name for name, inner in value.items() if inner is not None]
+        if len(told) < branch.get("minProperties", 0):
+            yield place, _BARE
+        elif len(told) > branch.get("maxProperties", len(told)):
+            yield place, f"only one of {', '.join(told)} can be there"
         for name in branch.get("required", ()):
             if value.get(name) is None:
                 yield place, f'"{name}" is null' if name in value else f'there is no "{name}"'
         for name, inner in value.items():
             if name in fields:
-                if inner is not None:
+                if not (inner is None and (self._nulls or name in branch.get("required", ()))):
                     yield from self.problems(inner, fields[name], f"{place}.{name}")
             elif _is_closed(branch):
                 yield f"{place}.{name}", "there is no such field"
@@ -117,7 +124,7 @@ class WireSchema:
             if name in fields and inner is not None
             else inner
             for name, inner in value.items()
-            if name in fields or not _is_closed(branch)
+            if (name in fields or not _is_closed(branch)) and (inner is not None or self._nulls)
         }
         missing = [
             name
@@ -128,7 +135,7 @@ class WireSchema:
         return {**constants, **kept, **constants}
 
     def _says_nothing(self, item: object, schema: Schema) -> bool:
-        return (".text", _EMPTY) in self.problems(item, schema, "")
+        return not {(".text", _EMPTY), ("", _BARE)}.isdisjoint(self.problems(item, schema, ""))
 
     def _recast(self, value: Any, schema: Schema) -> Any:
         if is_object(value) or is_list(value):

@@ -138,8 +138,8 @@ class KnownRoles(MessageByMessage):
         return f"{role!r} is none of the roles {', '.join(sorted(self._names))}"
 
     def mended(self, message: Message) -> Message:
-        """With the role that this one is read as, or the user's if the API has none such."""
-        meaning = ROLES.get(original(message)["role"])
+        """With the role that this one is read as, or that of whoever can say it: who calls, or a user."""
+        meaning = ROLES.get(original(message)["role"], "assistant" if message.calls else "user")
         return with_fields(
             message, role=next((name for name in self._names if ROLES[name] == meaning), "user")
         )

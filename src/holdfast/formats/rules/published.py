@@ -59,7 +59,8 @@ class AsPublished(MessageByMessage):
         return message if now == value else made(message.wire, now, message)
 
     def _schema_of(self, message: Message) -> Schema:
-        return published(self._wire).roles.get(str(self._kind(original(message))), {})
+        roles = published(self._wire).roles
+        return roles.get(str(self._kind(original(message))), roles.get("other", {}))
 
 
 def _told(problems: Iterable[Problem]) -> str:
