@@ -210,3 +210,62 @@ def test_kinds_and_ids_that_are_no_text_are_named_and_break_nothing(junk):
     assert validate(
         [{"role": "user", "content": "a"}, {"role": "assistant", "content": [call]}], "anthropic"
     )
+
+
+USE = {"toolUse": {"toolUseId": "a", "name": "f", "input": {}}}
+CALLS = {"functionCall": {"name": "f", "args": {}}}
+
+
+@pytest.mark.parametrize(
+    ("provider", "message", "problem"),
+    [
+        ("converse", {"role": "user", "content": [{}]}, "the object is empty"),
+        ("converse", {"role": "user", "content": [{"text": "x", "cachePoint": {}}]}, "only one of"),
+        ("converse", {"role": "user", "content": [USE]}, "toolUse: there is no such field"),
+        (
+            "converse",
+            {"role": "assistant", "content": [{"toolUse": {**USE["toolUse"], "type": None}}]},
+            "type: None is none of",
+        ),
+        ("gemini", {"role": "model", "parts": [{"functionCall": {"args": {}}}]}, '"name"'),
+        ("gemini", {"role": None, "parts": [CALLS]}, "user"),
+        ("responses", {"type": "", "id": "r"}, "is not of the form"),
+        ("responses", {"type": "function_call", "call_id": "a", "name": "f", "arguments": "", "id": [1]}, "a list"),
+    ],
+)  # fmt: skip
+def test_what_the_newer_wires_refuse_is_named(provider, message, problem):
+    talk = [message, {"role": "user", "content": [{"text": "x"}], "parts": [{"text": "x"}]}]
+    assert problem in " ".join(each.problem for each in validate(talk[:1], provider))
+    result = repair(talk, provider)
+    assert repair(result.messages, provider).messages == result.messages
+
+
+@pytest.mark.parametrize(
+    ("provider", "field", "call", "result", "role"),
+    [
+        (
+            "converse",
+            "content",
+            USE,
+            {"toolResult": {"toolUseId": "a", "content": [{"text": "1"}]}},
+            "assistant",
+        ),
+        (
+            "gemini",
+            "parts",
+            CALLS,
+            {"functionResponse": {"name": "f", "response": {"output": "1"}}},
+            "model",
+        ),
+    ],
+)
+def test_a_call_of_an_unknown_role_stays_a_call(provider, field, call, result, role):
+    asked, answered = ({"role": "user", field: [part]} for part in ({"text": "x"}, result))
+    called = {"role": "stranger", field: [call]}
+    mended = repair([asked, called, answered], provider).messages
+    assert mended == [asked, {**called, "role": role}, answered]
+
+
+def test_a_part_whose_type_is_no_text_is_opaque_on_the_wire_of_responses():
+    talk = [{"role": "user", "content": [{"type": [1], "text": "x"}]}]
+    assert validate(talk, "responses")

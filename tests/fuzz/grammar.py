@@ -23,8 +23,15 @@ def sound(rng: Random, wire: str) -> list[Any]:
 def large(rng: Random, wire: str) -> list[Any]:
     """Messages of which one is some 300 KB of a text of any kind."""
     told = rng.choice(tuple(KINDS.values()))(rng, 300_000).strip() or "ok"
-    first = {"role": "user", "content": rng.choice((told, "Look at it."))}
-    return [first, {"role": "assistant", "content": told}, *_TURNS[wire](rng, 1)]
+    said = zip(("user", "assistant"), (rng.choice((told, "Look at it.")), told), strict=True)
+    return [*(_saying(wire, *each) for each in said), *_TURNS[wire](rng, 1)]
+
+
+def _saying(wire: str, role: str, told: str) -> dict[str, Any]:
+    """A message of one text."""
+    if wire == "gemini":
+        return {"role": "user" if role == "user" else "model", "parts": [{"text": told}]}
+    return {"role": role, "content": [{"text": told}] if wire == "converse" else told}
 
 
 def broken(rng: Random, messages: list[Any]) -> Any:

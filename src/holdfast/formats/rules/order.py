@@ -8,7 +8,7 @@ from itertools import pairwise
 from holdfast.formats.payloads import ROLES
 from holdfast.kernel.edits import Edit, Insert
 from holdfast.kernel.integrity import Rule, Violation
-from holdfast.kernel.messages import Message, Text
+from holdfast.kernel.messages import Message, Text, ToolCall
 
 from .changes import (
     MessageByMessage,
@@ -139,7 +139,8 @@ class KnownRoles(MessageByMessage):
 
     def mended(self, message: Message) -> Message:
         """With the role that this one is read as, or that of whoever can say it: who calls, or a user."""
-        meaning = ROLES.get(original(message)["role"], "assistant" if message.calls else "user")
+        calls = any(isinstance(part, ToolCall) for part in message.parts)
+        meaning = ROLES.get(original(message)["role"], "assistant" if calls else "user")
         return with_fields(
             message, role=next((name for name in self._names if ROLES[name] == meaning), "user")
         )
