@@ -35,6 +35,8 @@ def _joined(lines: list[str], each: str) -> str:
     return "\n".join(each.format(line, n=n + 1) for n, line in enumerate(lines))
 
 
+MIXED = "Kx9-vYq2_LmQz-7Wd"
+"""Letters and digits in runs of a few."""
 FORMS: list[tuple[str, str, tuple[str, ...]]] = [
     # behind terminal colours
     ("colours", f"token {RED}{GITHUB}{OFF}", (GITHUB,)),
@@ -150,6 +152,16 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
     ("card", "Amex 3782-822463-10005", ("3782-822463-10005",)),
     ("iban", "IBAN DE89 3704 0044 0532 0130 00", ("3704 0044 0532 0130 00",)),
     ("iban", "pay to GB82WEST12345698765432 today", ("GB82WEST12345698765432",)),
+    # parts that are mixed, in names of other places
+    ("option", f"deploy --token {MIXED} prod", (MIXED,)),
+    ("option", f"curl -H 'X-Auth-Token: {MIXED}' https://x", (MIXED,)),
+    ("option", f"az login --service-principal -u app -p {MIXED} --tenant t", (MIXED,)),
+    ("manifest", f'<add key="ClientSecret" value="{MIXED}" />', (MIXED,)),
+    ("plain", f"smtp_pass={PLAIN}", (PLAIN,)),
+    ("plain", f"x-api-key: {MIXED}", (MIXED,)),
+    ("nested", f"%22password%22%3A%22{PLAIN}%22", (PLAIN,)),
+    ("bot", f"https://x.webhook.office.com/webhookb2/{KEY}@{KEY}/IncomingWebhook/{KEY}", (KEY,)),
+    ("hash", f"rita:$6$Zs4mQ1pX$7{KEY}{KEY}:19000:0", (KEY,)),
     # what was masked before
     ("plain", f"postgres://bob:{PLAIN}@db:5432/x", (PLAIN,)),
     ("plain", f"client_secret: '{KEY}'", (KEY,)),
@@ -158,6 +170,8 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
 ]
 
 HARMLESS = [
+    "api_key = MyApp2-Config-Eu1",
+    "pass: 1234 of 2000",
     "commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432",
     "id 550e8400-e29b-41d4-a716-446655440000",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",

@@ -33,6 +33,8 @@ _TOKENS = {
     "slack app token": rf"xapp-{_WORD}{{10,250}}",
     "slack webhook": r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,100}",
     "discord webhook": rf"https://discord(?:app)?\.com/api/webhooks/\d{{10,25}}/{_WORD}{{30,100}}",
+    "teams webhook": rf"https://{_WORD}{{1,60}}\.webhook\.office\.com/[A-Za-z0-9/@-]{{60,300}}",
+    "password hash": r"\$(?:apr1|[156y]|2[aby]|argon2(?:id|i|d))\$[\w./$=,+-]{20,200}",
     "aws key id": r"A(?:KIA|SIA)[A-Z0-9]{16}",
     "google key": rf"AIza{_WORD}{{35}}",
     "google token": rf"ya29\.{_WORD}{{20,1024}}",
@@ -89,22 +91,22 @@ _HEADER = re.compile(
     r"\t]{1,3})([a-z0-9._~+/=-]{12,4000})"
 )
 _NAME = (
-    r"pass(?:word|wd|phrase)|pwd|secret|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
+    r"pass(?:word|wd|phrase)|pass(?<=[_-]pass)(?=[\"'\\\s:=])|pwd|secret|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
     r"|private[_-]?key"
     r"|signing[_-]?key|encryption[_-]?key|credentials?"
     r"|token(?<!pagetoken)(?<!page[_-]token)(?<!nexttoken)(?<!next[_-]token)(?!i)"
     r"|x-amz-signature(?<=[?&]x-amz-signature)|signature(?<=[?&]signature)|sig(?<=[?&]sig)"
 )
-_QUOTE = r"(?:\\{0,15}[\"']|&quot;|&#3[49];)"
+_QUOTE = r"(?:\\{0,15}[\"']|&quot;|&#3[49];|%22)"
 _NAMED = re.compile(
     rf"((?:{_NAME})[\w-]{{0,20}}"
-    rf"(?:{_QUOTE}?\s{{0,3}}(?::=|=>|[:=]|%3d)\s{{0,3}}"
+    rf"(?:{_QUOTE}?\s{{0,3}}(?::=|=>|[:=]|%3[ad])\s{{0,3}}"
     # in a manifest: name and value
     rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"
     rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}})?>"  # of an element
     rf"|{_QUOTE}?,?[ \t]{{1,3}}))"  # of an option
     r"(?:\"([^\"\n]{1,500})\"|'([^'\n]{1,500})'"
-    rf"|(?:\\{{1,15}}[\"']|&quot;|&#3[49];)([^\n]{{1,500}}?)(?={_QUOTE})"
+    rf"|(?:\\{{1,15}}[\"']|&quot;|&#3[49];|%22)([^\n]{{1,500}}?)(?={_QUOTE})"
     r"|([^\s\"'`,;&<({$*\[\])}\\][^\s\"'`,;&<(\[\])}\\]{0,500}+(?![(\[])))"
 )
 _VALUE_FIRST = re.compile(
@@ -117,7 +119,7 @@ _OPTION = re.compile(r"(?:^|[\s\"'`(\[])--?[\w-]{0,60}$")
 # the short options by which common commands take a password
 _COMMAND = re.compile(
     r"((?:\b(?:mysql\w{0,8}|mariadb)\b[^\n|;]{0,300}? -p"
-    r"|\b(?:sshpass|(?:docker|podman|nerdctl|helm registry) login)\b[^\n|;]{0,300}? -p ?"
+    r"|\b(?:sshpass|(?:docker|podman|nerdctl|helm registry|az) login)\b[^\n|;]{0,300}? -p ?"
     r"|\bredis-cli\b[^\n|;]{0,300}? -a ?"
     r"|\bcurl\b[^\n|;]{0,300}? (?:-u ?|--(?:proxy-)?user[ =])[\"']?[^\s:\"'$]{1,100}:"
     # in a .netrc file
@@ -156,6 +158,8 @@ _SHORTEST = 12  # characters of a key or token that only its name reveals
 _LONG = 20  # characters of one that follows a name without a sign between them
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _SHORTEST_RUN = 10
+_MIXED = re.compile("(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9]).*")
+_CAMEL = re.compile("[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*[0-9]*")  # a name, and no part of a secret
 # bits a character; English words have about 2.5 at such lengths, random hex 3.3, base64 more
 _LEAST_ENTROPY = 3.0
 
@@ -299,7 +303,7 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
     before = low[max(0, found.start() - 64) : found.start()]
     if between.endswith(">") and not between.endswith("=>"):
         return _ELEMENT.search(before) is not None
-    if between.endswith((":", "=", "=>", "%3d")):
+    if between.endswith((":", "=", "=>", "%3d", "%3a")):
         return True
     return _OPTION.search(before) is not None or (len(value) >= _LONG and _is_random(value))
 
@@ -312,7 +316,11 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
         return len(value) >= 4 and not plain and " " not in value
     if _UUID.fullmatch(value) and "token" in name.lower():
         return False
-    return len(value) >= _SHORTEST and " " not in value and _is_random(value)
+    if len(value) < _SHORTEST or " " in value:
+        return False
+    return _is_random(value) or any(
+        _MIXED.fullmatch(run) and not _CAMEL.fullmatch(run) for run in _RUN.findall(value)
+    )
 
 
 def _is_random(value: str) -> bool:
