@@ -223,7 +223,7 @@ def _content(message: Mapping[str, Any], place: str) -> Located:
 
 
 def _part(item: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
-    kind = item.get("type")
+    kind = str(item.get("type"))
     if kind in ("text", "refusal"):
         return Text(text_at(item, kind, place)), (*path, kind)
     if kind == "image_url" and isinstance(item.get(kind), str):
