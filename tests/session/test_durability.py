@@ -142,3 +142,22 @@ def test_a_state_that_nobody_of_ours_wrote_is_made_again(tmp_path, field, value)
     store.set("session:talk", json.dumps(state | {field: value}))
     with Session("talk", store=store, budget=600) as again:
         assert again.fit("parcel").messages == expected
+
+
+def test_a_thread_that_was_closed_has_the_same_numbers_when_it_is_opened_again(tmp_path):
+    url = f"sqlite:///{tmp_path / 'a.db'}"
+    with Session("talk", store=url, budget=600) as session:
+        session.append(*talk(80))
+        session.pin(4)
+        for question in ("parcel", None, None):
+            session.fit(question)
+        told = session.stats()
+    assert told.fits == 3
+    assert told.spared > 0
+    with Session("talk", store=url, budget=600) as again:
+        held = again.stats()
+        # what this process holds in memory is its own
+        assert (
+            replace(told, held_messages=held.held_messages, held_characters=held.held_characters)
+            == held
+        )
