@@ -8,6 +8,7 @@ import pytest
 import holdfast
 from holdfast.session.arguments import ThreadOptions
 from holdfast.stores.sqlite import SqliteStore
+from tests.talks import agent_run
 
 SECRETS = ["zanzibarcode", "quetzalnote", "xylophonedit", "wolframquestion", "jacarandalog"]
 
@@ -115,3 +116,23 @@ def test_a_thread_in_memory_is_erased_too():
 def test_a_thread_takes_the_options_of_a_session():
     known = {*inspect.signature(holdfast.Session.__init__).parameters}
     assert known - {"self", "thread", "store", "budget"} == set(ThreadOptions.__annotations__)
+
+
+def test_one_page_tells_of_every_conversation_what_it_took_and_spared(tmp_path):
+    url = f"sqlite:///{tmp_path / 'agent.db'}"
+    with holdfast.open(url) as store:
+        for name, length in (("long", 60), ("<b>", 3)):
+            with store.thread(name, budget=900) as session:
+                session.append(*agent_run(length))
+                session.fit()
+                stats = session.stats()
+                assert stats.slowest > 0
+    with holdfast.open(url) as store:
+        heads, first, second = store.report().splitlines()
+        assert heads.split()[:4] == ["conversation", "messages", "tokens", "views"]
+        assert first.split()[:2] == ["long", f"{len(agent_run(60)):,}"]
+        assert int(first.split()[4].replace(",", "")) > 10_000
+        assert second.split()[0] == "<b>"
+        page = store.report("html")
+    assert '<th scope="row">&lt;b&gt;</th>' in page
+    assert "2 conversations" in page

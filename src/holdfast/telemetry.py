@@ -1,23 +1,64 @@
-"""An OpenTelemetry span for each compression; imported if the program uses OpenTelemetry."""
+"""OpenTelemetry: a span a compression, and metrics; loaded where the API is installed.
+
+Calls of models are told by the names of OpenTelemetry's conventions for generative AI, as the
+package opentelemetry-semantic-conventions has them, all else as ``holdfast.*``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
-from opentelemetry import trace
+from opentelemetry import metrics, trace
+
+from holdfast.result import ModelCall
 
 Facts = Mapping[str, str | int | float | bool]
+_OPERATIONS = {"complete": "chat", "embed": "embeddings"}
+
+_METER = metrics.get_meter("holdfast")
+_RUNS = _METER.create_counter("holdfast.compressions", "{compression}", "Compressions")
+_TOKENS = _METER.create_counter("holdfast.tokens", "{token}", "Tokens of conversations")
+_SECONDS = _METER.create_histogram("holdfast.compression.duration", "s", "Time of a compression")
+_NET = _METER.create_up_down_counter("holdfast.net", "{USD}", "What compressions are worth")
+_USED = _METER.create_histogram("gen_ai.client.token.usage", "{token}", "Tokens of calls")
+_ASKED = _METER.create_histogram("gen_ai.client.operation.duration", "s", "Time of calls")
 
 
 @contextmanager
-def span(operation: str) -> Generator[Callable[[Facts], None], None, None]:
-    """Open a span; the yielded function sets facts as ``holdfast.*`` attributes."""
+def span(operation: str) -> Generator[Callable[[Facts, Sequence[ModelCall]], None], None, None]:
+    """Open a span; the function that it yields adds facts as ``holdfast.*`` attributes."""
     with trace.get_tracer("holdfast").start_as_current_span(operation) as current:
 
-        def annotate(facts: Facts) -> None:
+        def annotate(facts: Facts, calls: Sequence[ModelCall]) -> None:
             current.set_attributes({f"holdfast.{name}": value for name, value in facts.items()})
-            if facts.get("status") == "compacted":
-                current.set_attribute("gen_ai.conversation.compacted", value=True)
+            if calls:
+                current.set_attributes(
+                    {
+                        "gen_ai.request.model": calls[0].model,
+                        "gen_ai.usage.input_tokens": sum(call.input_tokens for call in calls),
+                        "gen_ai.usage.output_tokens": sum(call.output_tokens for call in calls),
+                    }
+                )
+            _measure(facts, calls)
 
         yield annotate
+
+
+def _measure(facts: Facts, calls: Sequence[ModelCall]) -> None:
+    """Add a compression and its calls to the metrics."""
+    told = {name: facts[name] for name in ("status", "budget_met", "degraded")}
+    _RUNS.add(1, told)
+    _SECONDS.record(float(facts["seconds"]), told)
+    for side in ("before", "after"):
+        _TOKENS.add(int(facts[f"tokens_{side}"]), {"side": side})
+    if "net" in facts:
+        _NET.add(float(facts["net"]))
+    for call in calls:
+        about = {
+            "gen_ai.operation.name": _OPERATIONS[call.kind],
+            "gen_ai.request.model": call.model,
+        }
+        _ASKED.record(call.seconds, about | ({"error.type": "_OTHER"} if call.fault else {}))
+        for kind, tokens in (("input", call.input_tokens), ("output", call.output_tokens)):
+            _USED.record(tokens, about | {"gen_ai.token.type": kind})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from os import PathLike, fspath
 from time import time
 from types import TracebackType
@@ -14,14 +15,24 @@ from holdfast.kernel.errors import ConfigError, InputError, NotFoundError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.memory.tiers import TIERS
 from holdfast.meter import meter_for
+from holdfast.names import ReportForm
+from holdfast.reports.table import table_page
 from holdfast.session import Session
 from holdfast.session.arguments import ThreadOptions
 from holdfast.session.log import EVENTS, MESSAGES, STATE, Thread, settled
+from holdfast.session.state import State
 from holdfast.stores import open_store
 from holdfast.stores.artifacts import CONTENT
 from holdfast.stores.protocols import Closes, Compacts, ErasesLogs, KeepsLogs, ListsKeys
 from holdfast.stores.secret import KEY as SECRET
 from holdfast.text.keyed import is_known, of_thread
+from holdfast.text.visible import amount, one_line
+
+_NAME = 60  # cells of the name of a conversation
+_HEADS = (
+    *("conversation", "messages", "tokens", "views", "spared", "net $"),
+    *("compactions", "recalls", "faults", "slowest ms"),
+)
 
 
 @runtime_checkable
@@ -57,6 +68,34 @@ class ThreadStore:
         """The names of all threads with a message, in order."""
         found = settled(cast("KeepsLogs", self.store).logs(MESSAGES))
         return [name.removeprefix(MESSAGES) for name in found]
+
+    def report(self, form: ReportForm = "text") -> str:
+        """Each conversation in a row, as text or as one HTML page, the most tokens first.
+
+        Messages and tokens, what views spared, how often it was compacted, recalled and in trouble,
+        and the slowest view, all as far as the store was told: it is now and then, and at the end.
+        """
+        kept = [(name, settled(self.store.get(STATE + name))) for name in self.threads()]
+        states = [(name, State.from_json(text)) for name, text in kept]
+        states.sort(key=lambda each: -each[1].tokens)
+        rows = [
+            [
+                one_line(name, _NAME),
+                *(f"{each:,}" for each in (state.messages, state.tokens, state.fits, state.spared)),
+                f"{state.net:,.4f}",
+                *(f"{state.happened.get(kind, 0):,}" for kind in ("compaction", "recall", "fault")),
+                f"{state.slowest * 1_000:,.0f}",
+            ]
+            for name, state in states
+        ]
+        if form == "html":
+            shown = [[escape(cell) for cell in row] for row in rows]
+            return table_page("store", amount(len(rows), "conversation"), _HEADS, shown)
+        wide = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
+        return "".join(
+            "  ".join([row[0].ljust(wide[0]), *map(str.rjust, row[1:], wide[1:])]) + "\n"
+            for row in [list(_HEADS), *rows]
+        )
 
     def delete_thread(self, name: str) -> None:
         """Erase a thread: its messages, events, notes, summaries and originals.

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from time import perf_counter
 from typing import cast
 
 from holdfast.kernel.registry import Registry
-from holdfast.result import CompressionResult, ModelUsage, Net
+from holdfast.result import CompressionResult, ModelCall, ModelUsage, Net
 
 Facts = Mapping[str, str | int | float | bool]
-Annotate = Callable[[Facts], None]
+Annotate = Callable[[Facts, Sequence[ModelCall]], None]
 Span = Callable[[str], AbstractContextManager[Annotate]]
 
 log = logging.getLogger("holdfast")
@@ -36,7 +36,7 @@ def traced(operation: str) -> Generator[list[CompressionResult], None, None]:
         yield results
         for result in results:
             facts = {**_facts(result), "seconds": perf_counter() - started}
-            annotate(facts)
+            annotate(facts, result.model_usage.calls)
             _write(result, facts)
 
 
@@ -104,8 +104,8 @@ def _span() -> Span:
         return _no_span
 
 
-def _forget(facts: Facts) -> None:
-    del facts
+def _forget(facts: Facts, calls: Sequence[ModelCall]) -> None:
+    del facts, calls
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """``holdfast session`` beyond fitting: what is kept, changed, copied and erased."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +28,8 @@ def view(run):
 def test_the_threads_of_a_store_are_listed(run, kept):
     assert run("session", "append", "turn.json", "--store", "agent.db", "--thread", "a b").code == 0
     assert run("session", "list", "--store", "agent.db").raw == b"a b\nt1\n"
+    assert run("session", "list", "--store", "agent.db", "--report", "store.html").code == 0
+    assert "2 conversations" in Path("store.html").read_text()
     listed = run("session", "list", "--store", "agent.db", "--json")
     assert json.loads(listed.raw) == ["a b", "t1"]
 

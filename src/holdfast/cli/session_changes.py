@@ -8,6 +8,8 @@ from dataclasses import asdict
 
 import click
 
+from holdfast.cli.compress import report_form
+from holdfast.cli.files import check_targets, text_bytes
 from holdfast.cli.options import JSON, YES
 from holdfast.cli.session_place import (
     STORE,
@@ -18,6 +20,7 @@ from holdfast.cli.session_place import (
     thread_options,
 )
 from holdfast.cli.terminal import mention, pour, say, say_json
+from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.times import day_name
 from holdfast.session import Session
@@ -37,14 +40,20 @@ def _numbered(event: Event) -> int:
 @click.command("list", short_help="List the threads of a store.")
 @STORE
 @JSON
-def list_threads(store: str, *, as_json: bool) -> int:
+@click.option("--report", "told", metavar="FILE", help="Figures of each: .html or .txt.")
+def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
     r"""Print the names of the threads in the store, one a line.
 
     \b
     holdfast session list --store agent.db
+    holdfast session list --store agent.db --report store.html
     """
+    form = report_form(told)
+    check_targets({"--report": told}, store)
     with open(place_of(store)) as threads:
         names = threads.threads()
+        if told:
+            write_all({told: text_bytes(threads.report(form))})
     if as_json:
         say_json(names)
     else:

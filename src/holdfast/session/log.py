@@ -197,9 +197,9 @@ class Thread:
                 told.append(f"{what}: {listed}{more}; restore a copy")
         return told
 
-    def viewed(self, tokens: int) -> None:
+    def viewed(self, tokens: int, net: float, seconds: float) -> None:
         """Count a view of so many tokens; the next saved state tells the store."""
-        self.state.viewed(tokens)
+        self.state.viewed(tokens, net, seconds)
         self._unsaved += 1
 
     def save(self) -> None:

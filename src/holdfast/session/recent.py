@@ -96,9 +96,6 @@ class Desk:
     sent: int = 0
     """Tokens of the last view."""
 
-    net: float = 0.0
-    """US dollars that views which were made anew are worth, where costs decide."""
-
     waited: int = 0
     """How often it was cheaper to let a view grow."""
 

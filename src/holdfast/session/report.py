@@ -65,7 +65,10 @@ class Stats:
     """Prompts and texts of these views that needed no call."""
 
     net: float
-    """US dollars that the views which were made anew since then are worth, where costs decide."""
+    """US dollars that views which were made anew are worth, as far as ``fits``, where costs decide."""
+
+    slowest: float
+    """Seconds that the slowest view took, as far as ``fits``."""
 
     waited: int
     """How often since then it was cheaper to let a view grow beyond its trigger."""
@@ -113,7 +116,8 @@ def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: De
         model_requests=usage.requests,
         model_cost=usage.cost,
         cache_hits=usage.cached,
-        net=desk.net,
+        net=state.net,
+        slowest=state.slowest,
         waited=desk.waited,
         fits=state.fits,
         spared=state.spared,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial, wraps
 from os import PathLike
-from time import time
+from time import perf_counter, time
 from types import TracebackType
 from typing import (
     TYPE_CHECKING,
@@ -363,11 +363,13 @@ class Session:
                 advice="give one such as 8_000 to the session, or to fit",
             )
         with self._turn:
+            started = perf_counter()
             self._thread.refresh()
             view = self._view(chosen, query, tools)
             if not view.budget_met:
                 view = replace(view, smallest=self._smallest(view, query, tools))
-            self._thread.viewed(view.tokens)
+            net = view.net.net if view.net else 0.0
+            self._thread.viewed(view.tokens, net, perf_counter() - started)
             self._desk.seen, self._desk.sent = self._thread.now(), view.tokens
             self._lift(sorted(view.recalled, key=lambda each: -each.score)[:_LIFTED])
         if chosen.hard and view.smallest is not None:

@@ -131,7 +131,7 @@ class Made:
     """What is before this position is looked at only when the user asks."""
 
 
-_LATER = frozenset({"fits", "spared"})
+_LATER = frozenset({"fits", "spared", "net", "slowest"})
 """Fields that a state saved by an earlier version does not have."""
 
 
@@ -222,6 +222,12 @@ class State:
     spared: int = 0
     """Tokens that were not sent, over all views: each time the thread without the view."""
 
+    net: float = 0.0
+    """US dollars that those which were made anew are worth, where costs decide."""
+
+    slowest: float = 0.0
+    """Seconds that the slowest of them took."""
+
     @property
     def rewordings(self) -> int:
         """How many events changed what messages say, or which ones there are."""
@@ -293,9 +299,11 @@ class State:
         """What was recalled for the newest input is in the views from now on."""
         self.recalled = {**recalled, "for": self.spoke}
 
-    def viewed(self, tokens: int) -> None:
+    def viewed(self, tokens: int, net: float, seconds: float) -> None:
         """A view of so many tokens was made."""
         self.fits += 1
+        self.net += net
+        self.slowest = max(self.slowest, seconds)
         self.spared += max(0, self.tokens - tokens)
 
     def fitted(self, made: Made) -> None:

@@ -229,7 +229,6 @@ class Fit:
             part, made = self.recent.made(scope, target, self._told(""), is_talk=is_talk)
         calls = replace(self.desk.usage, calls=self.desk.usage.calls[asked_before:])
         net = self._net(whole, part.tokens + self._cost(past.text), calls.cost or 0.0)
-        self.desk.net += net.net if net else 0.0
         if why:
             facts = {
                 "from": state.since,
