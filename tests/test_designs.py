@@ -28,6 +28,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "designs.md"
 BEHAVIOURS = {"M": 44, "S": 24, "T": 24, "V": 24, "L": 32, "R": 24}
 """How many numbered behaviours each design has; R are the resolutions of what they contradict each other in."""
 
+SHOWN = "\n## Shown by these tests\n"
+"""From here on the page names tests."""
+
 _BEHAVIOUR = re.compile(r"([MSTVLR])\.(\d+)")
 _COLUMN = re.compile(r"(?<!\\)\|")
 _PLACE = re.compile(
@@ -47,7 +50,8 @@ _CHOICES = {
 
 def rows():
     """Label, what the design names, and what it is here, of each row of each table."""
-    for line, below in pairwise([*PAGE.read_text("utf-8").splitlines(), ""]):
+    named_here = PAGE.read_text("utf-8").partition(SHOWN)[0]
+    for line, below in pairwise([*named_here.splitlines(), ""]):
         if line.startswith("| ") and not {line[:5], below[:5]} & {"| ---"}:
             label, named, here = (
                 cell.strip().replace("\\|", "|") for cell in _COLUMN.split(line[1:-1])
@@ -172,3 +176,34 @@ def test_a_wrong_name_or_a_wrong_constant_is_found(wrong):
 def test_the_description_of_a_strategy_goes_through_json_and_makes_it_again(name):
     strategy = COMPRESSORS.load(name)()
     assert read_step(json.loads(json.dumps(described(strategy))), name) == strategy
+
+
+FAULTS = {"M": 12, "S": 11, "T": 9, "V": 10, "L": 14}
+"""How many shortcomings were found in the code of each design."""
+
+
+def shown():
+    """For each number of the page the tests that are named for it."""
+    told = PAGE.read_text("utf-8").partition(SHOWN)[2].partition("\n## ")[0]
+    rows = [_COLUMN.split(line)[1:-1] for line in told.splitlines() if line.startswith("| ")]
+    return {row[0].strip(): row[-1].strip().split("; ") for row in rows}
+
+
+def test_each_behaviour_and_each_shortcoming_is_shown_by_tests_that_are_there():
+    found = shown()
+    behaviours = {
+        f"{design}.{n}"
+        for design, most in BEHAVIOURS.items()
+        if design != "R"
+        for n in range(1, most + 1)
+    }
+    faults = {f"{design} {n}" for design, most in FAULTS.items() for n in range(1, most + 1)}
+    assert behaviours | faults <= found.keys()
+    there = {
+        f"{path.stem.removeprefix('test_')}: {node.name.removeprefix('test_').replace('_', ' ')}"
+        for path in Path(__file__).parent.rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    }
+    named = {test for number in behaviours | faults for test in found[number]}
+    assert named <= there, sorted(named - there)
