@@ -269,3 +269,9 @@ def test_a_call_of_an_unknown_role_stays_a_call(provider, field, call, result, r
 def test_a_part_whose_type_is_no_text_is_opaque_on_the_wire_of_responses():
     talk = [{"role": "user", "content": [{"type": [1], "text": "x"}]}]
     assert validate(talk, "responses")
+
+
+def test_a_call_that_is_put_in_before_a_result_has_the_name_that_the_result_says():
+    answer = {"functionResponse": {"id": "7", "name": "f", "response": {"output": "1"}}}
+    mended = repair([{"role": "user", "parts": [answer]}], "gemini").messages
+    assert mended[-2]["parts"][0]["functionCall"] == {"id": "7", "name": "f", "args": {}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from holdfast.formats.values import is_object
 from holdfast.kernel.integrity import ToolExchanges, Violation
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
 
@@ -39,7 +40,7 @@ class _ResultsOpenNext(RewritingRule):
                 yield message_of(message, "user", results)
                 results = []
             if orphans:
-                calls = [ToolCall(result.call_id, NO_NAME, "{}") for result, _ in orphans]
+                calls = [ToolCall(result.call_id, _named(block), "{}") for result, block in orphans]
                 yield message_of(message, "assistant", [block_of(message, c) for c in calls])
                 results = [block for _, block in orphans]
                 if not is_users:
@@ -50,6 +51,12 @@ class _ResultsOpenNext(RewritingRule):
             results = [] if is_users else _results(messages, i, found.get(i, {}))
         if results:
             yield message_of(messages[-1], "user", results)
+
+
+def _named(block: Block) -> str:
+    """The name of the tool, where the block of its result says it."""
+    inner = (value.get("name") for value in block.values() if is_object(value))
+    return next((name for name in inner if isinstance(name, str) and name), NO_NAME)
 
 
 class BlockExchanges(_ResultsOpenNext, ToolExchanges):
