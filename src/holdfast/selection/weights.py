@@ -1,14 +1,14 @@
 """What a thing is worth: how likely the next steps use it, as recorded runs have shown.
 
-The table ``weights.json`` holds the weights of a logistic function of the features below. They were
-searched for on recorded runs, by how much of what the next steps need the order keeps with them
-(``benchmarks/weights.py``). No other number of value stands in the package.
+The table ``weights.json`` holds the weights of a logistic function of the features below, as a
+regression on recorded runs gives them (``benchmarks/weights.py``). No other number of value stands
+in the package.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from math import exp, log
 from operator import mul
@@ -17,21 +17,37 @@ from typing import NamedTuple
 
 from .things import shape
 
+_NEVER = 9.0  # stands for the age of what the agent never named: that of some 8,000 events
+
 
 class Use:
     """How a thing was used so far; positions are those of events in the conversation."""
 
-    __slots__ = ("acts", "by_agent", "crowd", "events", "is_quoted", "last", "last_by_agent")
+    __slots__ = (
+        "acts",
+        "by_agent",
+        "crowd",
+        "events",
+        "first",
+        "is_quoted",
+        "last",
+        "last_by_agent",
+        "pieces",
+    )
 
-    def __init__(self, crowd: int) -> None:
+    def __init__(self, crowd: int, first: int = 0) -> None:
         self.events = 0
         """Events that name it."""
+        self.pieces = 0
+        """Pieces of all events that name it."""
         self.by_agent = 0
         """Events of the agent that name it, acts among them."""
         self.acts = 0
         """Acts that name it."""
-        self.last = self.last_by_agent = -1
-        """The newest event that names it, and the newest of the agent."""
+        self.first = self.last = first
+        """The oldest event that names it, and the newest."""
+        self.last_by_agent = -1
+        """The newest event of the agent that names it."""
         self.crowd = crowd
         """Things beside it in the smallest event that names it."""
         self.is_quoted = False
@@ -39,10 +55,11 @@ class Use:
 
 
 class WeightTable(NamedTuple):
-    """The weights that were learned: one a feature, and one a shape."""
+    """The weights that were learned: one a shape, and two a feature, of its value and its square."""
 
     shapes: Mapping[str, float]
-    features: Mapping[str, float]
+    quoted: float
+    features: Mapping[str, Sequence[float]]
     again: float
     """What is left of a thing's worth each time that it is told."""
     asked: float
@@ -69,27 +86,41 @@ def table() -> WeightTable:
 
 
 def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
-    """What the regression sees of a thing at event number ``now``, in the order of the table."""
+    """What the regression sees of a thing at event number ``now``, in the order of the table.
+
+    All are logarithms of counts and distances, but the density: the logarithm of its events over
+    that of the time since the first.
+    """
+    events, since = _log(use.events), _log(now - use.first)
     return (
-        1.0,
-        log(use.events),
-        log(1 + use.by_agent),
-        log(1 + use.acts),
-        log(now - use.last),
-        log(now - use.last_by_agent) if use.by_agent else log(now + 10),
-        log(use.crowd),
-        float(use.is_quoted),
-        log(len(thing)),
-        float(use.by_agent > 0),
+        events,
+        _log(use.pieces),
+        _log(use.by_agent),
+        _log(use.acts),
+        events / since,
+        _log(use.crowd),
+        _log(now - use.last),
+        _log(now - use.last_by_agent) if use.by_agent else _NEVER,
+        since,
+        _log(len(thing)),
     )
 
 
+@cache
+def _log(count: int) -> float:
+    return log(1 + count)
+
+
 def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
-    """The worth of each thing: the chance, from 0 to 1, that one of the next steps uses it."""
-    shapes, weights = table().shapes, [*table().features.values()]
+    """The worth of each thing: how likely one of the next steps uses it, from 0 to 1."""
+    weights = table()
+    shapes, quoted = weights.shapes, weights.quoted
+    first, second = zip(*weights.features.values(), strict=True)
     worth: dict[str, float] = {}
     for thing, use in uses.items():
-        z = shapes[shape(thing)] + sum(map(mul, weights, features(use, thing, now)))
+        seen = features(use, thing, now)
+        z = shapes[shape(thing)] + quoted * use.is_quoted + sum(map(mul, first, seen))
+        z += sum(map(mul, second, map(mul, seen, seen)))
         worth[thing] = 1 / (1 + exp(-z))
     return worth
 
@@ -102,7 +133,7 @@ def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dic
         looks = (shape(thing), len(thing), thing in quoted)
         if looks not in alike:
             use = Use(crowd)
-            use.events, use.last, use.is_quoted = 1, 0, looks[2]
+            use.events, use.pieces, use.is_quoted = 1, 1, looks[2]
             alike[looks] = worth_of({thing: use}, 1)[thing]
         worth[thing] = alike[looks]
     return worth

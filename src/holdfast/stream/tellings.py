@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple, cast
 
 from holdfast.content import recognise
@@ -20,15 +22,16 @@ _HELD = 16_000_000  # characters that the memo holds: what was read of a growing
 
 
 class Telling(NamedTuple):
-    """The pieces of an event; ``tells`` are the things of each, ``things`` those of all.
+    """The pieces of an event; ``tells`` are the things of each.
 
-    ``costs`` are their characters, as ``Piece.cost`` counts them.
+    ``things`` counts for each thing of the event the pieces that tell it. ``costs`` are the
+    characters of each piece, as ``Piece.cost`` counts them.
     """
 
     pieces: tuple[Piece, ...]
     tells: tuple[tuple[str, ...], ...]
     costs: tuple[int, ...]
-    things: frozenset[str]
+    things: Mapping[str, int]
     quoted: frozenset[str]
     unit: str
     """What lies between the pieces: lines, records; empty where they say it themselves."""
@@ -56,7 +59,9 @@ def _told(key: tuple[str, str, str]) -> Telling:
     tells = tuple([(*things(piece.names), *piece.things) for piece in pieces])
     marked = quoted(text) if how != "act" else ()
     costs = tuple([piece.cost for piece in pieces])
-    return Telling(pieces, tells, costs, frozenset().union(*tells), frozenset(marked), reading.unit)
+    return Telling(
+        pieces, tells, costs, Counter(chain.from_iterable(tells)), frozenset(marked), reading.unit
+    )
 
 
 _TOLD: Memo[tuple[str, str, str], Telling] = Memo(

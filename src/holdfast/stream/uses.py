@@ -17,11 +17,12 @@ def uses_of(events: Sequence[Event], tellings: Sequence[Telling]) -> dict[str, U
         is_act = event.function == "act"
         is_agents = is_act or event.by == "assistant"
         crowd = max(len(telling.things), 1)
-        for thing in telling.things:
+        for thing, pieces in telling.things.items():
             use = uses.get(thing)
             if use is None:
-                use = uses[thing] = Use(crowd)
+                use = uses[thing] = Use(crowd, now)
             use.events += 1
+            use.pieces += pieces
             use.last = now
             if is_agents:
                 use.by_agent += 1

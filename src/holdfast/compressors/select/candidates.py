@@ -125,18 +125,16 @@ class Candidates:
         return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
 
     def _said(self, number: int, uses: Mapping[str, Use]) -> float:
-        """What a piece is worth for who says it, times the share of its things named nowhere else.
+        """What a piece is worth for who says it, times how rare its things are.
 
         What is found, decided or ordered once is said in words of its own; what one does next, in
         those of the work.
         """
         worth = table().said.get(_role(self.events[self.found[number].event]), 0.0)
         told = self.tells[number]
-        return (
-            worth * sum(uses[t].events == 1 for t in told if t in uses) / len(told)
-            if worth and told
-            else 0.0
-        )
+        if not worth or not told:
+            return 0.0
+        return worth * fsum([1 / uses[thing].events for thing in told if thing in uses]) / len(told)
 
 
 def _role(event: Event) -> str:
