@@ -62,6 +62,8 @@ class WeightTable(NamedTuple):
     features: Mapping[str, Sequence[float]]
     again: float
     """What is left of a thing's worth each time that it is told."""
+    alone: float
+    """The worth of a thing in one text, as a share of its worth in a conversation."""
     asked: float
     """What the best answer to a question is worth that the caller asks."""
     among_others: float
@@ -127,6 +129,7 @@ def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
 
 def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dict[str, float]:
     """The worth of the things of a text of which nothing else is known: by their looks alone."""
+    weights = table()
     alike: dict[tuple[str, int, bool], float] = {}
     worth: dict[str, float] = {}
     for thing in found:
@@ -135,5 +138,5 @@ def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dic
             use = Use(crowd)
             use.events, use.pieces, use.is_quoted = 1, 1, looks[2]
             alike[looks] = worth_of({thing: use}, 1)[thing]
-        worth[thing] = alike[looks]
+        worth[thing] = weights.alone * alike[looks]
     return worth

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _IN_PLACE = 0.5  # share of the recent room above which one part is told in pieces
 TOLD, LEFT_OUT = "told in notes", "nothing of it is told"
 """Why a message goes: notes tell of it, or of its whole exchange they tell nothing."""
-_ASIDE = "…"  # an output of which nothing is told
+_ASIDE = "[…]"  # a text of which nothing is told; not the mark of a skipped turn
 _LEAST_SHOWN = 16  # tokens of the newest output, however small the room: older messages give way
 _IDLE = 0.1  # share of the room: where more is left the task takes it
 _SHORT_ANSWER = 64  # tokens of a message that says little without what it answers
