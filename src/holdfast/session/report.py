@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
@@ -67,7 +67,7 @@ class Stats:
     net: float
     """US dollars that views which were made anew are worth, as far as ``fits``, where costs decide."""
 
-    slowest: float
+    slowest: float = field(compare=False)
     """Seconds that the slowest view took, as far as ``fits``."""
 
     waited: int

@@ -221,7 +221,8 @@ class Fit:
             shown = self._shown(scope.far, is_talk=is_talk)
             room = max(0, self.room - self.limit + self.frame.target)
             past = self._looked_up(asked, int(room * _RECALL[is_talk]), shown)
-        target = self.limit - (self._growth() if self.desk.grows else 0)
+        goes_on = self.desk.grows or state.made is not None  # here, or in an earlier process
+        target = self.limit - (self._growth() if goes_on else 0)
         target = min(target, self.frame.target)
         part, made = self.recent.made(scope, target, self._told(past.text), is_talk=is_talk)
         if part.tokens + self._cost(past.text) > self.frame.target and past.text:
