@@ -1,4 +1,4 @@
-"""Learn what a thing is worth from recorded runs: ``python -m benchmarks.weights DIR``, bench/ in DIR.
+"""Learn what a thing is worth from recorded runs: ``python -m benchmarks.weights DIR``.
 
 A run carries its own labels: what a later step used was worth keeping. A logistic regression with
 a ridge (Newton's steps) learns from each cut which of the things that stand only in the older part

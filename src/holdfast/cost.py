@@ -1,8 +1,8 @@
 """What a compaction is worth in US dollars: what is not sent, less what it costs.
 
-A call that sends the compacted conversation in the place of the whole one saves its price for the
-tokens that are gone. From that go what the models took that wrote summaries, and the discount of the
-provider's prompt cache: it holds a beginning of what was sent before, and of that only what the
+A call that sends the compacted conversation in the place of the whole one saves the price of the
+tokens that are gone. From that go what the models took that wrote summaries, and the discount of
+the provider's prompt cache: it holds a beginning of what was sent before, and of that only what the
 compacted conversation begins with too is still cheap.
 """
 

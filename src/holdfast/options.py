@@ -71,7 +71,8 @@ class Options(TypedDict, total=False):
 
     redact: bool | None
     """Mask secrets before anything is stored, summarised or referred to, in what the model and
-    its tools said, and in what users said once it leaves the view. By default, as the profile says."""
+    its tools said, and in what users said once it leaves the view. By default, the profile
+    decides."""
 
     llm: ModelSpec | None
     """The model that writes summaries: ``vendor:name``, an object or a function."""

@@ -471,7 +471,8 @@ class CompressionResult(Generic[M]):
         sizes = self.metrics
         return (
             f"<{type(self).__name__}: {sizes.tokens_before:,} -> {self.tokens:,}"
-            f" of {self.limit:,} tokens, {sizes.messages_before} -> {sizes.messages_after} messages,"
+            f" of {self.limit:,} tokens,"
+            f" {sizes.messages_before} -> {sizes.messages_after} messages,"
             f" {self.reason or self.status}>"
         )
 

@@ -59,7 +59,8 @@ def command(
     That of a RESULT of `holdfast compress --result`, of each in a FOLDER, BEFORE in AFTER, or of
     the threads of a --store in views of a --budget. Counted without a model: names, numbers,
     decisions, constraints, open points and acts, each kept only where it still says what it is;
-    contradictions; how near the meaning comes. The exit code is 1 where --fail-under is not reached.
+    contradictions; how near the meaning comes. The exit code is 1 where --fail-under is not
+    reached.
 
     \b
     holdfast eval all.json --fail-under 0.7

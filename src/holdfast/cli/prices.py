@@ -49,7 +49,8 @@ def command(model: str | None, file: str | None, *, as_json: bool) -> int:
         cells = "".join(f"{'' if n is None else f'{n:g}':>9}" for n in numbers)
         say(f"{vendor:<10}{name:<{_NAME}}{cells}\n")
     mention(
-        "US dollars for a million tokens: input, output, prompt cache read and prompt cache write.\n"
+        "US dollars for a million tokens: input, output, prompt cache read and prompt cache "
+        "write.\n"
         f"From {known.source}, as of {known.date}.\n"
     )
     return 0

@@ -1,4 +1,4 @@
-"""``holdfast session``: ``list``, ``delete``, ``pin``, ``remember``, ``undo``, ``fork``, ``facts``."""
+"""Commands of ``holdfast session``: list, delete, pin, remember, undo, fork and facts."""
 
 from __future__ import annotations
 

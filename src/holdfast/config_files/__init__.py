@@ -102,9 +102,10 @@ def config_of(
 class Layers:
     """Files laid over each other: what a later one says holds, table by table.
 
-    ``find`` gives what ``extends`` or ``profile`` names. Steps that a list states stand under the names that
-    they have in records; a table of steps changes the knobs of those below it, and ``false`` in
-    the place of one takes it away. A step goes by that name or by that of its strategy.
+    ``find`` gives what ``extends`` or ``profile`` names. Steps that a list states stand under the
+    names that they have in records; a table of steps changes the knobs of those below it, and
+    ``false`` in the place of one takes it away. A step goes by that name or by that of its
+    strategy.
     """
 
     find: Callable[[str, ConfigFile], ConfigFile]

@@ -106,7 +106,7 @@ class LangChain(FrameworkWire, OpenAIChat):
         return {**was, wrap: {**was[wrap], **now}} if wrap else {**was, **now}
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """As in Chat Completions; reasoning stays, for it may be signed, and a result may be of a fault."""
+        """As in Chat Completions; reasoning stays, since it may be signed."""
         for part, path in super().located(message, place):
             if isinstance(part, Reasoning):
                 yield Reasoning(part.text, signed=True), path
@@ -145,7 +145,7 @@ def _fields(message: object) -> Mapping[str, Any]:
 
 
 def _wrap(message: Mapping[str, Any]) -> str:
-    """The field of the JSON under which the message itself stands; empty where it is not wrapped."""
+    """The field of the JSON that holds the message itself; empty where it is not wrapped."""
     return next((field for field in ("data", "kwargs") if is_object(message.get(field))), "")
 
 

@@ -1,9 +1,9 @@
-"""Messages of Pydantic AI: its objects, and the JSON that ``ModelMessagesTypeAdapter`` writes of them.
+"""Messages of Pydantic AI: its objects, and the JSON that ``ModelMessagesTypeAdapter`` writes.
 
 What this format does differently: a message is a request or a response and has parts; the system's
 words are parts of a request, or its ``instructions``, of which the newest hold; results name their
-tool, and may be any value; what a user shows stands in a list with what is said. Calls of a vendor's
-own tools and their results are left as they are.
+tool, and may be any value; what a user shows stands in a list with what is said. Calls of a
+vendor's own tools and their results are left as they are.
 """
 
 from __future__ import annotations

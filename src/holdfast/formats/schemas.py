@@ -58,7 +58,7 @@ class WireSchema:
         self._definitions: Mapping[str, Schema] = data["definitions"]
 
     def problems(self, value: object, schema: Schema, place: str) -> Iterator[Problem]:
-        """What the vendor refuses in the value; null reads as absent, where its package takes it."""
+        """What the vendor refuses in the value; null is absent where its package takes it."""
         if not schema:
             return
         branch, problem = self._branch(value, schema)

@@ -1,4 +1,4 @@
-"""LangChain: a middleware whose agents never outgrow a budget, and a drop-in for ``trim_messages``."""
+"""LangChain: a middleware that keeps agents in a budget, and a drop-in for ``trim_messages``."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _COUNTED = ("model", "tools", "system", "instructions", "max_tokens", "previous_
 
 
 class HoldfastCallback(CustomLogger):
-    """Fits each call once its deployment is known: ``litellm.callbacks = [HoldfastCallback("32k")]``.
+    """Fits each call: ``litellm.callbacks = [HoldfastCallback("32k")]``.
 
     The budget is one of ``holdfast.http.client``, the options are those of ``compress``.
     """

@@ -54,7 +54,8 @@ def ribbon(account: Account) -> str:
         f'budget {limit:,}">'
         f'<g>{before}</g><svg y="{_HEIGHT + 8}">{after}</svg>'
         f'<line class="mark" x1="{mark:.3f}%" x2="{mark:.3f}%" y1="0" y2="{2 * _HEIGHT + 16}"/>'
-        f'<text x="{mark:.3f}%" y="{2 * _HEIGHT + 30}" text-anchor="{side}">budget {limit:,}</text></svg>'
+        f'<text x="{mark:.3f}%" y="{2 * _HEIGHT + 30}" text-anchor="{side}">budget {limit:,}</text>'
+        "</svg>"
     )
 
 
@@ -71,7 +72,8 @@ def _segments(account: Account, sizes: list[int], beside: int, whole: int) -> It
             place = "new" if entry.journey.before is None else entry.journey.before
             title = escape(f"{place} {entry.role}, {entry.state}: {tokens:,} tokens")
             yield (
-                f'<a href="#{anchor(entry)}" tabindex="-1"><rect class="{entry.state}" x="{at:.3f}%" '
+                f'<a href="#{anchor(entry)}" tabindex="-1">'
+                f'<rect class="{entry.state}" x="{at:.3f}%" '
                 f'width="{width:.3f}%" height="{_HEIGHT}"><title>{title}</title></rect></a>'
             )
         at += width
@@ -96,7 +98,8 @@ def html_report(account: Account) -> str:
     result, style, script = account.result, asset("page.css"), asset("page.js")
     largest = _largest(account.entries)
     return Template(asset("page.html")).substitute(
-        policy=f"default-src 'none'; style-src '{fingerprint(style)}'; script-src '{fingerprint(script)}'; "
+        policy=f"default-src 'none'; style-src '{fingerprint(style)}'; "
+        f"script-src '{fingerprint(script)}'; "
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
@@ -198,7 +201,8 @@ def _message(entry: MessageAccount, largest: int) -> str:
     if entry.state != "kept":
         size = f"{entry.tokens_before:,} → {size}"
     return (
-        f'<li id="{anchor(entry)}" class="{entry.state}" data-state="{entry.state}"><details{opened}><summary>'
+        f'<li id="{anchor(entry)}" class="{entry.state}" data-state="{entry.state}">'
+        f"<details{opened}><summary>"
         f'<span class="at">{_position(entry)}</span><span class="role">{entry.role}</span>'
         f'<span class="state">{entry.state}</span>{message_bar(entry, largest)}'
         f'<span class="size">{size}</span><span class="words" dir="auto">{escape(words)}</span>'
@@ -261,7 +265,8 @@ def _originals(account: Account) -> str:
     if not away:
         return "Every message is as it was."
     return (
-        f"The originals of {amount(away, 'message')} are in the result and come back {exactness(account.result)}: "
+        f"The originals of {amount(away, 'message')} are in the result and come back "
+        f"{exactness(account.result)}: "
         "<code>holdfast.restore(result)</code>, or <code>holdfast restore</code> on the file that "
         "<code>compress --result</code> writes. This page holds copies for reading."
     )

@@ -178,7 +178,8 @@ def overview(result: CompressionResult) -> Iterator[str]:
     tokens = _change(metrics.tokens_before, metrics.tokens_after)
     messages = _change(metrics.messages_before, metrics.messages_after)
     left = f"{metrics.compression_ratio:.0%} left"
-    yield f"{one_line(result.strategy_name, _LONGEST_NAME)}: {tokens} tokens ({left}), {messages} messages"
+    name = one_line(result.strategy_name, _LONGEST_NAME)
+    yield f"{name}: {tokens} tokens ({left}), {messages} messages"
     yield f"budget {usage.limit:,} tokens: {verdict(result)}"
     yield f"tokens are {trust(result.accuracy)}"
     yield from worth(result)
@@ -191,7 +192,8 @@ def worth(result: CompressionResult) -> Iterator[str]:
     """A line on what it is worth, where that was asked for."""
     if result.net:
         net = result.net
-        yield f"${net.net:,.4f} net: saved {net.saved:,.4f}, cache lost {net.lost:,.4f}, models {net.spent:,.4f}"
+        less = f"cache lost {net.lost:,.4f}, models {net.spent:,.4f}"
+        yield f"${net.net:,.4f} net: saved {net.saved:,.4f}, {less}"
 
 
 def steps(result: CompressionResult) -> Iterator[str]:
@@ -340,5 +342,6 @@ def _originals(account: Account) -> Iterator[str]:
         number for state, number in states.items() if state in ("dropped", "changed", "offloaded")
     )
     if away:
-        yield f"The originals of {amount(away, 'message')} are in the result, and come back {exactness(result)}:"
-        yield "holdfast.restore(result), or `holdfast restore` on the file that `compress --result` writes."
+        how = exactness(result)
+        yield f"The originals of {amount(away, 'message')} are in the result, and come back {how}:"
+        yield "holdfast.restore(result), or `holdfast restore` on the file of `compress --result`."

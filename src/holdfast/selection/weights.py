@@ -55,7 +55,7 @@ class Use:
 
 
 class WeightTable(NamedTuple):
-    """The weights that were learned: one a shape, and two a feature, of its value and its square."""
+    """The learned weights: one a shape, and two a feature, of its value and of its square."""
 
     shapes: Mapping[str, float]
     quoted: float

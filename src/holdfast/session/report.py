@@ -65,7 +65,7 @@ class Stats:
     """Prompts and texts of these views that needed no call."""
 
     net: float
-    """US dollars that views which were made anew are worth, as far as ``fits``, where costs decide."""
+    """US dollars that new views are worth, as far as ``fits`` counts, where costs decide."""
 
     slowest: float = field(compare=False)
     """Seconds that the slowest view took, as far as ``fits``."""

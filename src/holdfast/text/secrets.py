@@ -91,7 +91,8 @@ _HEADER = re.compile(
     r"\t]{1,3})([a-z0-9._~+/=-]{12,4000})"
 )
 _NAME = (
-    r"pass(?:word|wd|phrase)|pass(?<=[_-]pass)(?=[\"'\\\s:=])|pwd|secret|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
+    r"pass(?:word|wd|phrase)|pass(?<=[_-]pass)(?=[\"'\\\s:=])|pwd|secret"
+    r"|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
     r"|private[_-]?key"
     r"|signing[_-]?key|encryption[_-]?key|credentials?"
     r"|token(?<!pagetoken)(?<!page[_-]token)(?<!nexttoken)(?<!next[_-]token)(?!i)"

@@ -20,7 +20,7 @@ except ImportError as missing:
     raise MissingExtraError("a count with Claude's own vocabulary", "claude") from missing
 
 _NEAR = Accuracy("approximate", 0.02)
-"""Of 962,054 recorded counts one was wrong; texts that are counted apart add up to a little more."""
+"""Of 962,054 recorded counts one was wrong; texts counted apart add up to a little more."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -138,7 +138,7 @@ class KnownRoles(MessageByMessage):
         return f"{role!r} is none of the roles {', '.join(sorted(self._names))}"
 
     def mended(self, message: Message) -> Message:
-        """With the role that this one is read as, or that of whoever can say it: who calls, or a user."""
+        """With the role that this one is read as, or of who can say it: who calls, or a user."""
         calls = any(isinstance(part, ToolCall) for part in message.parts)
         meaning = ROLES.get(original(message)["role"], "assistant" if calls else "user")
         return with_fields(
