@@ -312,6 +312,8 @@ class Selection:
         for at, part in sorted(places):
             events = [(n, e) for n, e in numbered if (e.message, e.part) == (at, part)]
             lines = [texts.get(n, e.text) for n, e in events]
+            if "\n".join(lines) == self.transcript.messages[at].parts[part].text:
+                continue  # all of it is told
             _, reference = self._keys.get((at, part), ("", ""))
             yield at, part, "\n".join([*lines, reference] if reference else lines)
 
