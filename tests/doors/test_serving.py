@@ -95,7 +95,10 @@ def test_codex_is_told_in_its_own_way():
         (["serve", "--recall"], "holdfast: --store: recall needs a place for originals"),
         (["serve", "--host", "0.0.0.0"], "holdfast: --token: 0.0.0.0 can be reached by others"),
         (["serve", "--upstream", "nowhere"], "holdfast: --upstream: 'nowhere' is no address"),
-        (["serve", "--store", "memory://"], "holdfast: --store memory://: what is kept in memory"),
+        (
+            ["serve", "--store", "memory://"],
+            "holdfast: --store memory://: memory is lost when the command ends",
+        ),
         (["run", "--", "no-such-program"], "holdfast: no-such-program: there is no such program"),
     ],
 )

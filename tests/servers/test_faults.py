@@ -61,16 +61,18 @@ def test_servers_that_are_killed_lose_nothing_that_was_acknowledged(kind):
     acknowledged, ended = [], threading.Event()
 
     def write(name):
-        log = open_store(server.url).log("talk")
-        number = 0
+        log, number = logs[name], 0
         while not ended.is_set():
             log.append([Line(f"{name}-{number}")])
             acknowledged.append(f"{name}-{number}")
             number += 1
 
     try:
+        logs = {name: open_store(server.url).log("talk") for name in "abcd"}
+        for log in logs.values():
+            log.length()  # the schema is there before a server is killed
         with ThreadPoolExecutor(4) as pool:
-            writers = [pool.submit(write, name) for name in "abcd"]
+            writers = [pool.submit(write, name) for name in logs]
             for _ in range(SERVERS):
                 before = len(acknowledged)
                 while len(acknowledged) < before + 20:

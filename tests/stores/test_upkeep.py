@@ -210,7 +210,7 @@ class TestCommands:
         other = f"sqlite:///{tmp_path}/b.db"
         assert main(["store", "import", other, file]) == 0
         assert main(["store", "erase", other, "--thread", "thread: 1", "--yes"]) == 0
-        assert "2 logs are gone" in capsys.readouterr().err
+        assert "2 logs are erased" in capsys.readouterr().err
         with SqliteStore(tmp_path / "b.db") as store:
             assert store.logs() == ["acme:messages:two"]
             store.log("messages:thread: 1").append([Line("anew", words="pool size")])
