@@ -58,6 +58,7 @@ def test_clients_that_are_killed_lose_nothing_that_was_acknowledged(url):
 @pytest.mark.parametrize("kind", [Postgres, Redis])
 def test_servers_that_are_killed_lose_nothing_that_was_acknowledged(kind):
     server = kind().start()
+    stores, logs = [], {}
     acknowledged, ended = [], threading.Event()
 
     def write(name):
@@ -68,9 +69,10 @@ def test_servers_that_are_killed_lose_nothing_that_was_acknowledged(kind):
             number += 1
 
     try:
-        logs = {name: open_store(server.url).log("talk") for name in "abcd"}
-        for log in logs.values():
-            log.length()  # the schema is there before a server is killed
+        for name in "abcd":
+            stores.append(open_store(server.url))
+            logs[name] = stores[-1].log("talk")
+            logs[name].length()  # the schema is there before a server is killed
         with ThreadPoolExecutor(4) as pool:
             writers = [pool.submit(write, name) for name in logs]
             for _ in range(SERVERS):
@@ -82,11 +84,13 @@ def test_servers_that_are_killed_lose_nothing_that_was_acknowledged(kind):
             ended.set()
             for writer in writers:
                 writer.result()
-        log = open_store(server.url).log("talk")
+        log = logs["a"]
         kept = [line.body for line in log.read(range(log.length())).values()]
         assert Counter(kept) == Counter(acknowledged)
     finally:
         ended.set()
+        for store in stores:
+            store.close()
         server.end()
 
 
