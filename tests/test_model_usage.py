@@ -9,8 +9,8 @@ import holdfast
 from holdfast.calls.cache import CompressionCache
 from holdfast.compressors.summarize import Summarize
 from holdfast.kernel.ports import Reply
+from holdfast.model_usage import NO_CALLS, CacheFigures, ModelCall, ModelUsage
 from holdfast.providers.scripted import Scripted
-from holdfast.result import NO_CALLS, CacheFigures, ModelCall, ModelUsage
 from tests.talks import chat, system
 
 SUMMARY = "They compared two plans for the move and chose the second one."

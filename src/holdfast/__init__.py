@@ -44,17 +44,10 @@ if TYPE_CHECKING:
         StrategyError,
     )
     from holdfast.kernel.integrity import Violation
+    from holdfast.model_usage import ModelCall, ModelUsage
     from holdfast.recovery import RecallTool, delete_summaries, recall, recall_tool
     from holdfast.reports import report
-    from holdfast.result import (
-        CompressionMetrics,
-        CompressionResult,
-        Conversation,
-        ModelCall,
-        ModelUsage,
-        Step,
-        restore,
-    )
+    from holdfast.result import CompressionMetrics, CompressionResult, Conversation, Step, restore
     from holdfast.samples import sample
     from holdfast.session import Session, View
     from holdfast.single_text import ShrunkText, shrink
@@ -140,15 +133,8 @@ _HOMES = {
     "in_place": ("Pruned", "prune_old_tool_outputs"),
     "kernel.budget": ("Budget",),
     "kernel.integrity": ("Violation",),
-    "result": (
-        "CompressionMetrics",
-        "CompressionResult",
-        "Conversation",
-        "ModelCall",
-        "ModelUsage",
-        "Step",
-        "restore",
-    ),
+    "model_usage": ("ModelCall", "ModelUsage"),
+    "result": ("CompressionMetrics", "CompressionResult", "Conversation", "Step", "restore"),
     "recovery": ("RecallTool", "delete_summaries", "recall", "recall_tool"),
     "reports": ("report",),
     "samples": ("sample",),

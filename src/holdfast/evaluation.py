@@ -25,9 +25,10 @@ from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import All, Complete, Embed
 from holdfast.meter import meter_for
+from holdfast.model_usage import NO_CALLS, ModelUsage
 from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.reports.table import table_page
-from holdfast.result import NO_CALLS, CompressionResult, ModelUsage, bare, restore
+from holdfast.result import CompressionResult, bare, restore
 from holdfast.runtime import Runtime
 from holdfast.selection.things import shape, things
 from holdfast.stream.events import Event, events_of

@@ -51,7 +51,7 @@ MOVED = {
     "stores.capabilities": "stores.protocols",
     "text.scoring": "text.importance",
     "tracing": "trace",
-    "usage": "result",
+    "usage": "model_usage",
     "waiting": "calls.event_loop",
 }
 """Old name -> new name, both relative to ``holdfast``."""

@@ -22,8 +22,8 @@ from holdfast.kernel.ports import (
     Write,
 )
 from holdfast.kernel.registry import Registry
+from holdfast.model_usage import CallRecords, ModelUsage
 from holdfast.redact import incoming, outgoing
-from holdfast.result import CallRecords, ModelUsage
 from holdfast.stores.answers import Opened, Work, answered, wait_for
 from holdfast.stores.secret import secret_of
 

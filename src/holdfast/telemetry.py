@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from opentelemetry import metrics, trace
 
-from holdfast.result import ModelCall
+from holdfast.model_usage import ModelCall
 
 Facts = Mapping[str, str | int | float | bool]
 _OPERATIONS = {"complete": "chat", "embed": "embeddings"}

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from html import escape
 from os import PathLike, fspath
 from time import time
-from types import TracebackType
 from typing import Any, Protocol, Self, Unpack, cast, runtime_checkable
 
 from holdfast.compressors.summaries import thread_prefix
@@ -117,12 +116,7 @@ class ThreadStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *fault: object) -> None:
         self.close()
 
 

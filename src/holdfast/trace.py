@@ -14,7 +14,8 @@ from time import perf_counter
 from typing import cast
 
 from holdfast.kernel.registry import Registry
-from holdfast.result import CompressionResult, ModelCall, ModelUsage, Net
+from holdfast.model_usage import ModelCall, ModelUsage
+from holdfast.result import CompressionResult, Net
 
 Facts = Mapping[str, str | int | float | bool]
 Annotate = Callable[[Facts, Sequence[ModelCall]], None]

@@ -10,11 +10,11 @@ from holdfast.calls.caller import Caller
 from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.kernel.errors import ContextOverflowError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Reply
+from holdfast.model_usage import CallRecords, ModelUsage
 from holdfast.providers import open_embedder
 from holdfast.providers.prices import Price
 from holdfast.providers.scripted import Scripted, ScriptedEmbedder
 from holdfast.providers.vendor import TransientError
-from holdfast.result import CallRecords, ModelUsage
 
 
 def words(text):

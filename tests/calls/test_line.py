@@ -9,8 +9,8 @@ import pytest
 from holdfast.calls.caller import VendorLine
 from holdfast.calls.lineup import CallLimits
 from holdfast.kernel.errors import ConfigError, ModelError
+from holdfast.model_usage import CallRecords
 from holdfast.providers.vendor import TransientError
-from holdfast.result import CallRecords
 
 QUICK = CallLimits(timeout=5, retries=2, backoff=0.001)
 

@@ -16,7 +16,7 @@ from holdfast.calls.event_loop import asked
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.result import CacheFigures, CacheStatistics
+from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores.answers import Opened, answered, at_once, opened
 from holdfast.stores.protocols import SetsMany
 

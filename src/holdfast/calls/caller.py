@@ -18,10 +18,10 @@ from holdfast.calls.event_loop import in_thread
 from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.kernel.errors import HoldfastError, ModelError
 from holdfast.kernel.ports import Complete, Embed, Embedder, Model, Reply
+from holdfast.model_usage import CallRecords, ModelCall
 from holdfast.providers import name_of
 from holdfast.providers.prices import Price, price_of
 from holdfast.providers.vendor import TransientError
-from holdfast.result import CallRecords, ModelCall
 from holdfast.text.visible import encodable
 
 Vector = Sequence[float]

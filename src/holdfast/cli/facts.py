@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from holdfast.model_usage import ModelUsage
 from holdfast.reports.account import MessageAccount
 from holdfast.reports.text import edits_by_kind
-from holdfast.result import CompressionResult, ModelUsage
+from holdfast.result import CompressionResult
 from holdfast.text.visible import amount
 
 

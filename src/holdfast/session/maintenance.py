@@ -19,7 +19,7 @@ from holdfast.kernel.flow import run
 from holdfast.kernel.ports import Ask
 from holdfast.memory.forms import VERBATIM, AskingCondenser, Form
 from holdfast.memory.tiers import Segment, Tier, TierStatistics
-from holdfast.result import ModelUsage
+from holdfast.model_usage import ModelUsage
 from holdfast.runtime import Runtime
 from holdfast.text.concealed import redacted_text
 

@@ -19,9 +19,10 @@ from holdfast.kernel.edits import Drop, Insert
 from holdfast.kernel.flow import run
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import speaks
+from holdfast.model_usage import ModelUsage
 from holdfast.options import Options
 from holdfast.reports.account import sources
-from holdfast.result import CompressionResult, ModelUsage
+from holdfast.result import CompressionResult
 from holdfast.runtime import answers
 from holdfast.stream.events import events_of
 from holdfast.text.concealed import concealing

@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import partial, wraps
 from os import PathLike
 from time import perf_counter, time
-from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -533,12 +532,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *fault: object) -> None:
         self.close()
 
     def _exchanges(self, which: Sequence[Which]) -> dict[str, list[int]]:

@@ -16,7 +16,8 @@ from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.integrity import violations
 from holdfast.kernel.messages import Message
 from holdfast.kernel.transcript import Format
-from holdfast.result import CompressionMetrics, CompressionResult, ModelUsage, Net
+from holdfast.model_usage import ModelUsage
+from holdfast.result import CompressionMetrics, CompressionResult, Net
 from holdfast.text.visible import amount
 from holdfast.validity import repair
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
-from types import TracebackType
 from typing import Self
 
 from holdfast.kernel.errors import ConfigError, CorruptError, StoreError
@@ -399,12 +398,7 @@ class SqliteStore(EntryStore):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        fault: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *fault: object) -> None:
         self.close()
 
     def _names(self, query: str, prefix: str, *facts: float) -> list[str]:
