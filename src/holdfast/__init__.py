@@ -148,7 +148,7 @@ _DOORS = ("http",)
 
 
 def __getattr__(name: str) -> object:
-    """The public name, from the module that it lives in, or a door that has one of its own."""
+    """Import the public name from its module, or a module that is public itself."""
     if name in _DOORS:
         return import_module(f"holdfast.{name}")
     if name in RENAMED:

@@ -60,7 +60,7 @@ TABLES = Registry(
         "tiers": "holdfast.memory.tiers:TierSizes",
     },
 )
-"""The tables of a file, with the class that each makes; its keys are the arguments."""
+"""The tables of a file, with the class of each; their keys are its arguments."""
 
 _CHECKS: Mapping[str, Callable[[Any], object]] = {
     "llm": check_model,
@@ -72,7 +72,7 @@ _CHECKS: Mapping[str, Callable[[Any], object]] = {
         for name in ([names] if isinstance(names, str) else names)
     ],
 }
-"""Functions that raise ConfigError for an unknown name under these keys."""
+"""Functions that raise ConfigError for an unknown name, by key."""
 
 _PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
     "str": ((str,), "text"),

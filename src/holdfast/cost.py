@@ -1,9 +1,9 @@
-"""What a compaction is worth in US dollars: what is not sent, less what it costs.
+"""What a compaction saves and costs, in US dollars.
 
-A call that sends the compacted conversation in the place of the whole one saves the price of the
-tokens that are gone. From that go what the models took that wrote summaries, and the discount of
-the provider's prompt cache: it holds a beginning of what was sent before, and of that only what the
-compacted conversation begins with too is still cheap.
+A call that sends the compacted conversation saves the price of the removed tokens. The cost is that
+of the models that wrote summaries, and the lost discount of the provider's prompt cache: the cache
+holds a prefix of the earlier request, and only what the compacted conversation shares of that
+prefix stays cheap.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ _FREE = Price(0.0)
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """By what a conversation between trigger and limit is compacted now, or goes on as it is.
+    """Decides by cost whether a conversation between trigger and limit is compacted now.
 
-    Over the limit it is always compacted.
+    A conversation over the limit is always compacted.
     """
 
     price: Price | None = None
-    """Of the model that gets the conversation; by default the list price of ``model``."""
+    """The price of the model that gets the conversation; by default the list price of ``model``."""
 
     calls: int = 10
-    """How many calls are still expected, the next one among them."""
+    """The number of calls still expected, the next one included."""
 
     idle: float = 0.0
-    """Seconds since the last call; a session knows it."""
+    """Seconds since the last call; a session fills this in."""
 
     lifetime: float = 300.0
-    """Seconds for which the vendor's prompt cache holds what was sent: by default Anthropic's."""
+    """Seconds for which the vendor's prompt cache lasts; by default Anthropic's 5 minutes."""
 
     cached: int | None = None
-    """Tokens at the beginning that the last call sent; by default all but the newest exchange."""
+    """Tokens in the prompt cache; by default all but the newest exchange."""
 
     def __post_init__(self) -> None:
         check_knobs(self)
 
     def known(self, model: str | None) -> Costs | None:
-        """With the list price of the model, where none is stated; None where nobody knows it."""
+        """Return these costs with the list price filled in; None if there is none for the model."""
         price = self.price or (price_of(None, model) if model else None)
         return replace(self, price=price) if price else None
 
     def net(
         self, before: int, after: int, *, shared: int, newest: int = 0, spent: float = 0.0
     ) -> Net:
-        """The net of the next call; ``newest``: tokens of the newest exchange."""
+        """Return what the next call gains; ``newest`` is the newest exchange in tokens."""
         held = before - newest if self.cached is None else self.cached
         cached = held if self.idle < self.lifetime else 0
         price = self.price or _FREE
@@ -70,10 +70,10 @@ def net_of(
     shared: int = 0,
     spent: float = 0.0,
 ) -> Net:
-    """The net of a compaction from ``before`` to ``after`` tokens.
+    """Return what a compaction from ``before`` to ``after`` tokens gains.
 
-    ``cached``: tokens at the beginning of the whole conversation that the prompt cache holds;
-    ``shared``: tokens with which both begin.
+    ``cached`` is the number of tokens of the original in the prompt cache, ``shared`` the number of
+    tokens that both conversations have at their start.
     """
     held = min(cached, before)
     read = price.input if price.cache_read is None else price.cache_read
@@ -88,9 +88,10 @@ def net_of(
 def result_net(
     result: CompressionResult[Any], model: str | Price, *, cached: int = 0
 ) -> Net | None:
-    """The net of a compression for the model that gets the conversation.
+    """Return what a compression gains for the model that gets the conversation.
 
-    None where the price of the model, or of one that wrote summaries, is not known.
+    Returns None if the price of that model, or of one that wrote summaries, is not known.
+    ``cached`` is the number of tokens of the original in the prompt cache.
     """
     price = model if isinstance(model, Price) else price_of(None, model)
     spent = result.model_usage.cost
@@ -109,7 +110,7 @@ def result_net(
 
 
 def _shared(result: CompressionResult[Any], model: str | None) -> int:
-    """Tokens of the messages with which the conversation begins before and after."""
+    """Tokens of the leading messages that are equal before and after."""
     before = message_list(replace(result, messages=restore(result)))
     after = message_list(result)
     same = 0

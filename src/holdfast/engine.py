@@ -1,4 +1,4 @@
-"""How a compression runs: prepare the job, ask for a plan, apply and measure it, deliver."""
+"""How a compression runs: prepare, ask for a plan, apply and measure it, return the result."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def all_fitted(
 
 
 def _unlocked(jobs: Sequence[Job]) -> Generator[Requests, Sequence[object], list[Job]]:
-    """The jobs with the secret of their store, by which notes and references are recognised."""
+    """The jobs with the secret of their store, which recognises notes and references."""
     told = yield [(job.runtime, Secret()) for job in jobs]
     return [job.unlocked(secret) for job, secret in zip(jobs, told, strict=True)]
 
@@ -184,9 +184,9 @@ class Job:
     conversation: Conversation | None = None
     """The Conversation that held the messages, if there was one."""
     redaction: Redaction | None = None
-    """The transcript with its secrets masked, if they are to be masked."""
+    """The field by which a request refers to earlier messages that only the vendor has."""
     continues: str = ""
-    """The field by which the request continues messages that only the vendor has."""
+    """Why it would cost more to compress now than to wait, if costs decide."""
     costs: Costs | None = None
     waits: str = ""
     """Why it would cost more to compress now than to go on, if costs decide."""
@@ -220,7 +220,7 @@ class Job:
 
 
 def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool = False) -> Job:
-    """Check the options, read and count the messages, choose the strategy.
+    """Check the options, read and count the messages, and choose the strategy.
 
     Raises InputError for wrong input.
     """
@@ -285,9 +285,9 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
 
 
 def costs_of(options: Options, choice: Decision, model: str | None) -> Costs | None:
-    """The costs that decide whether to compress, with their price; None if nothing decides by cost.
+    """The costs that decide whether to compress, with their price; None if costs do not decide.
 
-    Raises ConfigError if the caller asked for it and the price is not known.
+    Raises ConfigError if the caller asked for costs and the price is not known.
     """
     asked = options.get("costs")
     known = (asked or Costs()).known(model) if asked or choice.by_cost else None
@@ -585,7 +585,7 @@ def _result(job: Job, record: _Record, masking: Masking | None) -> CompressionRe
 
 
 def _net(job: Job, now: Transcript, tokens: int) -> Net | None:
-    """What the compression is worth; None where nobody asked, or knows what a model cost."""
+    """What the compression gains; None if nobody asked, or the cost of a model is not known."""
     spent = job.runtime.usage().cost
     if job.costs is None or spent is None:
         return None

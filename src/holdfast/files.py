@@ -12,7 +12,7 @@ from holdfast.kernel.errors import InputError
 
 
 def followed(file: str | os.PathLike[str]) -> Path:
-    """The file behind a symbolic link, so that the link is kept and its target written."""
+    """Resolve a symbolic link, so that its target is written and the link stays."""
     return Path(os.path.realpath(file))
 
 

@@ -96,7 +96,7 @@ class Place(NamedTuple):
 def excerpt_of(
     key: object, place: Place, *, lines: object = None, pattern: object = None, field: object = None
 ) -> TextExcerpt:
-    """Like ``recall``, with line numbers and unchecked arguments."""
+    """Like ``recall``, with line numbers; the arguments are not checked yet."""
     named = _text("key", key) or _refused("key", key, "give what stands after 'original:'")
     known = _KEY.search(named.lower())  # people and models pass the whole reference too
     name, span = known.group() if known else named, line_range(lines)

@@ -97,9 +97,9 @@ class Masking:
         return kept
 
     def departed(self, steps: Sequence[Mapping[int, object]]) -> list[Mapping[int, object]]:
-        """What each step removed, with every part of messages that left the view masked.
+        """The removed messages of each step, with every part masked.
 
-        Even signed thinking is masked there, since nobody checks its signature any more.
+        Signed thinking is masked too, since nobody checks its signature any more.
         """
         seen, counted = set(self._now), set[int | None]((None,))
         kept: list[Mapping[int, object]] = []

@@ -229,34 +229,34 @@ _SHOWN = Registry("view of a result", "views", {"report": "holdfast.reports:repo
 
 @dataclass(frozen=True, slots=True)
 class Net:
-    """What a compression saves in one call, in US dollars; ``spent`` is paid once."""
+    """What a compression saves in one call, in US dollars."""
 
     saved: float
     """The price of the tokens that are no longer sent."""
 
     lost: float
-    """The prompt cache's discount on tokens that must be sent anew, since the beginning changed."""
+    """The lost cache discount on tokens that must be sent again, since the beginning changed."""
 
     spent: float
-    """The cost of models and embedders for the compression."""
+    """The cost of models and embedders for the compression, paid once."""
 
     each: float
-    """What every later call saves, with all of it in the prompt cache."""
+    """What every later call saves, when the prompt cache holds all of it."""
 
     @property
     def net(self) -> float:
-        """What the first call saves, less what is lost and spent."""
+        """What the first call gains: ``saved`` less ``lost`` and ``spent``, in US dollars."""
         return self.saved - self.lost - self.spent
 
     @property
     def calls(self) -> float:
-        """The number of calls after which it has paid for itself; infinite if never."""
+        """The number of calls until the compression has paid for itself; infinite if never."""
         if self.net >= 0:
             return 1
         return 1 + ceil(-self.net / self.each) if self.each > 0 else inf
 
     def over(self, calls: int) -> float:
-        """What this many calls save together."""
+        """What this many calls gain together, in US dollars."""
         return self.net + max(0, calls - 1) * self.each
 
 
@@ -295,7 +295,7 @@ class CompressionResult(Generic[M]):
     model_usage: ModelUsage = field(default=NO_CALLS, compare=False)
     """The calls of models and embedders."""
     net: Net | None = None
-    """What the compression is worth, if ``costs`` or the profile asked for it."""
+    """What the compression gains, if ``costs`` or the profile asked for it."""
 
     @property
     def tokens(self) -> int:

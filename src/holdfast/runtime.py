@@ -84,7 +84,7 @@ class Runtime:
     caller: CallsModels | None = None
     ledger: CallRecords = field(default_factory=CallRecords)
     troubled: bool = False
-    """Whether a store, a model or an embedder failed."""
+    """Whether a store, a model or an embedder has failed."""
 
     def answer(self, request: Ask[object]) -> object:
         """The answer to one request."""

@@ -1,7 +1,7 @@
-"""OpenTelemetry: a span a compression, and metrics; loaded where the API is installed.
+"""OpenTelemetry spans and metrics of compressions; loaded if the API is installed.
 
-Calls of models are told by the names of OpenTelemetry's conventions for generative AI, as the
-package opentelemetry-semantic-conventions has them, all else as ``holdfast.*``.
+Calls of models use the attribute names of OpenTelemetry's conventions for generative AI, from the
+package opentelemetry-semantic-conventions; all other names begin with ``holdfast.``.
 """
 
 from __future__ import annotations

@@ -69,10 +69,11 @@ class ThreadStore:
         return [name.removeprefix(MESSAGES) for name in found]
 
     def report(self, form: ReportForm = "text") -> str:
-        """Each conversation in a row, as text or as one HTML page, the most tokens first.
+        """Return a report with one row for each conversation, the largest first.
 
-        Messages and tokens, what views spared, how often it was compacted, recalled and in trouble,
-        and the slowest view, all as far as the store was told: it is now and then, and at the end.
+        A row has its messages and tokens, the tokens that views saved, how often it was compacted,
+        recalled and in trouble, and the slowest view. Sessions write these figures from time to
+        time and when they close. ``form`` is ``text`` or ``html`` (one page).
         """
         kept = [(name, settled(self.store.get(STATE + name))) for name in self.threads()]
         states = [(name, State.from_json(text)) for name, text in kept]

@@ -60,7 +60,7 @@ def _facts(result: CompressionResult) -> Facts:
 
 
 def _net(net: Net) -> Facts:
-    """What it is worth, in US dollars."""
+    """The gain of a compression, in US dollars."""
     return {"net": net.net, **{f"net_{name}": value for name, value in asdict(net).items()}}
 
 
@@ -96,7 +96,7 @@ def _write(result: CompressionResult, facts: Facts) -> None:
 
 
 def _span() -> Span:
-    """What opens a span: OpenTelemetry's where the program has loaded it, else nothing."""
+    """The function that opens a span: OpenTelemetry's if the program has loaded it."""
     if "opentelemetry" not in sys.modules:
         return _no_span
     try:

@@ -34,10 +34,10 @@ class PlainTool(Generic[F]):
     schema: Mapping[str, Any]
     function: F
     arguments: type[msgspec.Struct]
-    """The type as which the JSON of a call is decoded."""
+    """The type into which the JSON of a call is decoded."""
 
     def __call__(self, arguments: object) -> Any:
-        """The function's answer to a call: ``arguments`` are an object or its JSON.
+        """Call the function with ``arguments``, an object or its JSON.
 
         Raises InputError, naming the argument, if they do not match the signature.
         """
@@ -108,7 +108,7 @@ def _made(function: Callable[..., Any], provider: ToolProvider) -> PlainTool[Any
 
 
 def _described(kind: Any) -> Any:
-    """The type, with a text of its ``Annotated`` as the description in the schema."""
+    """The type; text in its ``Annotated`` becomes the description in the schema."""
     if get_origin(kind) is not Annotated:
         return kind
     inner, *notes = get_args(kind)

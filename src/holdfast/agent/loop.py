@@ -1,6 +1,7 @@
 """The loop of an agent: fit, ask the model, run its tools, until it calls no tool.
 
-A turn is one generator that yields calls; ``drive`` makes them and waits, ``adrive`` awaits them.
+A turn is one generator that yields calls. ``drive`` makes the calls and blocks; ``adrive`` awaits
+them.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from holdfast.session.view import copied
 from holdfast.validity import repair, validate
 
 Step = Generator[Callable[[], Any], Any, Any]
-"""Yields calls, and is sent the result of each, awaited if needed, or thrown its error."""
+"""A generator of calls: it is sent the result of each, or its error is thrown into it."""
 
 
 def drive(steps: Step) -> Any:
-    """Make the calls one after another; what the generator returns."""
+    """Make the calls one after another, and return the generator's value."""
     advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
     while True:
         try:
@@ -47,7 +48,7 @@ def drive(steps: Step) -> Any:
 
 
 async def adrive(steps: Step) -> Any:
-    """As ``drive``, without blocking the event loop: each call is made in a thread."""
+    """Like ``drive``, without blocking the event loop: each call runs in a thread."""
     advance: Callable[[], Callable[[], Any]] = partial(steps.send, None)
     while True:
         try:
@@ -86,9 +87,9 @@ def overflow(fault: Exception) -> ContextOverflowError | None:
 
 
 def harder(refused: ContextOverflowError, tokens: int, most: int | None) -> Budget:
-    """A smaller budget after a refusal of so many tokens, by the refusal's own figures if any.
+    """A smaller budget after a refusal, by the refusal's own figures if it has any.
 
-    It is at most ``most`` tokens.
+    ``tokens`` is the size of what was refused. The budget is at most ``most`` tokens.
     """
     share = _HARDER
     if refused.limit and refused.size and refused.size > refused.limit:
@@ -108,14 +109,16 @@ def given_up(view: View, refused: ContextOverflowError) -> ContextOverflowError:
 
 
 Trigger = Literal["request", "call", "result", "overflow", "manual"]
-"""When a loop fits: at the start of a request, before each model call, after each tool result, when
-the model refuses for length (which it always answers), or when ``fit`` is called by hand."""
+"""When a loop fits: at the start of a request, before each model call, after each tool result, only
+when the model refuses for length (``overflow``, which every trigger includes), or only when ``fit``
+is called (``manual``).
+"""
 
 _FITTING = ("request", "call", "result")  # triggers that fit to the session's own budget
 
 
 class ChatModel(Protocol):
-    """Answers a conversation with an assistant message in the conversation's form, or with a text.
+    """Answers a conversation with an assistant message in the same format, or with text.
 
     It may be a coroutine function.
     """
@@ -128,7 +131,8 @@ class ChatModel(Protocol):
 class AgentLoop:
     """Calls the model until it calls no tool.
 
-    Every message is in the session before the next step. ``rounds``: most model calls of a request.
+    Every message is in the session before the next step. ``rounds`` is the largest number of model
+    calls for one request.
     """
 
     def __init__(
@@ -152,19 +156,20 @@ class AgentLoop:
         """The budget after a refusal for length; None: the session's own."""
 
     def run(self, message: Any) -> Any:
-        """The model's final message in answer to the user's, a message or a text; items as a list.
+        """Send the user's message to the model, run its tools, and return its final reply.
 
-        Raises ContextOverflowError if the model refuses even a smaller view for its length, and
-        ModelError if it still calls tools after the last round, or returns something else.
+        The reply is a message or a text, or a list if the format has items. Raises
+        ContextOverflowError if the model refuses even a smaller view for its length, and ModelError
+        if it still calls tools after the last round or returns something else.
         """
         return drive(self._turn(message))
 
     async def arun(self, message: Any) -> Any:
-        """As ``run``."""
+        """Like ``run``, for use in an event loop."""
         return await adrive(self._turn(message))
 
     def fit(self) -> View:
-        """Fit now: what the model is sent next begins with this view."""
+        """Fit now; the next model call begins with this view."""
         revision = (
             self.session.revision
         )  # read first, so that messages that come meanwhile are fitted again
@@ -207,7 +212,7 @@ class AgentLoop:
             yield self.fit
 
     def _answered(self) -> Step:
-        """The model's message; after a refusal for length, a smaller view is tried once."""
+        """The model's message; if it refuses for length, a smaller view is tried once."""
         sent = yield self._valid
         try:
             reply = yield partial(self.model, copied(sent), copied(self._schemas))
@@ -226,9 +231,9 @@ class AgentLoop:
         return reply
 
     def _valid(self) -> list[Any]:
-        """The messages for the model, repaired: a broken run leaves calls without results.
+        """The messages for the model; calls without results, as after an interruption, are repaired.
 
-        Without a view it is the whole thread; a view of an older revision is made anew.
+        Without a view these are all messages of the thread; an outdated view is fitted again.
         """
         if self._view is not None and self._revision != self.session.revision:
             self.fit()
@@ -237,7 +242,7 @@ class AgentLoop:
         return list(repair(messages, wire).messages) if validate(messages, wire) else messages
 
     def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:
-        """A view that the model should accept; later views are as small."""
+        """A view that the model should accept; later views are no larger."""
         tokens = self.session.meter.total(self.session.wire(*sent).read(sent, self._schemas))
         self._budget = harder(refused, tokens, self.session.limit)
         return self.fit()
@@ -261,7 +266,7 @@ class AgentLoop:
 
 
 def _check(model: object, session: object, trigger: object, rounds: object) -> None:
-    """Raises ConfigError for arguments with which no loop can run."""
+    """Raise ConfigError for arguments with which no loop can run."""
     if not callable(model):
         advice = (
             "give a function of the messages and the tools' schemas "
@@ -300,5 +305,5 @@ def _messages(reply: object, wire: Format) -> list[Any]:
 
 
 def _is_message(message: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether it is a message, or an item of a reply, which has a type and may have no role."""
+    """Whether it is a message, or an item of a reply, which has a type but may have no role."""
     return is_object(message) and ("role" in message or "type" in message)

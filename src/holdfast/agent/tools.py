@@ -1,4 +1,4 @@
-"""Tools for a model: functions with schemas, and Holdfast's own to remember and to search."""
+"""Tools for a model: functions with schemas, and Holdfast's own tools to remember and to search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from holdfast.text.concealed import concealing
 from holdfast.text.opaque import media_type
 from holdfast.text.visible import amount
 
-_REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
+_REPLACED = "\ufffd"  # replaces bytes that are not UTF-8
 _ADVICE = "give holdfast.agent.FunctionTool(schema, a function of the arguments' JSON)"
 
 
@@ -34,22 +34,22 @@ class Tool(Protocol):
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The schema in the form of the model's vendor."""
+        """The schema in the form of the model's provider."""
         ...
 
     def __call__(self, arguments: object, /) -> Any:
-        """The answer, at once or as an awaitable: a text, or a value that JSON can hold.
+        """Run the tool; the answer, or an awaitable of it, is text or a value that JSON can hold.
 
-        ``arguments``: those of the call, as JSON.
+        ``arguments`` are those of the call, as JSON.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool:
-    """A tool that is a function of the arguments' JSON.
+    """A tool that is a function of the call's JSON arguments.
 
-    Raises ConfigError if ``run`` is no function.
+    Raises ConfigError if ``run`` is not a function.
     """
 
     schema: Mapping[str, Any]
@@ -79,7 +79,7 @@ def checked(session: object) -> Session:
 def by_name(tools: object) -> dict[str, Tool]:
     """The tools by the names in their schemas.
 
-    Raises ConfigError for anything that is no tool, and for two tools of one name.
+    Raises ConfigError for anything but a tool, and for two tools with one name.
     """
     if not is_list(tools):
         raise ConfigError(
@@ -123,7 +123,7 @@ def _name(schema: Mapping[str, Any]) -> str:
 
 
 def told(output: object) -> str:
-    """The output of a tool as a text for the model: a text as it is, bytes decoded, else JSON."""
+    """The output of a tool as text: text unchanged, bytes decoded, anything else as JSON."""
     if isinstance(output, str):
         return output
     return _as_text(output) if _is_bytes(output) else compact(output, otherwise=_as_text)
@@ -146,7 +146,7 @@ def _as_text(value: object) -> str:
 
 
 def results(form: Format, calls: Sequence[ToolCall], outputs: Sequence[str]) -> list[Any]:
-    """The messages that bring the outputs of these calls, in the form of the wire."""
+    """The messages that return these outputs, in the conversation's format."""
     found = tuple(ToolResult(call.id, output) for call, output in zip(calls, outputs, strict=True))
     return written(form, [Turn("tool", found)], {call.id: call.name for call in calls})
 
@@ -170,8 +170,8 @@ _WRONG = (
     'error: give an object such as {"query": "which port?"}, or {"message": 12} to read one whole'
 )
 _HITS = 6
-_WORTH = 0.2  # score below which a message hardly matches the question
-_LEAST = 40  # tokens of an excerpt; twice that, of an answer
+_WORTH = 0.2  # a score below this hardly matches the question
+_LEAST = 40  # tokens of an excerpt at least; an answer has twice as many
 _ANSWER = 2_000  # tokens
 
 _TEXT = {"text": {"type": "string", "description": "one fact, decision or instruction, in full"}}
@@ -197,9 +197,9 @@ _SOUGHT = {
 
 @renamed_argument("format", "provider")
 def remember_tool(session: Session, provider: ToolProvider = "openai") -> FunctionTool:
-    """The tool by which a model notes something that is in every view from then on.
+    """Return a tool with which a model keeps a note in every later view.
 
-    Raises ConfigError for a provider whose form of tools is not known.
+    Raises ConfigError for an unknown provider.
     """
     checked(session)
 
@@ -251,7 +251,7 @@ def search_tool(
 
 
 def _whole(session: Session, asked: Mapping[str, Any], most: int) -> str:
-    """One message, or the part of it that is asked for."""
+    """One message, or the requested part of it."""
     found = session.recall(asked["message"], lines=asked.get("lines"), pattern=asked.get("pattern"))
     text = concealing(redacts=session.redacts)(found)
     count = session.meter.text
@@ -279,13 +279,13 @@ def _found(session: Session, query: str, most: int) -> str:
 
 
 def _told_by(hit: Recalled) -> str:
-    """Which message it is, by whom, and when it was said: ``message 12, user, 3 May 2026``."""
+    """The message's number, role and date, such as ``message 12, user, 3 May 2026``."""
     day = "" if hit.said is None else day_name(hit.said)
     return ", ".join(part for part in (f"message {hit.position}", hit.role, day) if part)
 
 
 def _given(arguments: str) -> Mapping[str, Any]:
-    """The arguments of a call; empty if they are no JSON object."""
+    """The arguments of a call; empty if they are not a JSON object."""
     try:
         found: object = json.loads(arguments)
     except (ValueError, RecursionError):

@@ -1,9 +1,9 @@
 """Many conversations, from files to a file: on the processes of one machine, or on a cluster.
 
-The inputs are cut into chunks, always the same ones. An engine fits the chunks; the result of each
-is written to a file of its own in a work folder, whole or not at all. When all are there, they
-become the output. So an interrupted run can go on where it was, each conversation is in the output
-exactly once, and the output is complete or not there.
+The inputs are cut into chunks, the same ones in every run. An engine fits the chunks, and the
+result of each is written to a file of its own in a work folder, completely or not at all. When all
+are there, they become the output. So an interrupted run continues where it stopped, and the output
+is complete or absent.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CHUNK = 50
-"""Conversations of one chunk, which is kept or lost as a whole: some seconds of work."""
+"""Conversations of one chunk, which takes some seconds; an interrupted chunk is done again."""
 
 
 class Engine(Protocol):
     """Does work on many pieces at once: in other processes, or on other machines."""
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Each piece with its result, in any order; None if its process died again and again.
+        """Yield each piece with its result, in any order; None if its process died repeatedly.
 
-        Pieces are taken as there is room for them, and lost work is done again.
+        Pieces are read as workers become free, and lost work is done again.
         """
         ...
 
 
 @runtime_checkable
 class OpensEngine(Protocol):
-    """What the scheme of an engine's URL stands for."""
+    """The class of an engine, as its URL's scheme names it."""
 
     def from_url(self, url: str) -> Engine:
-        """The engine that the URL names. Raises ConfigError if it is not understood."""
+        """The engine of the URL. Raises ConfigError for a malformed one."""
         ...
 
 
@@ -65,11 +65,11 @@ ENGINES = Registry(
         "ray": "holdfast.batch.ray:Ray",
     },
 )
-"""By URL scheme: ``processes://4``, ``dask://host:8786``, ``ray://host:10001``."""
+"""The engines by URL scheme: ``processes://4``, ``dask://host:8786``, ``ray://host:10001``."""
 
 
 def open_engine(spec: str | Engine | None) -> Engine:
-    """The engine of a URL, or the very object; by default a process for each processor."""
+    """The engine of a URL, or the given object; by default one process for each processor."""
     if not isinstance(spec, str | None):
         return spec
     url = spec or "processes://"
@@ -89,7 +89,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """An input that has no output: where it stands, what is wrong, and what it says."""
+    """An input without output: its place, the problem, and its text."""
 
     place: str
     reason: str
@@ -100,8 +100,9 @@ class Bad:
 class Summary:
     """Figures of a run. Tokens are those of ``compress``, ``cost`` is in US dollars.
 
-    ``fitted``: inputs with an output. ``untouched``: of these, unchanged ones. ``unmet``: of these,
-    above the budget. ``seconds``: processor time; ``elapsed``: seconds of the whole run.
+    ``fitted`` counts the inputs with an output; of these, ``untouched`` were not changed and
+    ``unmet`` are over the budget. ``seconds`` is processor time, ``elapsed`` the duration of the
+    run in seconds.
     """
 
     inputs: int = 0
@@ -119,7 +120,7 @@ class Summary:
     elapsed: float = 0.0
 
     def add(self, other: Summary) -> None:
-        """Add the figures of another."""
+        """Add the figures of another summary."""
         for each in fields(self):
             setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
@@ -191,21 +192,21 @@ def batch(
 
     A source is a file of JSON lines (a list of messages or a request body each) or of Parquet (a
     column ``messages``), a pattern such as ``logs/*.jsonl``, or either under ``s3://bucket/``. The
-    target's name says its form. What cannot be read or fitted goes to ``TARGET.bad.jsonl`` with its
-    place and the reason. ``work`` is the folder that holds finished chunks until all are, by
-    default beside the target: the same call goes on from there. ``progress`` is called with the
-    number of inputs that are done. The options are those of ``compress``.
+    ending of the target's name decides its format. Conversations that cannot be read or fitted go
+    to ``TARGET.bad.jsonl`` with their place and the reason. ``work`` is the folder for finished
+    chunks, by default beside the target: the same call continues an interrupted run. ``progress``
+    is called with the number of inputs that are done. The options are those of ``compress``.
 
-    Raises InputError if there is nothing to read, the target exists, or the folder of the work
-    belongs to other inputs or options.
+    Raises InputError if there is nothing to read, the target exists, or the work folder belongs to
+    other inputs or options.
     """
     begun = perf_counter()
     given = cast("Options", options)
-    compress([], budget, **options)  # what is wrong with the options is told before any work
+    compress([], budget, **options)  # wrong options are reported before any work
     sources = Source.all_of([source] if isinstance(source, str) else source)
     out = Target.of(target)
     folder = Path(work) if work is not None else out.work
-    # work that was begun by an earlier version is known again by this text
+    # this text identifies work that an earlier version began
     task = sha256(f"Task(budget={budget!r}, options={given!r})".encode()).hexdigest()
     inputs = [each.identity for each in sources]
     kept = _WorkFolder(folder, json.dumps({"inputs": inputs, "task": task, "chunk": chunk}))
@@ -244,7 +245,7 @@ def _chunks(sources: Iterable[Source], size: int) -> Iterator[Chunk]:
 
 
 class _WorkFolder:
-    """The work folder: a file for each chunk, with its figures and bad inputs in the first line."""
+    """The work folder: a file for each chunk, whose first line has its figures and bad inputs."""
 
     def __init__(self, folder: Path, run: str) -> None:
         self._folder = folder
@@ -273,7 +274,7 @@ class _WorkFolder:
         return number in self._done
 
     def keep(self, piece: Chunk, done: Done) -> None:
-        """Write the file of the chunk."""
+        """Write the file of a finished chunk."""
         head = {"summary": asdict(done.summary), "bad": [asdict(each) for each in done.bad]}
         _write(self._file(piece.number), [json.dumps(head), *done.outputs])
         self._done.add(piece.number)
@@ -284,7 +285,7 @@ class _WorkFolder:
             yield Summary(**head["summary"])
 
     def bad(self) -> Iterator[Bad]:
-        """The inputs that have no output, in order."""
+        """The inputs without output, in order."""
         for head in self._heads():
             yield from (Bad(**each) for each in head["bad"])
 
@@ -296,7 +297,7 @@ class _WorkFolder:
                 yield from (line.rstrip("\n") for line in lines)
 
     def remove(self) -> None:
-        """Remove the folder, once the output is there."""
+        """Remove the folder, after the output is written."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _heads(self) -> Iterator[Mapping[str, Any]]:
@@ -309,7 +310,7 @@ class _WorkFolder:
 
 
 def _write(file: Path, lines: Iterable[str]) -> None:
-    """Write the file whole or not at all, and have it on the disk."""
+    """Write the file completely or not at all, and flush it to the disk."""
     part = file.with_name(f"{file.name}.{os.getpid()}.part")
     with part.open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(f"{line}\n" for line in lines)
@@ -327,7 +328,7 @@ def _fitted_some(
 def compressed(
     conversations: Iterable[Any], budget: int | Budget, engine: str | Engine, options: Options
 ) -> list[CompressionResult]:
-    """The results of ``compress_many`` in the order of the conversations, by an engine."""
+    """Run ``compress_many`` on an engine; the results are in the order of the conversations."""
     given = list(conversations)
     pieces = [(at, given[at : at + CHUNK]) for at in range(0, len(given), CHUNK)]
     results: list[CompressionResult | None] = [None] * len(given)

@@ -1,4 +1,4 @@
-"""Files of a batch in a bucket: fetched whole, and written whole or not at all."""
+"""Files of a batch in a bucket: fetched, and written completely or not at all."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Buckets:
                 out.write(part)
 
     def store(self, file: Path, url: str) -> None:
-        """Copy the file to the object, which appears once it is complete."""
+        """Copy the file to the object, which appears when it is complete."""
         with _told(url):
             obstore.put(_bucket(url), urlsplit(url).path.lstrip("/"), file)
 

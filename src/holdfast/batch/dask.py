@@ -18,26 +18,26 @@ except ImportError as missing:
 T = TypeVar("T")
 R = TypeVar("R")
 
-_AHEAD = 4  # pieces per worker that are handed out before their results are taken
+_AHEAD = 4  # pieces for each worker that are submitted before their results are read
 _WAIT = 60  # seconds for the scheduler and its workers
 
 
 class Dask:
-    """The workers of a scheduler, on which Holdfast is installed; or processes of this machine."""
+    """The workers of a Dask scheduler, on which Holdfast is installed, or local processes."""
 
     def __init__(self, address: str = "", workers: int = 2) -> None:
         self._address, self._workers = address, workers
 
     @classmethod
     def from_url(cls, url: str) -> Dask:
-        """``dask://scheduler:8786``, or ``dask://local?workers=2`` for one on this machine."""
+        """``dask://scheduler:8786``, or ``dask://local?workers=2`` for a local cluster."""
         parts = urlsplit(url)
         if parts.netloc in ("", "local"):
             return cls(workers=int(parse_qs(parts.query).get("workers", ["2"])[0]))
         return cls(f"tcp://{parts.netloc}")
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Each piece with its result; None if several workers died while they worked on it."""
+        """Yield each piece with its result; None if several workers died while working on it."""
         tools = cast("Any", distributed)
         with self._client(tools) as client:
             client.wait_for_workers(1, timeout=_WAIT)

@@ -1,4 +1,4 @@
-"""What every process of a batch begins with: loaded once, where they are forked from."""
+"""Imported once in the server from which the processes of a batch are forked."""
 
 import gc
 
@@ -7,4 +7,4 @@ from holdfast.samples import sample
 
 compress(sample(), 2_000)
 gc.collect()
-gc.freeze()  # so that no collection of theirs writes to memory that they share
+gc.freeze()  # so that their garbage collectors do not write to shared memory

@@ -1,4 +1,4 @@
-"""Where conversations come from and go to: JSON lines and Parquet, here or in a bucket."""
+"""Where conversations are read and written: JSON lines and Parquet, in local files or buckets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PARTS = Registry(
     "batches",
     {"tables": "holdfast.batch.tables:TABLES", "buckets": "holdfast.batch.buckets:BUCKETS"},
 )
-"""Parts that need an optional package are loaded when a name asks for them."""
+"""Parts with an optional package, loaded when a file name needs them."""
 
 
 def _tables() -> _Tables:
@@ -63,9 +63,9 @@ class Record:
     text: str
 
     def conversation(self) -> tuple[Any, PutBack]:
-        """The conversation, and a function that makes the output of the fitted one.
+        """The conversation, and a function that turns the fitted one into the output.
 
-        Raises InputError for anything that is no conversation.
+        Raises InputError for anything but a conversation.
         """
         try:
             value: object = json.loads(self.text)
@@ -95,9 +95,9 @@ class Source:
 
     @classmethod
     def all_of(cls, names: Iterable[str]) -> list[Source]:
-        """The files of the names and patterns, those of one in order.
+        """The files of the names and patterns; those of one pattern are sorted.
 
-        Raises InputError if there is none.
+        Raises InputError if there are none.
         """
         found: list[Source] = []
         for name in names:
@@ -111,7 +111,7 @@ class Source:
 
     @classmethod
     def _here(cls, name: str) -> list[Source]:
-        # a pattern may be absolute, which Path.glob does not take
+        # unlike Path.glob, this accepts absolute patterns
         paths = sorted(glob(name, recursive=True)) if has_magic(name) else [name]  # noqa: PTH207
         files = [Path(path) for path in paths if Path(path).is_file()]
         return [
@@ -143,7 +143,7 @@ class Source:
 
 
 class _at_hand:  # noqa: N801 - it stands where a function would
-    """The file of a source, fetched into a temporary one if it is in a bucket."""
+    """The file of a source; one in a bucket is fetched into a temporary file."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -183,7 +183,7 @@ class Target:
 
     @classmethod
     def of(cls, name: str) -> Target:
-        """Raises InputError if it exists already, or if its name shows no form."""
+        """Raises InputError if the target exists, or if its name has no known ending."""
         _form(name)
         remote = name.startswith(_BUCKETS)
         if _buckets().exists(name) if remote else Path(name).exists():
@@ -193,7 +193,7 @@ class Target:
         return cls(name, Path(f"{name}.work"))
 
     def write(self, sources: Sequence[Source], outputs: Iterator[str], bad: Iterator[Bad]) -> None:
-        """Write the file of bad inputs, then that of outputs, each whole or not at all."""
+        """Write the file of bad inputs, then the outputs, each completely or not at all."""
         refused = [_line(asdict(each)) for each in bad]
         if refused:
             self._put(f"{self.name}.bad.jsonl", lambda file: _lines(file, refused))

@@ -1,4 +1,4 @@
-"""The engine of one machine: processes with one piece each; a killed one is replaced."""
+"""The engine of one machine: each process works on one piece, and a killed one is replaced."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from holdfast.kernel.errors import ConfigError, HoldfastError
 T = TypeVar("T")
 R = TypeVar("R")
 
-_TRIES = 6  # deaths of its process that a piece may have: fewer happen by chance
+_TRIES = 6  # deaths of its process before a piece is given up: a few happen by chance
 _LOADED = ["holdfast.batch.loaded"]
 
 
 class Processes:
     """Processes of this machine, by default one for each processor.
 
-    If a process is killed, another one does its piece again, and the others go on. A piece whose
-    process died several times is given up. The processes end with the one that started them,
-    however that ends.
+    If a process is killed, another one repeats its piece, and the others continue. A piece whose
+    process died several times is given up. The processes end with the one that started them, even
+    if that is killed.
     """
 
     def __init__(self, number: int | None = None) -> None:
@@ -33,16 +33,16 @@ class Processes:
 
     @classmethod
     def from_url(cls, url: str) -> Processes:
-        """As ``processes://4``; without a number one for each processor."""
+        """``processes://4``; without a number, one for each processor."""
         number = url.partition("://")[2]
         if number and not (number.isdecimal() and int(number)):
             raise ConfigError(f"{url!r} says no number", place="engine", advice="processes://4")
         return cls(int(number) if number else None)
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Each piece with its result, in any order; None if its process died each time.
+        """Yield each piece with its result, in any order; None if its process died each time.
 
-        Raises what the work raises, and HoldfastError if no process could do any work.
+        Raises the errors of ``work``, and HoldfastError if no process could do any work.
         """
         todo = _Todo(enumerate(pieces))
         workers: dict[Connection, _Worker[T, R]] = {}
@@ -61,7 +61,7 @@ class Processes:
 
 
 class _Todo(Generic[T]):
-    """The pieces that are left, those that are to be done again first."""
+    """The remaining pieces; those to be repeated come first."""
 
     def __init__(self, waiting: Iterator[tuple[int, T]]) -> None:
         self._waiting = waiting
@@ -70,11 +70,11 @@ class _Todo(Generic[T]):
         self.worked = False
 
     def next(self) -> tuple[int, T] | None:
-        """The next piece; None where all are handed out."""
+        """The next piece; None if all are handed out."""
         return self._again.popleft() if self._again else next(self._waiting, None)
 
     def is_lost(self, piece: tuple[int, T]) -> bool:
-        """Whether the piece, whose process died, is given up; else it is done again."""
+        """Whether a piece whose process died is given up; otherwise it is queued again."""
         self._ended[piece[0]] += 1
         if self._ended[piece[0]] < _TRIES:
             self._again.append(piece)
@@ -88,7 +88,7 @@ class _Todo(Generic[T]):
 def _answered(
     workers: dict[Connection, _Worker[T, R]], line: Connection, todo: _Todo[T]
 ) -> Iterator[tuple[T, R | None]]:
-    """The result of a process, which is given its next piece before the result is used."""
+    """The result of a process; its next piece is sent before the result is used."""
     worker = workers[line]
     piece = worker.piece
     try:
@@ -110,12 +110,12 @@ def _answered(
 
 
 class _Worker(Generic[T, R]):
-    """One process, and the piece that it works on."""
+    """One process, and the piece on which it works."""
 
     def __init__(self, work: Callable[[T], R], piece: tuple[int, T]) -> None:
         method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
         context = cast("SpawnContext", get_context(method))
-        context.set_forkserver_preload(_LOADED)  # loaded once, and there in each process
+        context.set_forkserver_preload(_LOADED)  # imported once, for all processes
         self.line, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, work), daemon=True)
         self._process.start()
@@ -139,14 +139,14 @@ class _Worker(Generic[T, R]):
         return cast("tuple[R, BaseException | None]", self.line.recv())
 
     def end(self) -> None:
-        """Kill the process; everything it holds is kept elsewhere."""
+        """Kill the process; nothing in it is needed."""
         self.line.close()
         self._process.kill()
         self._process.join()
 
 
 def _serve(line: Connection, work: Callable[[Any], Any]) -> None:
-    """Work on piece after piece, until the line ends."""
+    """Work on one piece after another, until the connection is closed."""
     parent = parent_process()
     if parent is not None:
         Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
@@ -162,6 +162,6 @@ def _serve(line: Connection, work: Callable[[Any], Any]) -> None:
 
 
 def _end_with(sentinel: int) -> None:
-    """End when the process ends that started this one, be it killed."""
+    """End when the parent process ends, even if that is killed."""
     wait([sentinel])
     os._exit(1)

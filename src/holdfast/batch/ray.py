@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from holdfast.kernel.errors import HoldfastError, MissingExtraError
 
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
 
 try:
     import ray
@@ -21,7 +21,7 @@ except ImportError as missing:
 T = TypeVar("T")
 R = TypeVar("R")
 
-_AHEAD = 4  # pieces per processor that are handed out before their results are taken
+_AHEAD = 4  # pieces for each processor that are submitted before their results are read
 _TRIES = 3
 
 
@@ -30,21 +30,21 @@ def _done(work: Callable[[T], R], piece: T) -> R:
 
 
 class Ray:
-    """A cluster on whose machines Holdfast is installed; or processes of this machine."""
+    """A Ray cluster on whose machines Holdfast is installed, or local processes."""
 
     def __init__(self, address: str = "", workers: int = 2) -> None:
         self._address, self._workers = address, workers
 
     @classmethod
     def from_url(cls, url: str) -> Ray:
-        """``ray://head:10001``, or ``ray://local?workers=2`` for one on this machine."""
+        """``ray://head:10001``, or ``ray://local?workers=2`` for a local cluster."""
         parts = urlsplit(url)
         if parts.netloc in ("", "local"):
             return cls(workers=int(parse_qs(parts.query).get("workers", ["2"])[0]))
         return cls(url)
 
     def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Each piece with its result; None if the process that worked on it died each time."""
+        """Yield each piece with its result; None if its process died each time."""
         tools = cast("Any", ray)
         self._begin(tools)
         try:

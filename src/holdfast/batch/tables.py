@@ -13,21 +13,21 @@ from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.errors import InputError, MissingExtraError
 
 try:
-    # not plain imports: the package brings no types for the checkers to read
+    # not plain imports: the package has no types for the checkers
     _arrow: Any = import_module("pyarrow")
     _parquet: Any = import_module("pyarrow.parquet")
 except ImportError as missing:
     raise MissingExtraError("a file of Parquet", "parquet") from missing
 
-_ROWS = 500  # rows that are held at once
+_ROWS = 500  # rows in memory at once
 _COLUMN = "messages"
 
 
 class Tables:
-    """Reads rows, and writes them with their other columns as they were."""
+    """Reads rows, and writes them with their other columns unchanged."""
 
     def rows(self, file: Path) -> Iterator[dict[str, Any]]:
-        """The rows as JSON values; fields of a message without a value are left out."""
+        """The rows as JSON values; fields without a value are left out."""
         for some in self._batches(file):
             for row in some.to_pylist():
                 held: object = row[_COLUMN]
@@ -36,7 +36,7 @@ class Tables:
                 yield row
 
     def write(self, files: Sequence[Path], outputs: Iterable[str], target: Path) -> None:
-        """Write the outputs, without the empty ones, in the rows of the files if there are any."""
+        """Write the outputs in the rows of the files, without those of empty outputs."""
         found = iter(outputs)
         writer: Any = None
         try:

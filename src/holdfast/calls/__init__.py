@@ -1,4 +1,1 @@
-"""How models and embedders are called.
-
-Within limits, again where that helps, each call on record.
-"""
+"""Calls of models and embedders: limited, retried and recorded."""

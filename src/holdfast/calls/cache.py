@@ -29,10 +29,10 @@ class Flights:
         self._open: dict[tuple[int, str], Future[object]] = {}
 
     async def once(self, key: str, make: Callable[[], Awaitable[object]]) -> tuple[object, bool]:
-        """The answer, and whether this caller made the call.
+        """Return the answer, and whether this caller made the call.
 
-        Errors are returned as values, so that all who wait get them. If the caller who makes the
-        call is cancelled, the next one makes it.
+        Errors are returned as values, so that every waiting caller gets them. If the caller that
+        makes the call is cancelled, the next one makes it.
         """
         own = os.getpid(), key  # a child process must not wait for a call of its parent
         while True:
@@ -62,11 +62,11 @@ Work = Callable[[KeyValueStore | None], Coroutine[Any, Any, object]]
 
 
 class Lru(Generic[V]):
-    """Values by key, the most recently used last; safe with threads.
+    """Values by key, the least recently used first; safe with threads.
 
-    In a store each value stands under ``holdfast:cache:<kind>:<key>``, and the order of the keys
-    under ``holdfast:cache:<kind>``, which is written with every value. A store that fails is a
-    miss, not an error. Methods that begin with ``a`` are awaited, the others block.
+    In a store each value has the key ``holdfast:cache:<kind>:<key>``, and the order of the keys is
+    under ``holdfast:cache:<kind>``, written with every value. A failing store is a miss, not an
+    error. Methods that begin with ``a`` are awaited, the others block.
     """
 
     def __init__(
@@ -88,11 +88,11 @@ class Lru(Generic[V]):
         self._hits = self._misses = 0
 
     def find(self, keys: Sequence[str]) -> list[V | None]:
-        """The values in the order of the keys, None for missing ones; found ones become newest."""
+        """The values in the order of the keys, None if missing; found ones become the newest."""
         return self._found(keys, self._now(lambda store: self._find(store, keys)))
 
     async def afind(self, keys: Sequence[str]) -> list[V | None]:
-        """As ``find``."""
+        """Like ``find``, awaited."""
         return self._found(keys, await self._later(lambda store: self._find(store, keys)))
 
     def keep(self, values: Mapping[str, V]) -> None:
@@ -100,20 +100,20 @@ class Lru(Generic[V]):
         self._now(lambda store: self._keep(store, values))
 
     async def akeep(self, values: Mapping[str, V]) -> None:
-        """As ``keep``; if waiting is cancelled the work is still completed."""
+        """Like ``keep``, awaited; the work is completed even if waiting is cancelled."""
         await shield(self._later(lambda store: self._keep(store, values)))
 
     def clear(self) -> None:
-        """Forget everything, including the figures."""
+        """Remove all entries, and reset the figures."""
         self._now(self._clear)
 
     def figures(self) -> CacheFigures:
-        """Entries, capacity, hits and misses; no store is asked."""
+        """Entries, capacity, hits and misses; does not read the store."""
         with self._lock:
             return CacheFigures(len(self._entries), self.capacity, self._hits, self._misses)
 
     def load(self) -> None:
-        """Read the order of the store, if that was not done yet."""
+        """Read the order of the keys from the store, on first use."""
         self._now(self._load)
 
     def _now(self, work: Work) -> object:
@@ -214,7 +214,7 @@ async def _set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
 
 
 def _keys(text: str | None) -> list[str]:
-    """The keys that the JSON text lists; none if it is no list."""
+    """The keys in the JSON text; none if it is not a list."""
     try:
         listed: object = json.loads(text or "[]")
     except ValueError:
@@ -265,7 +265,7 @@ class CompressionCache:
         self.summaries.keep({key_of(model, content): summary})
 
     def clear(self) -> None:
-        """Forget everything, also in the store, and reset the figures."""
+        """Remove all entries, also in the store, and reset the figures."""
         self.embeddings.clear()
         self.summaries.clear()
 
@@ -276,7 +276,7 @@ class CompressionCache:
         return self.figures()
 
     def figures(self) -> CacheStatistics:
-        """As ``statistics``, but a store that was not used yet is not read."""
+        """Like ``statistics``, but does not read a store that was not used yet."""
         return CacheStatistics(self.embeddings.figures(), self.summaries.figures())
 
 
@@ -286,7 +286,7 @@ def content_key(text: str) -> str:
 
 
 def key_of(model: str, *content: str) -> str:
-    """The key of this model's answer to this content, which may be several texts."""
+    """The key of this model's answer to these texts."""
     whole = content[0] if len(content) == 1 else "".join(f"{len(text)}:{text}" for text in content)
     return f"{content_key(model)[:16]}:{content_key(whole)}"
 

@@ -67,9 +67,10 @@ def _numbers(row: object) -> Vector:
 
 Call = Callable[[], object]
 
-# Chosen by hand: after so many failures in a row, retries included, the vendor is not asked again.
+# Chosen by hand: after this many failures in a row, retries included, the vendor is not called
+# again.
 _SILENT = 8
-_LONGEST = 300  # characters that are shown of an error of other code
+_LONGEST = 300  # characters of another library's error that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class VendorLine:
         self._silent = 0
 
     async def ask(self, who: str, call: Call, ledger: CallRecords) -> Outcome:
-        """Make the call when ``concurrency`` allows it, with retries; errors name ``who``."""
+        """Make the call when ``concurrency`` allows it, with retries; ``who`` appears in errors."""
         async with self._seats:
             started = monotonic()
             if ledger.until is None:
@@ -146,7 +147,7 @@ class VendorLine:
 
 
 async def _answer(call: Call) -> object:
-    """The result of the call, awaited; a call that may block runs in a thread."""
+    """The result of the call, awaited; a blocking call runs in a thread."""
     waits = iscoroutinefunction(getattr(call, "func", call))
     answer = call() if waits else await in_thread(call)
     return await answer if isawaitable(answer) else answer
@@ -163,7 +164,7 @@ _BATCH = 100  # texts in one request; Gemini accepts no more
 
 @dataclass(slots=True)
 class _Tally:
-    """What is recorded of one request: the texts that were sent for it, attempts and seconds."""
+    """The record of one request: the texts sent for it, attempts and seconds."""
 
     sent: list[str] = field(default_factory=list[str])
     attempts: int = 0
@@ -214,9 +215,9 @@ class EmbeddingRound:
         }
 
     async def _fill(self, texts: Sequence[str]) -> None:
-        """Get the vectors; if a batch is refused, each of its requests is tried alone.
+        """Get the vectors; if a batch is refused, each of its requests is sent alone.
 
-        One request may be at fault, and the others should not fail with it.
+        So one wrong request does not make the others fail.
         """
         ledger = self._asked[self._owners[texts[0]]][1]
         key = key_of(self._name, *texts)
@@ -315,7 +316,7 @@ def _pledge(
 
 
 Asked = tuple[Complete | Embed, CallRecords]
-"""A request, and where its calls are recorded."""
+"""A request, and the record to which its calls are added."""
 
 
 class Caller:
@@ -355,7 +356,7 @@ class Caller:
     async def _reply(
         self, model: Model, key: str, request: Complete, ledger: CallRecords
     ) -> object:
-        """The cached reply, or that of the model, which is cached then."""
+        """The cached reply, or the model's, which is then cached."""
         name = name_of(model)
         known = None if self._cache is None else (await self._cache.summaries.afind([key]))[0]
         if known is not None:

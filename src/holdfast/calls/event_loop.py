@@ -1,7 +1,7 @@
-"""Waiting across worlds.
+"""Waiting for asynchronous code from synchronous code, and the other way round.
 
-Synchronous callers wait for asynchronous work on a private event loop, and asynchronous callers
-wait for work that blocks in threads.
+Synchronous callers wait for asynchronous work on a private event loop; asynchronous callers wait
+for blocking work in threads.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _NAME = "holdfast-loop"
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work, done on the private loop; it can be called inside a running loop.
+    """Run the work on the private loop and return its result, even inside a running loop.
 
     There is one loop for the process, because clients keep their connections on the loop on which
-    they were opened. If waiting is interrupted, such as from the keyboard, the work is cancelled.
+    they were opened. If waiting is interrupted, as by Ctrl-C, the work is cancelled.
     """
     if threading.current_thread().name == _NAME:
         work.close()
@@ -48,25 +48,25 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-if hasattr(os, "register_at_fork"):  # a child has the loop, but not the thread that runs it
+if hasattr(os, "register_at_fork"):  # the thread that runs the loop does not exist in the child
     os.register_at_fork(after_in_child=_loop.cache_clear)
 
 
 async def in_thread(call: Callable[[], T]) -> T:
-    """The result of a call that may block, made in a new thread.
+    """The result of a blocking call, made in a new thread.
 
-    The thread is not from a pool, so that a call that never returns takes no place from others and
-    does not keep the process from ending. If waiting is cancelled the call goes on, and its result
-    is dropped.
+    The thread is not from a pool, so that a call that never returns blocks no other call and does
+    not keep the process alive. If waiting is cancelled, the call continues and its result is
+    dropped.
     """
     told: Future[T] = Future()
-    told.set_running_or_notify_cancel()  # from now on it cannot be cancelled
+    told.set_running_or_notify_cancel()  # from here on it cannot be cancelled
     context = copy_context()
 
     def work() -> None:
         try:
             told.set_result(context.run(call))
-        except (StopIteration, GeneratorExit) as fault:  # a future cannot carry these
+        except (StopIteration, GeneratorExit) as fault:  # a future cannot hold these
             told.set_exception(RuntimeError(repr(fault)))
         except BaseException as fault:  # noqa: BLE001 - raised again by whoever waits
             told.set_exception(fault)
@@ -76,7 +76,7 @@ async def in_thread(call: Callable[[], T]) -> T:
 
 
 async def asked(store: Opened, work: Work) -> object:
-    """As ``store.ask``, awaited; a store that blocks runs in a thread of the loop's pool."""
+    """Like ``store.ask``, awaited; a blocking store runs in the loop's thread pool."""
     if not store.waits:
         try:
             return await asyncio.to_thread(lambda: instantly(store.begun(work)))

@@ -30,27 +30,31 @@ class CallLimits:
     """Limits of the calls of one compression; all times in seconds."""
 
     timeout: float = 60.0
-    """For one request."""
+    """For one request, in seconds."""
 
     retries: int = 2
-    """How often a request is sent again if the vendor is busy, unreachable or silent."""
+    """How many times a request is sent again if the vendor is busy, unreachable or silent."""
 
     backoff: float = 0.5
-    """The longest wait before the first retry; it doubles with each retry, and the wait itself is
-    random."""
+    """The longest wait before the first retry, in seconds; it doubles with each retry. The wait
+    itself is random.
+    """
 
     patience: float = 20.0
-    """The longest wait that a vendor may ask for; if it asks for more, the call fails at once."""
+    """The longest wait in seconds that a vendor may ask for; if it asks for more, the call
+    fails.
+    """
 
     total: float = 180.0
-    """For all requests of one conversation together, retries and waits included."""
+    """For all requests of one conversation, retries and waits included, in seconds."""
 
     concurrency: int = 8
-    """How many requests may be under way at the same time."""
+    """The number of requests at the same time."""
 
     max_cost: float | None = None
-    """US dollars for all requests of one conversation together. A request that may exceed it, or
-    whose price is not known, is not sent."""
+    """US dollars for all requests of one conversation. A request that may exceed it, or whose price
+    is not known, is not sent.
+    """
 
     def __post_init__(self) -> None:
         for name in ("timeout", "backoff", "patience", "total"):
@@ -78,7 +82,7 @@ _USUAL = CallLimits()
 
 @dataclass(slots=True)
 class Lineup:
-    """Who is called, the cache that is asked before, and the limits of the calls.
+    """The model and embedder of a compression, with their cache and limits.
 
     ``count`` counts the tokens of a text if the vendor does not report them.
     """
@@ -100,7 +104,7 @@ class Lineup:
         limits: CallLimits | None,
         opens: bool,
     ) -> Lineup:
-        """The line-up that a caller names, checked; ``opens`` loads the vendors' packages."""
+        """Check the options and return the line-up; ``opens`` imports the vendors' packages."""
         if embedder is not None:
             check_embedder(embedder)
         if llm is not None:
@@ -116,7 +120,7 @@ class Lineup:
 
     @property
     def writer_window(self) -> int:
-        """The window of the model in tokens: its own, or the one known by its name, or 0."""
+        """The model's window in tokens: its own, or that known for its name, or 0."""
         own = getattr(self.model, "window", 0)
         return own if isinstance(own, int) and own > 0 else window_of(self.writer) or 0
 

@@ -84,7 +84,7 @@ def command(
 
 
 class _Rate:
-    """A line of progress: how many are done, and how many a second."""
+    """A progress line: how many are done, and how many each second."""
 
     def __init__(self) -> None:
         self._begun, self._first = monotonic(), -1

@@ -72,9 +72,9 @@ class Request:
         """The model and the counter that count tokens."""
 
     def run(self, *, rehearsal: bool = False) -> tuple[Document, CompressionResult]:
-        """Read and fit the conversation; in a rehearsal, nothing is stored.
+        """Read and fit the conversation; a rehearsal stores nothing.
 
-        Does not raise for a budget that cannot be met: see ``refuse_over``.
+        Does not raise if the budget cannot be met: see ``refuse_over``.
         """
         given = self._given
         if given["profile"] and given["strategy"]:
@@ -123,7 +123,7 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
             **{name: given[name] for name in given if name in signature(command).parameters},
         )
 
-    # click keeps the options of the command itself on its function
+    # click keeps a command's own options on its function
     decorated = counting_options(cast("Callable[..., int]", update_wrapper(asked, command)))
     return having(*_OPTIONS)(model_options(store_options(decorated)))
 
@@ -230,7 +230,7 @@ def compress_command(
 def _whereabouts(
     result: CompressionResult, source: str, output: str | None, kept: str | None, told: str | None
 ) -> Iterator[str]:
-    """Where the messages, what was removed from them, and the report are."""
+    """The files of the messages, of what was removed, and of the report."""
     if output is not None and output != STDOUT:
         yield f"The messages are in {output}."
     elif output is None and sys.stdout.isatty():

@@ -1,4 +1,4 @@
-"""``holdfast config``: the options that are in force, and their sources."""
+"""``holdfast config``: the options in force, and their sources."""
 
 from __future__ import annotations
 

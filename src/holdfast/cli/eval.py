@@ -1,4 +1,4 @@
-"""``holdfast eval``: what of conversations is still told after they were made smaller."""
+"""``holdfast eval``: what was kept of conversations that were made smaller."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def command(
     *,
     as_json: bool,
 ) -> int:
-    r"""Say what is still told of a conversation that was made smaller.
+    r"""Measure what was kept of a conversation that was made smaller.
 
-    That of a RESULT of `holdfast compress --result`, of each in a FOLDER, BEFORE in AFTER, or of
-    the threads of a --store in views of a --budget. Counted without a model: names, numbers,
-    decisions, constraints, open points and acts, each kept only where it still says what it is;
-    contradictions; how near the meaning comes. The exit code is 1 where --fail-under is not
-    reached.
+    Compares the two conversations in a RESULT of `holdfast compress --result` or in each result of
+    a FOLDER, BEFORE with AFTER, or the threads of a --store with their views in a --budget. Counts
+    names, numbers, decisions, constraints, open points and acts, each kept only if its context is
+    kept too; finds contradictions; compares meaning. No model is needed. The exit code is 1 if the
+    score is below --fail-under.
 
     \b
     holdfast eval all.json --fail-under 0.7

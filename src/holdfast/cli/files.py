@@ -258,7 +258,7 @@ def text_bytes(text: str) -> bytes:
 def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source: str = "") -> None:
     """Raise InputError, before any work, for a file that cannot or must not be written.
 
-    ``targets`` are the files by option. Only ``onto_source`` may name the source.
+    ``targets`` are the files by option. Only the option ``onto_source`` may name the source.
     """
     taken: dict[Path, str] = {}
     for option, file in targets.items():

@@ -13,7 +13,7 @@ from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.registry import Registry
 
 _PARTS = Registry("part of MCP", "mcp", {"serve": "holdfast.mcp.server:serve"})
-"""Imported when it is served, since it needs the extra."""
+"""Imported when the server starts, since it needs the extra."""
 
 _PACKAGES = ("mcp", "pydantic")
 

@@ -75,7 +75,7 @@ def share(ctx: click.Context, param: click.Parameter, value: str | None) -> floa
 
 
 def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """A time: ``2026-05-08``, ``2026-05-08T13:56`` or ``2026-05-08T13:56+02:00``; else UTC."""
+    """A time: ``2026-05-08``, ``2026-05-08T13:56`` (both UTC) or ``2026-05-08T13:56+02:00``."""
     del ctx
     if value is None:
         return None
@@ -184,17 +184,17 @@ def _check_counter(name: str) -> None:
 
 
 _SETTINGS = "model counter format tools store thread llm embedder redact query".split()
-"""Keys of a configuration that are used for options that are not given."""
+"""Keys of a configuration that are the defaults of options."""
 
 
 def configured() -> Config:
-    """The configuration of the command that runs."""
+    """The configuration of the running command."""
     found = click.get_current_context().find_object(Config)
     return load_config() if found is None else found
 
 
 def _configure(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    """Use the configuration for the options that are not given."""
+    """Use the configuration as the defaults of options."""
     del param
     config = ctx.obj = load_config(value)
     settings = config.settings
@@ -242,7 +242,7 @@ counting_options = having(*COUNTER, FORM, _TOOLS, CONFIG)
 
 
 def mention_unknown(model: str | None, counter: str | None) -> None:
-    """Say that a model is not known if tokens are counted by it; it may be misspelt."""
+    """Warn if tokens are counted for an unknown model, whose name may be misspelt."""
     if model is None or counter is not None or family_of(model).accuracy.kind != "unknown":
         return
     used = counter_for(model)
@@ -308,7 +308,7 @@ def url_of(store: str) -> str:
 def kept_in(
     store: str | None, key_file: str | None, *, reading: bool = False
 ) -> str | KeyValueStore | None:
-    """The store of these options. Raises ConfigError if it is only read and does not exist."""
+    """The store of these options. Raises ConfigError if it must exist and does not."""
     if store is None:
         if key_file is not None:
             problem = "there is no store to open with it"
@@ -322,7 +322,7 @@ def kept_in(
 
 
 def check_place(url: str, *, shown: str = "", missing: str = "") -> None:
-    """Raise ConfigError, before any work, for a store that keeps nothing after this command.
+    """Raise ConfigError, before any work, for a store that does not outlive this command.
 
     ``shown`` is the store as it was given; ``missing`` is the advice if the store must exist.
     """

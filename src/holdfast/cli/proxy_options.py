@@ -31,7 +31,7 @@ _PARTS = Registry(
     "proxy",
     {"serve": "holdfast.proxy.server:serve", "serving": "holdfast.proxy.server:serving"},
 )
-"""Imported when it is served, since it needs the extra."""
+"""Imported when the proxy starts, since it needs the extra."""
 
 _REQUESTS = frozenset({"model", "format", "thread"})
 """Options that each request states itself."""
@@ -114,7 +114,7 @@ def upstreams_of(given: Sequence[str]) -> dict[Vendor, str]:
 
 
 def _configured() -> Budget | None:
-    """The budget of the configuration, if it states one."""
+    """The budget of the configuration, if it has one."""
     budget = configured().budget
     return budget if budget.limit or budget.window else None
 

@@ -22,7 +22,7 @@ _VARIABLES: Mapping[Vendor, tuple[tuple[str, str], ...]] = {
     "anthropic": (("ANTHROPIC_BASE_URL", ""),),
     "google": (("GOOGLE_GEMINI_BASE_URL", ""),),
 }
-"""The variables by which vendors' packages and most clients are given an address."""
+"""The variables from which vendors' packages and most clients read their address."""
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
@@ -69,7 +69,7 @@ def _variables(address: str) -> dict[str, str]:
 
 
 def _told(command_line: Sequence[str], address: str) -> list[str]:
-    """The arguments of the command; Codex takes its address from options, not variables."""
+    """The arguments of the command; Codex reads its address from options, not variables."""
     first, *rest = command_line
     if PurePath(first).stem != "codex":
         return rest
@@ -85,7 +85,7 @@ def _told(command_line: Sequence[str], address: str) -> list[str]:
 
 
 def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run the program to its end; an interrupt reaches it too, and it decides."""
+    """Run the program to its end; an interrupt is left to the program."""
     with subprocess.Popen(arguments, env=environment) as running:  # noqa: S603 - typed by the user
 
         def end(number: int, frame: object) -> None:

@@ -17,7 +17,7 @@ from holdfast.reports.account import STATES
 from holdfast.reports.text import trust
 from holdfast.text.visible import one_line
 
-_PAPER = 110  # cells without a terminal
+_PAPER = 110  # cells if there is no terminal
 _THEME = Theme(
     {
         "holdfast.kept": "dim",

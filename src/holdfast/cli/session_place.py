@@ -1,4 +1,4 @@
-"""The thread that a command of ``holdfast session`` is about, and the store that holds it."""
+"""The thread of a ``holdfast session`` command, and the store that holds it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ thread_options = having(
 
 
 def place_of(store: str, *, reading: bool = True) -> str:
-    """The URL of the store. Raises ConfigError if it is only read and does not exist."""
+    """The URL of the store. Raises ConfigError if it must exist and does not."""
     url = url_of(store)
     check_place(url, shown=store if reading else "", missing=_FIRST if reading else "")
     return url
 
 
 def opened(thread: str, place: str, said: Mapping[str, Any]) -> Session:
-    """The session with these arguments, and those of the configuration for the others."""
+    """A session with these arguments; the configuration has the defaults."""
     given = {name: value for name, value in said.items() if value is not None}
     merged: dict[str, Any] = {**configured().session, **given, "store": place}
     return Session(thread, **merged)

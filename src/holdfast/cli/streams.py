@@ -1,4 +1,4 @@
-"""Standard streams that are closed or whose reader has gone."""
+"""Standard streams that are closed, or whose reader has ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn, TextIO
 
-_STDERR = 2  # its number, and the last of the three
+_STDERR = 2  # the highest number of a standard stream
 
 
 class Closed(io.TextIOBase):

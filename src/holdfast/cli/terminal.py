@@ -63,7 +63,7 @@ def deliver(content: str | bytes, output: str | None) -> bool:
 
 
 def pour(text: str) -> None:
-    """Write foreign text to standard output, on a terminal without its control characters."""
+    """Write any text to standard output, without control characters if that is a terminal."""
     if sys.stdout.isatty():
         say(visible(text) if text.endswith("\n") or not text else f"{visible(text)}\n")
     else:
@@ -71,7 +71,7 @@ def pour(text: str) -> None:
 
 
 def tell(line: str) -> None:
-    """Write one line to standard error, whatever the text holds."""
+    """Write one line to standard error, whatever characters it has."""
     text = visible(line).replace("\n", "\\n")
     _hint(f"{text}\n")
 
@@ -92,7 +92,7 @@ def mention(text: str) -> None:
 
 
 def _hint(text: str) -> None:
-    """Write to standard error; an error there does not change how the run ends."""
+    """Write to standard error; an error there does not change the exit code."""
     try:
         sys.stderr.write(_encodable(text, sys.stderr))
         sys.stderr.flush()
@@ -116,7 +116,7 @@ def waiting(size: int) -> AbstractContextManager[object]:
 
 
 def progress(line: Callable[[int], str]) -> Callable[[int], None] | None:
-    """A function that tells ``line(done)`` twice a second at most; None if there is no terminal."""
+    """A function that shows ``line(done)`` at most twice a second; None without a terminal."""
     if not sys.stderr.isatty():
         return None
     last = 0.0

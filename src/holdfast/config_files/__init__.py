@@ -1,4 +1,4 @@
-"""Configuration files: TOML or YAML as data whose keys know their lines, one laid over another."""
+"""Configuration files: TOML or YAML as data that knows the line of each key, and their merging."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ READERS = Registry(
         ".yml": "holdfast.config_files.yaml:read",
     },
 )
-"""What reads a form, by the end of a file's name."""
+"""The readers by file ending."""
 
 Reader = Callable[[str], tuple[dict[str, object], Callable[[], dict[str, int]]]]
-"""The tables of a text, and what tells the line of each key, counted from 1."""
+"""Returns the tables of a text, and a function that gives the line of each key, from 1."""
 
 STEPS = "steps"
 _BASES = frozenset({"extends", "profile"})
-"""The keys that name what a file is laid over."""
+"""The keys that name what a file extends."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
     """The tables of a file or of the environment.
 
-    ``name`` stands before the place in errors; ``origin`` says where a key is set.
+    ``name`` begins the place in errors; ``origin`` returns where a key is set.
     """
 
     name: str
     data: Mapping[str, object]
     origin: Callable[[str], str]
     folder: Path | None = None
-    """Where paths in it begin; by default the working directory."""
+    """The folder of relative paths in it; by default the working directory."""
 
 
 def is_config_file(name: str) -> bool:
-    """Whether the name is that of a file that can be read here."""
+    """Whether a file with this name can be read here."""
     return Path(name).suffix.lower() in READERS.table
 
 
 def read_config(path: str | Path, *within: str) -> ConfigFile:
-    """The file, or one of its tables; one that is not there is empty.
+    """Read a file, or one of its tables; a missing table is empty.
 
-    Raises ConfigError for what cannot be read.
+    Raises ConfigError if it cannot be read.
     """
     name, place = str(path), Path(path)
     try:
@@ -70,7 +70,7 @@ def read_config(path: str | Path, *within: str) -> ConfigFile:
 def config_of(
     text: str, name: str, suffix: str = ".toml", *within: str, folder: Path | None = None
 ) -> ConfigFile:
-    """The tables of a text in the form of files with this suffix."""
+    """Read text in the format of files with this suffix."""
     target = READERS.table.get(suffix)
     if target is None:
         raise ConfigError(
@@ -100,29 +100,28 @@ def config_of(
 
 @dataclass(slots=True)
 class Layers:
-    """Files laid over each other: what a later one says holds, table by table.
+    """Files merged table by table, where later ones win.
 
-    ``find`` gives what ``extends`` or ``profile`` names. Steps that a list states stand under the
-    names that they have in records; a table of steps changes the knobs of those below it, and
-    ``false`` in the place of one takes it away. A step goes by that name or by that of its
-    strategy.
+    ``find`` returns what ``extends`` or ``profile`` names. A list of steps replaces earlier steps.
+    A table of steps changes the knobs of earlier steps, and ``false`` removes one; a step is named
+    as in records, or by its strategy.
     """
 
     find: Callable[[str, ConfigFile], ConfigFile]
     names_of: Callable[[Mapping[str, object]], Collection[str]]
-    """The names by which a step may be called, that of records first."""
+    """The names of a step, the one in records first."""
 
     whole: Collection[str] = ()
-    """The keys that what is extended replaces together, whether or not it sets each."""
+    """The keys that an extending file replaces together, whether or not it sets each."""
 
     data: dict[str, object] = field(default_factory=dict[str, object])
     _set: dict[str, tuple[ConfigFile, str]] = field(
         default_factory=dict[str, tuple[ConfigFile, str]]
     )
-    """Which file set the key of a path, and how it writes the path."""
+    """The file that set the key of a path, and the path as written there."""
 
     def add(self, file: ConfigFile, above: tuple[str, ...] = ()) -> None:
-        """Lay a file over the others, and that which it extends below it."""
+        """Merge a file over the others, after the file that it extends."""
         for key in _BASES & file.data.keys():
             with self.telling(file), inside(key):
                 below = self._below(file, key, above)
@@ -144,7 +143,7 @@ class Layers:
 
     @contextmanager
     def telling(self, file: ConfigFile | None = None) -> Generator[None]:
-        """Say on which line of which file that is set which an error names."""
+        """Add the file and line of the wrong key to an error."""
         try:
             yield
         except ConfigError as fault:
@@ -160,7 +159,7 @@ class Layers:
             raise ConfigError(fault.problem, place=place, advice=fault.advice) from fault
 
     def origin(self, path: str) -> str:
-        """Where the key of a path, such as ``limits.timeout``, is set."""
+        """The file and line that set the key of a path, such as ``limits.timeout``."""
         file, written = self._set[path]
         return file.origin(written)
 
@@ -246,25 +245,25 @@ def _is_table(value: object) -> TypeGuard[Mapping[str, object]]:
 
 
 def _above(path: str) -> str:
-    """The path of the table in which a key stands."""
+    """The path of the table that contains a key."""
     return re.sub(r"(^|\.|\[)[^.\[]*$", "", path)
 
 
 def check_keys(data: Mapping[str, object], known: Collection[str], place: str = "") -> None:
-    """Raise ConfigError for a key that is none of the known ones, with the nearest of them."""
+    """Raise ConfigError for an unknown key, with the nearest known one."""
     for key in data:
         if key not in known:
             raise unknown_key(f"{place}.{key}" if place else key, known)
 
 
 def unknown_key(path: str, known: Collection[str], noun: str = "key") -> ConfigError:
-    """What is wrong with a key that nobody knows."""
+    """The error for an unknown key."""
     advice = _nearest(path.rpartition(".")[2], known)
     return ConfigError(f"there is no such {noun}", place=path, advice=advice)
 
 
 def unknown_name(noun: str, name: str, known: Collection[str]) -> ConfigError:
-    """What is wrong with a name that nobody knows."""
+    """The error for an unknown name."""
     return ConfigError(f"there is no {noun} named {name!r}", advice=_nearest(name, known))
 
 
@@ -278,7 +277,7 @@ def _nearest(name: str, known: Collection[str]) -> str:
 
 @contextmanager
 def inside(place: str, keys: Collection[str] = ()) -> Generator[None]:
-    """Put a place before that of an error; of what names one of the keys, the key alone."""
+    """Add a place to an error, unless its place is one of these keys."""
     try:
         yield
     except ConfigError as fault:

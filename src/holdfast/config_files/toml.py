@@ -11,7 +11,7 @@ from holdfast.kernel.errors import ConfigError
 
 
 def read(text: str) -> tuple[dict[str, object], Callable[[], dict[str, int]]]:
-    """The tables of a text, and what tells their lines. Raises ConfigError for what is no TOML."""
+    """Return the tables and a function for their lines. Raises ConfigError for invalid TOML."""
     try:
         return tomllib.loads(text), partial(_lines, text)
     except tomllib.TOMLDecodeError as fault:
@@ -27,7 +27,7 @@ def _lines(text: str) -> dict[str, int]:
         statement += f"{line}\n"
         try:
             said = tomllib.loads(statement)
-        except tomllib.TOMLDecodeError:  # a value that goes on in the next line
+        except tomllib.TOMLDecodeError:  # the value continues on the next line
             continue
         if statement.lstrip().startswith("["):
             head = _headed(said, tables)
@@ -40,7 +40,7 @@ def _lines(text: str) -> dict[str, int]:
 
 
 def _headed(said: object, tables: dict[str, int]) -> str:
-    """The path of a table by its header; ``tables`` counts those of each array of tables."""
+    """The path of a table by its header; ``tables`` counts the entries of each array of tables."""
     head = ""
     while isinstance(said, dict) and said:
         ((key, said),) = cast("dict[str, object]", said).items()

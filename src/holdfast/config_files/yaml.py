@@ -14,7 +14,7 @@ except ImportError as missing:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that stands twice in a table, or that is no text."""
+    """A loader that refuses duplicate keys, and keys that are not text."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
         """The table of a node."""
@@ -32,7 +32,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def read(text: str) -> tuple[dict[str, object], Callable[[], dict[str, int]]]:
-    """The tables of a text, and what tells their lines. Raises ConfigError for what is no YAML."""
+    """Return the tables and a function for their lines. Raises ConfigError for invalid YAML."""
     try:
         found: object = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     except yaml.YAMLError as fault:
@@ -47,7 +47,7 @@ def read(text: str) -> tuple[dict[str, object], Callable[[], dict[str, int]]]:
 
 
 def _lines(node: Any, head: str, above: frozenset[int]) -> Iterator[tuple[str, int]]:
-    if id(node) in above:  # an anchor that holds itself
+    if id(node) in above:  # an anchor that contains itself
         return
     if isinstance(node, yaml.MappingNode):
         for key, inner in node.value:
