@@ -8,6 +8,7 @@ import pytest
 import holdfast
 from holdfast.session.arguments import ThreadOptions
 from holdfast.stores.sqlite import SqliteStore
+from tests.stores.doubles import TextStore
 from tests.talks import agent_run
 
 SECRETS = ["zanzibarcode", "quetzalnote", "xylophonedit", "wolframquestion", "jacarandalog"]
@@ -94,14 +95,12 @@ def test_a_thread_that_there_is_not_is_named(store):
         store.delete_thread("t-1")
 
 
-def test_what_keeps_no_conversations_is_refused():
-    class Plain:
-        def get(self, key): ...
-        def set(self, key, value): ...
-        def delete(self, key): ...
-
-    with pytest.raises(holdfast.ConfigError, match="store: a Plain keeps keys and values but no"):
-        holdfast.open(Plain())
+def test_a_store_of_keys_alone_holds_conversations_too():
+    with holdfast.open(TextStore()) as store:
+        for name in ("b", "a"):
+            with store.thread(name) as session:
+                session.append(*agent_run(3))
+        assert store.threads() == ["a", "b"]
 
 
 def test_a_thread_in_memory_is_erased_too():

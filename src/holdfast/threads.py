@@ -18,10 +18,12 @@ from holdfast.names import ReportForm
 from holdfast.reports.table import table_page
 from holdfast.session import Session
 from holdfast.session.arguments import ThreadOptions
-from holdfast.session.log import EVENTS, MESSAGES, STATE, Thread, settled
+from holdfast.session.log import EVENTS, MESSAGES, STATE, Thread
 from holdfast.session.state import State
 from holdfast.stores import open_store
+from holdfast.stores.answers import settled
 from holdfast.stores.artifacts import CONTENT
+from holdfast.stores.key_logs import LogsOverKeys
 from holdfast.stores.protocols import Closes, Compacts, ErasesLogs, KeepsLogs, ListsKeys
 from holdfast.stores.secret import KEY as SECRET
 from holdfast.text.keyed import is_known, of_thread
@@ -51,11 +53,7 @@ class ThreadStore:
     """
 
     def __init__(self, store: KeyValueStore) -> None:
-        if not isinstance(store, KeepsLogs):
-            problem = f"a {type(store).__name__} keeps keys and values but no conversations"
-            advice = "give one such as 'sqlite:///agent.db' or 'memory://'"
-            raise ConfigError(problem, place="store", advice=advice)
-        self.store = store
+        self.store = LogsOverKeys.over(store)
 
     def thread(
         self, name: str, budget: BudgetLike = None, **options: Unpack[ThreadOptions]

@@ -11,7 +11,7 @@ from holdfast.kernel.errors import BudgetError, ConfigError, FormatError, InputE
 from holdfast.session import Session
 from holdfast.stores.in_process import InProcessStore
 from tests.session.talks import TOPICS, call, chatter, talk
-from tests.stores.doubles import TextStore
+from tests.stores.doubles import AwaitedTextStore, TextStore
 
 BUDGET = 900
 
@@ -75,11 +75,17 @@ class TestAppending:
             session.append({"role": "user", "content": "x", "extra": {1, 2}})
         assert session.messages() == []
 
-    def test_a_store_of_keys_alone_is_refused_in_one_line(self):
-        with pytest.raises(ConfigError) as refused:
-            Session("t", store=TextStore())
-        assert "TextStore keeps keys and values but no logs" in str(refused.value)
-        assert "sqlite:///agent.db" in str(refused.value)
+    @pytest.mark.parametrize("kind", [TextStore, AwaitedTextStore])
+    def test_a_store_of_keys_alone_keeps_a_thread_whole(self, kind):
+        entries = kind()
+        with Session("t", store=entries, budget=300) as session:
+            session.append(*chatter(30))
+            view = session.fit()
+            assert view.budget_met
+        with Session("t", store=entries, budget=300) as again:
+            assert again.restore() == chatter(30)
+            assert again.fit().messages == view.messages
+            assert again.search("topic", 3)
 
     def test_clocks_that_go_backwards_keep_the_order_of_the_log(self, store):
         times = iter([500.0, 400.0, 300.0] + [200.0] * 99)

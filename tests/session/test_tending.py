@@ -7,11 +7,13 @@ import pytest
 from holdfast.memory.forms import RuleCondenser
 from holdfast.memory.tiers import TIERS, TierSizes
 from holdfast.meter import meter_for
+from holdfast.session import Session
 from holdfast.session.arguments import SessionOptions
 from holdfast.session.log import Thread
 from holdfast.session.tiers import Likeness, ThreadTiers
+from holdfast.session.turns import covered
 from holdfast.stores.in_process import InProcessStore
-from tests.session.talks import chatter, talk
+from tests.session.talks import call, chatter, talk
 
 SIZES = TierSizes(hot=400, warm=300, cold=200)
 
@@ -67,3 +69,44 @@ def test_the_store_holds_every_segment_of_a_tier_of_which_few_changed(tended, st
     }
     assert kept == {entry[0] for entry in told(tending)}
     assert set(before) & set(told(tending))
+
+
+def run_of(turns):
+    """An agent at work, whose turns are all finished."""
+    return [
+        message
+        for n in range(turns)
+        for message in (
+            {"role": "user", "content": f"Look into part {n}."},
+            *call(n, "found words " * 40),
+            {"role": "assistant", "content": f"Part {n} is done."},
+        )
+    ]
+
+
+def test_after_a_batch_larger_than_twice_the_hot_tier_an_agents_tiers_are_tended(store):
+    with Session("t", store=store, tiers=SIZES, llm=lambda _: "nothing") as session:
+        session.append(*run_of(30))
+        moves = [event for event in session.history() if event.kind == "tiers"]
+        session.append(*run_of(5))
+        assert moves
+        assert moves != [event for event in session.history() if event.kind == "tiers"]
+
+
+def test_segments_tell_how_important_they_were_found(tended):
+    _, tending = tended
+    found = {each.importance for tier in TIERS for each in tending.tiers.of(tier)}
+    assert len(found) > 3
+    assert all(0 <= each <= 1 for each in found)
+
+
+def test_what_is_found_again_and_again_stays_where_what_is_as_old_leaves(tended):
+    thread, tending = tended
+    wanted, newer = tending.tiers.hot[:2]
+    for _ in range(20):
+        tending.found(covered(wanted))
+    said(thread, chatter(2, 600))
+    tending.run()
+    hot = [each.id for each in tending.tiers.hot]
+    assert wanted.id in hot
+    assert newer.id not in hot

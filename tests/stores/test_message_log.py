@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 
@@ -9,11 +11,12 @@ import pytest
 from holdfast.kernel.errors import StoreError
 from holdfast.stores.encrypt import EncryptedStore
 from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.key_logs import LogsOverKeys
 from holdfast.stores.protocols import KeepsLogs, Line
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.wrappers import PrefixStore
 from tests.contracts.log_contract import LogContract
-from tests.stores.doubles import TextStore
+from tests.stores.doubles import AwaitedTextStore, TextStore
 
 # written by the first version, with the key bytes(range(32)): "k" has the value "v"
 FIRST_LOCK = '{"holdfast": 1, "salt": "36a20672d9eeb65e6fc9e155139bd029", "check": "0871c7f820593c3012199fa04c84834210abe93fe00e1724"}'
@@ -84,6 +87,71 @@ class TestLogOfANamespace(LogContract):
         inner = InProcessStore()
         PrefixStore(inner, "other").log("talk").append([Line("not yours", words="needle cat dog")])
         return PrefixStore(inner, "tenant: 1%")
+
+
+class TestLogOverKeys(LogContract):
+    @pytest.fixture
+    def store(self):
+        return LogsOverKeys(TextStore())
+
+    def test_another_opening_reads_what_was_written_and_what_comes(self):
+        entries = TextStore()
+        first, second = LogsOverKeys(entries).log("talk"), LogsOverKeys(entries).log("talk")
+        first.append([Line("a", "one"), Line("b")])
+        assert second.length() == 2
+        assert list(second.append([Line("again", "one"), Line("c")])) == [0, 2]
+        assert [line.body for line in first.read(range(9)).values()] == ["a", "b", "c"]
+
+    def test_what_is_erased_is_gone_from_the_entries(self, store):
+        store.log("talk").append([Line("needle", words="needle")])
+        store.erase_log("talk")
+        assert store.log("talk").length() == 0
+        assert store.logs() == []
+        assert "needle" not in repr(store._inner.entries)
+
+
+class TestLogOverAnAwaitedDictionary(LogContract):
+    @pytest.fixture
+    def store(self):
+        return LogsOverKeys(AwaitedTextStore())
+
+
+class TestLogOverAnEncryptedDictionary(LogContract):
+    @pytest.fixture(params=[TextStore, AwaitedTextStore])
+    def store(self, request):
+        unlocked = EncryptedStore.aunlock(request.param(), bytes(range(32)))
+        return LogsOverKeys(asyncio.run(unlocked))
+
+
+class TestEncryptedLogOverAnAwaitedDictionary(LogContract):
+    @pytest.fixture
+    def store(self):
+        unlocked = EncryptedStore.aunlock(LogsOverKeys(AwaitedTextStore()), bytes(range(32)))
+        return asyncio.run(unlocked)
+
+
+class FirstWins(TextStore):
+    """A dictionary that can decide which of several writers was first."""
+
+    def put_if_absent(self, key, value):
+        return self.entries.setdefault(key, value) is value
+
+
+def test_processes_that_append_at_once_lose_nothing_where_the_store_decides_who_is_first():
+    entries = FirstWins()
+    logs = [LogsOverKeys(entries).log("talk") for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        places = list(pool.map(lambda n: logs[n % 8].append([Line(f"line {n}")])[0], range(80)))
+    assert sorted(places) == list(range(80))
+    assert all(logs[0].read([place])[place].body == f"line {n}" for n, place in enumerate(places))
+
+
+def test_a_damaged_entry_is_named():
+    entries = TextStore()
+    LogsOverKeys(entries).log("talk").append([Line("a")])
+    entries.set("log:0:talk", "no lines")
+    with pytest.raises(StoreError, match=r"log:0:talk.*damaged"):
+        LogsOverKeys(entries).log("talk").length()
 
 
 def test_a_wrapper_keeps_logs_where_the_store_beneath_does():

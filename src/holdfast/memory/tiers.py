@@ -466,9 +466,9 @@ class Maintenance:
         return split(segment, max(1, int(self.sizes.hot * self.sizes.target)), self.count)
 
     def _leaving(
-        self, tier: Tier, held: Sequence[Segment], importance: Importance, *, force: bool
+        self, tier: Tier, held: list[Segment], importance: Importance, *, force: bool
     ) -> list[Segment]:
-        """The segments that go, the least important first.
+        """The segments that go, the least important first; how important each is, is noted.
 
         The protected ones of hot go last, and only until it is below its trigger.
         """
@@ -479,6 +479,7 @@ class Maintenance:
             return []
         kept = len(held) - self.sizes.protect_last if tier == "hot" else len(held)
         scores = importance(held)
+        held[:] = [replace(each, importance=n) for each, n in zip(held, scores, strict=True)]
         open_to_all = range(len(held) - (tier == "hot"))  # the newest is what is being talked about
         leaving: list[Segment] = []
         for at in sorted(open_to_all, key=lambda at: (at >= kept, held[at].pinned, scores[at], at)):

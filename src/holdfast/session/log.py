@@ -6,10 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from inspect import isawaitable
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
-from holdfast.calls.event_loop import wait_for
 from holdfast.formats import named
 from holdfast.formats.sdk_objects import as_sent
 from holdfast.formats.values import is_object
@@ -20,8 +18,8 @@ from holdfast.kernel.messages import Message
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format, speaks
 from holdfast.memory.messages import Remembered, remembered
-from holdfast.stores.answers import answered, opened
-from holdfast.stores.protocols import Answer, KeepsLogs, Line, MessageLog
+from holdfast.stores.answers import opened, settled
+from holdfast.stores.protocols import KeepsLogs, Line, MessageLog
 from holdfast.stores.secret import secret_of
 from holdfast.text.keyed import of_thread
 from holdfast.text.visible import amount
@@ -32,11 +30,6 @@ from .wires import check, check_named, check_own, form_of, is_exchanged, is_sett
 
 T = TypeVar("T")
 LineKind = Literal["message", "event"]
-
-
-def settled(answer: Answer[T]) -> T:
-    """The answer of a store, waited for where the store is asynchronous."""
-    return wait_for(answered(answer)) if isawaitable(answer) else answer
 
 
 _SEARCHED = 20_000  # characters of one message that a search looks at: a tool may return a book
@@ -127,14 +120,9 @@ class Thread:
         meter: Meter,
         form: str | Format | None = None,
     ) -> None:
-        if not isinstance(store, KeepsLogs):
-            problem = (
-                f"a {type(store).__name__} keeps keys and values but no logs, which a session needs"
-            )
-            advice = "give one such as 'sqlite:///agent.db' or 'memory://'"
-            raise ConfigError(problem, place="store", advice=advice)
         self.name, self.store, self.meter, self.now = name, store, meter, clock
-        self._log, self._event_log = store.log(MESSAGES + name), store.log(EVENTS + name)
+        logs = cast("KeepsLogs", store)
+        self._log, self._event_log = logs.log(MESSAGES + name), logs.log(EVENTS + name)
         self._logs: dict[LineKind, MessageLog] = {"message": self._log, "event": self._event_log}
         self.held: dict[int, Kept] = {}
         """Messages in memory, by position; bounded."""

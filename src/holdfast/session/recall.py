@@ -18,13 +18,14 @@ from holdfast.memory.facts import Fact, Ledger, lifted
 from holdfast.memory.index import Retrieval
 from holdfast.memory.messages import GrowingVectors, Remembered, VectorSource
 from holdfast.providers import open_embedder
+from holdfast.stores.answers import settled
 from holdfast.stores.protocols import GetsBytes, SetsBytes
 from holdfast.text.concealed import concealing
 from holdfast.text.memo import Memo
 from holdfast.text.similarity import best_of
 from holdfast.text.words import STOP_WORDS, stem, words
 
-from .log import Kept, Thread, settled, words_of
+from .log import Kept, Thread, words_of
 from .state import Span, holds
 from .turns import all_heard, author, bear_names, heard, told
 

@@ -38,14 +38,16 @@ from holdfast.providers import EmbedderSpec, ModelSpec
 from holdfast.recovery import line_range, recall
 from holdfast.renamed import renamed_argument
 from holdfast.stores import open_store
+from holdfast.stores.answers import settled
 from holdfast.stores.excerpts import excerpt
 from holdfast.stores.in_process import InProcessStore
+from holdfast.stores.key_logs import LogsOverKeys
 from holdfast.stores.protocols import Closes
 from holdfast.text.visible import amount
 
 from . import arguments
 from .arguments import SessionOptions, Which
-from .log import Thread, exchanges, inverse, own_id, settled
+from .log import Thread, exchanges, inverse, own_id
 from .maintenance import Exclusive, Forming, Upkeep
 from .recall import Knowing, Meaning, Past, Recalled
 from .recent import Desk, Frame
@@ -95,7 +97,8 @@ class Session:
 
     ``thread`` is any text, and names the conversation in its store. Many threads live in one store,
     and many processes may use one thread. ``store``: a URL such as ``sqlite:///agent.db``, or an
-    object that keeps logs; without one everything is kept in memory, as long as the session lives.
+    object with ``get``, ``set`` and ``delete``; without one everything is kept in memory, as long
+    as the session lives.
     ``budget`` is for ``fit``; ``model``, ``format``, ``profile``, ``strategy``, ``counter`` and
     ``redact`` are those of ``compress``. ``tiers`` are the sizes of the hot, the warm and the cold
     tier. ``vectors``: whether messages are found by their meaning too, by default where the extra
@@ -160,7 +163,7 @@ class Session:
             TurnCondenser() if condenser is None else condenser,
             background,
         )
-        kept = InProcessStore() if store is None else open_store(store)
+        kept = InProcessStore() if store is None else LogsOverKeys.over(open_store(store))
         self._clock, self._format = clock, format
         self._owns = isinstance(store, str)
         self._begin(thread, kept)

@@ -36,12 +36,13 @@ from holdfast.memory.tiers import (
     reformed,
 )
 from holdfast.runtime import Runtime
+from holdfast.stores.answers import settled
 from holdfast.stores.protocols import SetsMany
 from holdfast.text.importance import has_importance_marker
 from holdfast.text.similarity import unit
 from holdfast.text.visible import amount
 
-from .log import Thread, settled
+from .log import Thread
 from .state import Span, holds
 from .turns import Turns, covered, ends
 
@@ -242,13 +243,13 @@ class ThreadTiers:
 
         Nothing is missing in views meanwhile: they hold the newest turns as they were said. A long
         run of an agent is one turn that is not finished, of which a run finds nothing to take in;
-        so with ``patient`` False (an append waits for the work) a large backlog of an agent is
-        not due.
+        so with ``patient`` False (an append waits for the work) an agent's are due when one is
+        finished.
         """
-        state, done = self.thread.state, self._saved.tokens
-        if state.tokens - max(self._looked, done) < self.sizes.hot * _DUE:
+        state, saved = self.thread.state, self._saved
+        if state.tokens - max(self._looked, saved.tokens) < self.sizes.hot * _DUE:
             return False
-        return patient or not state.calls or state.tokens - done <= self.sizes.hot * _TAKEN_IN
+        return patient or not state.calls or (state.spoke or 0) > saved.next
 
     def found(self, positions: Iterable[int]) -> None:
         """Take note that messages were found.

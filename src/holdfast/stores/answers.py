@@ -18,6 +18,7 @@ from holdfast.kernel.errors import ConfigError, HoldfastError, StoreError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry
 from holdfast.stores import open_store
+from holdfast.stores.protocols import Answer
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -125,6 +126,11 @@ def opened(spec: str | KeyValueStore) -> Opened:
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
     """The result of the work on the private event loop, which is started when first needed."""
     return cast("Callable[[Coroutine[Any, Any, T]], T]", _PARTS.load("wait_for"))(work)
+
+
+def settled(answer: Answer[T]) -> T:
+    """The answer of a store, waited for where the store is asynchronous."""
+    return wait_for(answered(answer)) if isawaitable(answer) else answer
 
 
 async def _shielded(work: Coroutine[Any, Any, object]) -> object:

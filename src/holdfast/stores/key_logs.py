@@ -1,0 +1,150 @@
+"""Logs over a store that keeps keys and values alone, so that any such store serves a session.
+
+One entry holds what one append kept, under the position of its first line: it is there whole or not
+at all. A log is read whole when something is first asked of it, and searched in memory, which suits
+threads of some thousand lines. Several processes may append where the store has ``put_if_absent``;
+else one at a time. A log that another process erased must be opened again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from threading import RLock
+from weakref import WeakValueDictionary
+
+from holdfast.kernel.errors import CorruptError
+from holdfast.kernel.forks import Forks, brief_lock
+from holdfast.kernel.ports import KeyValueStore
+from holdfast.stores.answers import settled
+from holdfast.stores.in_process import InProcessLog
+from holdfast.stores.protocols import KeepsLogs, Line, ListsKeys, PutsIfAbsent
+from holdfast.stores.wrappers import MappedStore
+
+_LINES, _NAMES = "log:", "logs:"
+"""How the keys of entries begin: of lines, and of the names of logs where keys are not listed."""
+
+_TURNS = Forks()
+
+
+class KeyLog(InProcessLog):
+    """One log: its entries in the store, and a copy in memory that is searched.
+
+    ``names``: the log in which its name is noted when it gets its first line.
+    """
+
+    def __init__(self, store: KeyValueStore, stem: str, name: str, names: KeyLog | None) -> None:
+        super().__init__()
+        self._store, self._stem, self._name, self._names = store, stem, name, names
+        self._turn = RLock()
+        _TURNS.watch(self._turn)
+        self._starts: list[int] = []
+
+    def length(self) -> int:
+        """How many lines there are, once those that others appended are read."""
+        with self._turn:
+            while text := settled(self._store.get(key := self._key(super().length()))):
+                try:
+                    self._take([Line(**each) for each in json.loads(text)])
+                except (TypeError, ValueError) as fault:
+                    raise CorruptError(key, "it holds no lines of a log") from fault
+            return super().length()
+
+    def append(
+        self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
+    ) -> list[int]:
+        """Keep all of them, or none; the position of each."""
+        del flush  # when it reaches a disk is the store's own matter
+        with self._turn:
+            while at in (None, start := self.length()):
+                known = super().find([line.id for line in lines])
+                if all(line.id in known for line in lines):
+                    return [known[line.id] for line in lines]
+                if start == 0 and self._names:
+                    self._names.append([Line(self._name, f"name {self._name}")])
+                if self._put(self._key(start), json.dumps([asdict(line) for line in lines])):
+                    return self._take(lines)
+            return []
+
+    def read(self, positions: Sequence[int]) -> dict[int, Line]:
+        """Those of the positions that there are, in order."""
+        self.length()
+        return super().read(positions)
+
+    def find(self, ids: Sequence[str]) -> dict[str, int]:
+        """The positions of those of the ids that there are."""
+        self.length()
+        return super().find(ids)
+
+    def between(self, first: float, last: float, most: int) -> list[int]:
+        """The positions of lines of this span of time, the earliest first."""
+        self.length()
+        return super().between(first, last, most)
+
+    def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
+        """BM25 scores by position, best first."""
+        self.length()
+        return super().search(terms, most)
+
+    def erase(self) -> None:
+        """Remove the entries, the last first, so that what is left after a failure is a log."""
+        with self._turn:
+            self.length()
+            starts, self._starts = self._starts, []
+            self.clear()
+            for start in reversed(starts):
+                settled(self._store.delete(self._key(start)))
+
+    def _take(self, lines: Sequence[Line]) -> list[int]:
+        self._starts.append(super().length())
+        return super().append(lines)
+
+    def _put(self, key: str, text: str) -> bool:
+        """Whether the entry could be kept; not where another process was faster."""
+        if isinstance(self._store, PutsIfAbsent):
+            return settled(self._store.put_if_absent(key, text))
+        settled(self._store.set(key, text))
+        return True
+
+    def _key(self, start: int) -> str:
+        return f"{self._stem}{start}:{self._name}"
+
+
+class LogsOverKeys(MappedStore):
+    """A store with ``get``, ``set`` and ``delete``, awaited or not, that keeps logs too.
+
+    Its logs answer at once: they wait for a store that must be awaited.
+    """
+
+    def __init__(self, inner: KeyValueStore) -> None:
+        super().__init__(inner)
+        self._lock = brief_lock()
+        self._opened: WeakValueDictionary[str, KeyLog] = WeakValueDictionary()
+        lists = isinstance(inner, ListsKeys)
+        self._names = None if lists else KeyLog(inner, _NAMES, "", None)
+
+    @classmethod
+    def over(cls, store: KeyValueStore) -> KeyValueStore:
+        """The store itself where it keeps logs."""
+        return store if isinstance(store, KeepsLogs) else cls(store)
+
+    def log(self, name: str) -> KeyLog:
+        """The log of this name; empty until something is appended."""
+        made = KeyLog(self._inner, _LINES, name, self._names)
+        with self._lock:
+            return self._opened.setdefault(name, made)
+
+    def logs(self, prefix: str = "") -> list[str]:
+        """The names of the logs that hold a line and start with the prefix, in order."""
+        first = f"{_LINES}0:"
+        if self._names is None:
+            keys = settled(self._inner.keys(first + prefix))
+            return sorted(key.removeprefix(first) for key in keys)
+        noted: Mapping[int, Line] = self._names.read(range(self._names.length()))
+        names = [line.body for line in noted.values() if line.body.startswith(prefix)]
+        return sorted([each for each in names if settled(self._inner.get(first + each))])
+
+    def erase_log(self, name: str) -> None:
+        """Remove the log with all its lines; where keys are not listed its name stays."""
+        self.log(name).erase()
