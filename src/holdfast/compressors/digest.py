@@ -76,7 +76,10 @@ class Digest(Configured):
         def planned(references: tuple[str, ...] = (), trouble: str = "") -> Plan:
             return self._planned(transcript, allowance, going, room, references, trouble)
 
-        return saved(planned, transcript, going, allowance) if allowance.stored else planned()
+        def planned_with_originals() -> Flow:
+            return planned(*(yield from saved(transcript, going, allowance)))
+
+        return planned_with_originals() if allowance.stored else planned()
 
     def _room(self, tokens: int, target: int) -> int:
         """Tokens for notes that replace so many tokens, given the target."""

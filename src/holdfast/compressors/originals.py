@@ -7,7 +7,6 @@ from typing import Any
 
 from holdfast.compressors.summaries import HISTORY, body_of
 from holdfast.kernel.budget import Allowance
-from holdfast.kernel.compressor import Plan
 from holdfast.kernel.errors import StoreError
 from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Text, ToolCall, ToolResult
@@ -17,25 +16,25 @@ from holdfast.kernel.transcript import Transcript
 Place = tuple[int, int]
 """A message and a part of it."""
 
-Planned = Callable[[tuple[str, ...], str], Plan]
-"""Makes the plan whose notes end with these lines; the text says why there are none."""
-
 
 def saved(
-    planned: Planned, transcript: Transcript, going: Sequence[int], allowance: Allowance
-) -> Generator[Ask[object], Any, Plan]:
-    """The plan with the originals saved and named, or without them if the store fails."""
+    transcript: Transcript, going: Sequence[int], allowance: Allowance
+) -> Generator[Ask[object], Any, tuple[tuple[str, ...], str]]:
+    """Save the messages at ``going``: the lines that name them, and what went wrong, if anything.
+
+    If the store fails there are no lines.
+    """
     references: list[str] = []
     way = f"; {allowance.recall_tool}(key) gives it back" if allowance.recall_tool else ""
     for text, told in _pieces(transcript, going, allowance):
         try:
             key = yield from ask(Save(text, HISTORY))
         except StoreError as fault:
-            return planned((), f"originals are not kept: {fault}")
+            return (), f"originals are not kept: {fault}"
         if not key:
             break  # the caller has them
         references.append(f"[original: {key} ({told}){way}]")
-    return planned(tuple(references), "")
+    return tuple(references), ""
 
 
 def kept(

@@ -57,8 +57,13 @@ class Select:
         return self._kept(view) if allowance.stored else view.plan()
 
     def _kept(self, view: Selection) -> Flow:
-        """The plan with the originals kept and named; without them where the store fails."""
-        trouble = yield from kept(list(view.parts_in_part()), view.name_original)
-        if trouble or not view.going:
-            return view.plan((), trouble)
-        return (yield from saved(view.plan, view.transcript, view.going, view.allowance))
+        """The plan with the originals kept and named; without them where the store fails.
+
+        A reference takes room, so that more outputs may be cut: theirs are kept next.
+        """
+        references, trouble = yield from saved(view.transcript, view.going, view.allowance)
+        plan = view.plan(references, trouble)
+        while not trouble and (cut := view.without_reference(plan)):
+            trouble = yield from kept(cut, view.name_original)
+            plan = view.plan(() if trouble else references, trouble)
+        return plan

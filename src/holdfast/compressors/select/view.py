@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 _IN_PLACE = 0.5  # share of the recent room above which one part is told in pieces
 TOLD, LEFT_OUT = "told in notes", "nothing of it is told"
 """Why a message goes: notes tell of it, or of its whole exchange they tell nothing."""
+IN_PART = "told in part"
+"""Why a part that stays has another text."""
 _ASIDE = "[…]"  # a text of which nothing is told; not the mark of a skipped turn
 _LEAST_SHOWN = 16  # tokens of the newest output, however small the room: older messages give way
 _IDLE = 0.1  # share of the room: where more is left the task takes it
 _SHORT_ANSWER = 64  # tokens of a message that says little without what it answers
 _LEAST_TASK = 150  # tokens of the task that stay whatever else must
 _NEWEST = 0.7  # of that is told of each output of the newest exchange at least
+_REACH = 1.3  # times the room: estimates of cost may be too high
 _SHOWN = 0.2  # of such an output, if the recent room holds it
 
 
@@ -63,7 +66,7 @@ class Selection:
         self._texts: dict[tuple[int, int], str] = {}
         self._told_in_part: set[int] = set()
         self._clipped: dict[int, str] = {}
-        self._keys: dict[Place, tuple[str, str]] = {}
+        self._references: dict[Place, tuple[str, str]] = {}  # the key, and the line that names it
         said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
         self._events = events_of(tuple(said), range(len(transcript)), self._bodies)
         self._by_message: dict[int, list[Event]] = {}
@@ -74,6 +77,7 @@ class Selection:
         everything = set(range(len(transcript)))
         self.going = sorted(legal(transcript, everything - staying, staying))
         self._candidates = self._candidates_of()
+        self._order: list[int] | None = None
 
     @property
     def may_shrink(self) -> bool:
@@ -184,7 +188,9 @@ class Selection:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
         fixed = self._fixed()
         room = self.allowance.target - fixed
-        order = self._candidates.order(max(room, 0) * 1.3)
+        if self._order is None:  # references come later: they only make the room smaller
+            self._order = self._candidates.order(max(room, 0) * _REACH)
+        order = self._order
         costs, values = self._candidates.costs, self._candidates.values
 
         def tokens(some: Sequence[int]) -> int:
@@ -237,19 +243,28 @@ class Selection:
         self._clipped[event] = head_tail(self._events[event].text, spare, self._meter.text).rstrip()
         return ()
 
-    def parts_in_part(self) -> Iterator[tuple[Place, str, str]]:
-        """The parts that stay in place in pieces: where each is, its whole text and its kind."""
-        for at in dict.fromkeys(
-            (self._events[n].message, self._events[n].part) for n in sorted(self._told_in_part)
-        ):
-            text = self.transcript.messages[at[0]].parts[at[1]].text
-            yield at, text, recognise(text).name
+    def without_reference(self, plan: Plan) -> list[tuple[Place, str, str]]:
+        """The parts that ``plan`` cuts and names no original of: place, whole text and kind."""
+        found: list[tuple[Place, str, str]] = []
+        for edit in plan.edits:
+            if isinstance(edit, Replace) and edit.reason == IN_PART:
+                at = (edit.index, edit.part)
+                if at not in self._references:
+                    text = self._text_at(at)
+                    found.append((at, text, recognise(text).name))
+        return found
 
     def name_original(self, at: Place, kind: str, key: str) -> None:
-        """From now on the part ends with the reference to its original."""
-        text = self.transcript.messages[at[0]].parts[at[1]].text
-        line = note(kind, self._meter.text(text), key, tool=self.allowance.recall_tool)
-        self._keys[at] = (key, line)
+        """From now on the part, where it is cut, ends with the reference to its original.
+
+        ``key`` is empty where the caller keeps the text.
+        """
+        tokens = self._meter.text(self._text_at(at))
+        line = note(kind, tokens, key, tool=self.allowance.recall_tool) if key else ""
+        self._references[at] = (key, line)
+
+    def _text_at(self, at: Place) -> str:
+        return self.transcript.messages[at[0]].parts[at[1]].text
 
     def _fixed(self) -> int:
         """Tokens of all that does not depend on the pieces that are told."""
@@ -259,7 +274,7 @@ class Selection:
         whole -= sum(meter.text(self._events[n].text) for n in self._told_in_part)
         if self._task is not None and self._task not in self._firm:
             whole += self._clamp_task(self._task)
-        return whole + sum(meter.text(f"\n{line}") for _, line in self._keys.values())
+        return whole + sum(meter.text(f"\n{line}") for _, line in self._references.values() if line)
 
     def _clamp_task(self, task: int, spare: int = 0) -> int:
         """Clamp a task that is too long, with ``spare`` more tokens; the change in tokens."""
@@ -314,7 +329,7 @@ class Selection:
             lines = [texts.get(n, e.text) for n, e in events]
             if "\n".join(lines) == self.transcript.messages[at].parts[part].text:
                 continue  # all of it is told
-            _, reference = self._keys.get((at, part), ("", ""))
+            _, reference = self._references.get((at, part), ("", ""))
             yield at, part, "\n".join([*lines, reference] if reference else lines)
 
     def _told(self, chosen: Sequence[int]) -> set[int]:
@@ -337,12 +352,12 @@ class Selection:
             covers = (self.going[0], self.going[-1])
             yield from place.inserts(self._marked(notes, place), TOLD, covers)
         for i, part, text in self._parts(texts):
-            key, _ = self._keys.get((i, part), ("", ""))
+            key, _ = self._references.get((i, part), ("", ""))
             if key and self.transcript.messages[i].role != "user":
-                yield Offload(i, part, text, key, "told in part")
+                yield Offload(i, part, text, key, IN_PART)
             else:
                 yield Replace(
-                    i, part, text, "told in part", asked=self.transcript.messages[i].role == "user"
+                    i, part, text, IN_PART, asked=self.transcript.messages[i].role == "user"
                 )
         for (i, part), text in sorted(self._texts.items()):
             yield Replace(
