@@ -10,7 +10,7 @@ from math import inf
 from typing import Any, cast
 
 from holdfast.calls.lineup import Lineup
-from holdfast.compressors import COMPRESSORS
+from holdfast.choice import chosen, costs_of
 from holdfast.compressors.knobs import described
 from holdfast.compressors.pipeline import Pipeline, Stepwise, played
 from holdfast.compressors.summaries import Marks
@@ -18,15 +18,14 @@ from holdfast.cost import Costs
 from holdfast.formats import read
 from holdfast.formats.payloads import ROLES, model_of, named
 from holdfast.formats.values import is_list, is_object
-from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, Share, tokens_of
+from holdfast.kernel.budget import Allowance, Budget, BudgetLike, Meter, tokens_of
 from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status
 from holdfast.kernel.errors import BudgetError, ConfigError, InputError, StrategyError
 from holdfast.kernel.flow import run_batch
 from holdfast.kernel.ports import Secret
-from holdfast.kernel.transcript import Continuing, Format, Preference, Transcript
+from holdfast.kernel.transcript import Continuing, Format, Transcript
 from holdfast.meter import meter_for
 from holdfast.options import Options, Pin, check
-from holdfast.profiles import has_profile, load_profile, read_step
 from holdfast.providers import open_model
 from holdfast.redact import Masking, Redaction, left, redacted
 from holdfast.result import (
@@ -50,8 +49,6 @@ _CONTINUES = "goes_on_elsewhere"
 _WAITS = "cheaper_to_wait"
 RECALL_TOOL = "recall"
 """The name of the tool that returns originals to a model."""
-
-_RESCUE = {"strategy": "trim", "clamp_users_last": True}
 
 Progress = Callable[[int, int], object]
 """Called with the number of finished conversations and the number of all."""
@@ -184,12 +181,12 @@ class Job:
     conversation: Conversation | None = None
     """The Conversation that held the messages, if there was one."""
     redaction: Redaction | None = None
-    """The field by which a request refers to earlier messages that only the vendor has."""
+    """The transcript with its secrets masked, if they are to be masked."""
     continues: str = ""
-    """Why it would cost more to compress now than to wait, if costs decide."""
+    """The field by which a request refers to earlier messages that only the vendor has."""
     costs: Costs | None = None
     waits: str = ""
-    """Why it would cost more to compress now than to go on, if costs decide."""
+    """Why it would cost more to compress now than to wait, if costs decide."""
 
     @property
     def attempt(self) -> Attempt:
@@ -284,20 +281,6 @@ def prepare(messages: Any, budget: BudgetLike, options: Options, *, logged: bool
     )
 
 
-def costs_of(options: Options, choice: Decision, model: str | None) -> Costs | None:
-    """The costs that decide whether to compress, with their price; None if costs do not decide.
-
-    Raises ConfigError if the caller asked for costs and the price is not known.
-    """
-    asked = options.get("costs")
-    known = (asked or Costs()).known(model) if asked or choice.by_cost else None
-    if asked and known is None:
-        problem = f"the price of {model!r} is not known" if model else "there is no price"
-        advice = "give Costs(price=Price(...)), or a model of `holdfast prices`"
-        raise ConfigError(problem, place="costs", advice=advice)
-    return known
-
-
 def _waits(costs: Costs, transcript: Transcript, meter: Meter, target: int) -> str:
     """Why it is cheaper not to compress now; empty if compressing pays.
 
@@ -308,10 +291,10 @@ def _waits(costs: Costs, transcript: Transcript, meter: Meter, target: int) -> s
     shared = overhead + sum(sizes[i] for i in _system_head(transcript))
     newest = sum(sizes[i] for i in transcript.newest)
     net = costs.net(sum(sizes) + overhead, target, shared=shared, newest=newest)
-    return "" if net.over(costs.calls) > 0 else told_waiting(net, costs.calls)
+    return "" if net.over(costs.calls) > 0 else _told_waiting(net, costs.calls)
 
 
-def told_waiting(net: Net, calls: int) -> str:
+def _told_waiting(net: Net, calls: int) -> str:
     """A sentence that says when compressing now would pay."""
     pays = f"only with call {net.calls:,.0f}" if net.calls < inf else "never"
     return f"it fits, and compacting now would pay {pays}, of {calls:,} that are expected"
@@ -347,92 +330,6 @@ def _spend(budget: Budget, model: str | None) -> tuple[int, int, int]:
         allowed,
         trigger,
         min(trigger, trigger if budget.target is None else tokens_of(budget.target, allowed)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The strategy, and the settings that come with its profile."""
-
-    compressor: Compressor
-    prefers: tuple[Preference, ...] = ("newest_user",)
-    step: float = 0.0
-    headroom: float = 0.0
-    redact: bool = False
-    trigger: Share = 1.0
-    counter: str = ""
-    by_cost: bool = False
-
-    def stepped(self, step: float) -> Compressor:
-        """The strategy, applied in steps of this share if it is not 0."""
-        return Stepwise(self.compressor, step) if step else self.compressor
-
-    def shared(self, budget: Budget) -> Budget:
-        """The budget, with the profile's headroom and trigger where it states none."""
-        if self.headroom and not budget.headroom:
-            budget = replace(budget, headroom=self.headroom)
-        if budget.trigger is None and self.trigger != 1.0:
-            budget = replace(budget, trigger=self.trigger)
-        return budget
-
-
-def chosen(options: Options) -> Decision:
-    """The profile, or the strategies that are used instead.
-
-    ``strategy`` may name a profile. A strategy with the name of a design's profile counts tokens as
-    that design does. ``redact`` of the caller overrides the profile.
-    """
-    strategy, redact = options.get("strategy"), options.get("redact")
-    counter = ""
-    if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
-        profile = load_profile(strategy or options.get("profile", "balanced"))
-        if strategy is None or strategy not in COMPRESSORS:
-            return Decision(
-                Pipeline(profile.steps, profile.name),
-                profile.prefers,
-                profile.step,
-                profile.headroom,
-                profile.redact if redact is None else redact,
-                profile.trigger,
-                profile.counter,
-                profile.by_cost,
-            )
-        counter = profile.counter
-    if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
-        only = strategy_of(strategy)
-        pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
-    else:
-        pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
-    if options.get("on_failure") == "fit":
-        pipeline = replace(pipeline, rescue=read_step(_RESCUE, "on_failure"))
-    return Decision(pipeline, redact=bool(redact), counter=counter)
-
-
-def strategy_of(strategy: str | Compressor) -> Compressor:
-    """The strategy of a name, or the object. Raises ConfigError for one that cannot plan."""
-    found: object = COMPRESSORS.load(strategy) if isinstance(strategy, str) else strategy
-    if callable(found) and (isinstance(found, type) or not hasattr(found, "plan")):
-        try:
-            found = found()
-        except TypeError as fault:
-            advice = "give an object of it, with what it needs"
-            raise ConfigError(
-                f"it cannot be made from nothing ({fault})", place="strategy", advice=advice
-            ) from fault
-    if not callable(getattr(found, "plan", None)) or not isinstance(
-        getattr(found, "name", None), str
-    ):
-        advice = (
-            "give a name, an object with name and plan(transcript, allowance), or a list of them"
-        )
-        raise ConfigError(f"{_shown(found)} is no strategy", place="strategy", advice=advice)
-    return cast("Compressor", found)
-
-
-def _shown(given: object) -> str:
-    """The value for an error message; only its type, if it has no ``repr`` of its own."""
-    return (
-        f"a {type(given).__name__}" if type(given).__repr__ is object.__repr__ else f"{given!r:.60}"
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from holdfast.agent.loop import harder
 from holdfast.api import compress, count
-from holdfast.engine import chosen
+from holdfast.choice import chosen
 from holdfast.formats import named
 from holdfast.formats.values import is_list
 from holdfast.http.bodies import model_in, plain, read_object, written

@@ -10,8 +10,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, TypedDict
 
 from holdfast.calls.lineup import CallLimits, Lineup
+from holdfast.choice import chosen, costs_of
 from holdfast.cost import Costs
-from holdfast.engine import chosen, costs_of
 from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.budget import Budget, Meter, Share
 from holdfast.kernel.errors import ConfigError

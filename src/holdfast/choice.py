@@ -1,0 +1,119 @@
+"""Which strategy a call runs, with which settings, and whether costs decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from holdfast.compressors import COMPRESSORS
+from holdfast.compressors.pipeline import Pipeline, Stepwise
+from holdfast.cost import Costs
+from holdfast.kernel.budget import Budget, Share
+from holdfast.kernel.compressor import Compressor
+from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.transcript import Preference
+from holdfast.options import Options
+from holdfast.profiles import has_profile, load_profile, read_step
+
+_RESCUE = {"strategy": "trim", "clamp_users_last": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The strategy, and the settings that come with its profile."""
+
+    compressor: Compressor
+    prefers: tuple[Preference, ...] = ("newest_user",)
+    step: float = 0.0
+    headroom: float = 0.0
+    redact: bool = False
+    trigger: Share = 1.0
+    counter: str = ""
+    by_cost: bool = False
+
+    def stepped(self, step: float) -> Compressor:
+        """The strategy, applied in steps of this share if it is not 0."""
+        return Stepwise(self.compressor, step) if step else self.compressor
+
+    def shared(self, budget: Budget) -> Budget:
+        """The budget, with the profile's headroom and trigger where it states none."""
+        if self.headroom and not budget.headroom:
+            budget = replace(budget, headroom=self.headroom)
+        if budget.trigger is None and self.trigger != 1.0:
+            budget = replace(budget, trigger=self.trigger)
+        return budget
+
+
+def chosen(options: Options) -> Decision:
+    """The profile, or the strategies that are used instead.
+
+    ``strategy`` may name a profile. A strategy with the name of a design's profile counts tokens as
+    that design does. ``redact`` of the caller overrides the profile.
+    """
+    strategy, redact = options.get("strategy"), options.get("redact")
+    counter = ""
+    if strategy is None or (isinstance(strategy, str) and has_profile(strategy)):
+        profile = load_profile(strategy or options.get("profile", "balanced"))
+        if strategy is None or strategy not in COMPRESSORS:
+            return Decision(
+                Pipeline(profile.steps, profile.name),
+                profile.prefers,
+                profile.step,
+                profile.headroom,
+                profile.redact if redact is None else redact,
+                profile.trigger,
+                profile.counter,
+                profile.by_cost,
+            )
+        counter = profile.counter
+    if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
+        only = strategy_of(strategy)
+        pipeline = only if isinstance(only, Pipeline) else Pipeline((only,), only.name)
+    else:
+        pipeline = Pipeline(tuple(strategy_of(each) for each in strategy))
+    if options.get("on_failure") == "fit":
+        pipeline = replace(pipeline, rescue=read_step(_RESCUE, "on_failure"))
+    return Decision(pipeline, redact=bool(redact), counter=counter)
+
+
+def strategy_of(strategy: str | Compressor) -> Compressor:
+    """The strategy of a name, or the object. Raises ConfigError for one that cannot plan."""
+    found: object = COMPRESSORS.load(strategy) if isinstance(strategy, str) else strategy
+    if callable(found) and (isinstance(found, type) or not hasattr(found, "plan")):
+        try:
+            found = found()
+        except TypeError as fault:
+            advice = "give an object of it, with what it needs"
+            raise ConfigError(
+                f"it cannot be made from nothing ({fault})", place="strategy", advice=advice
+            ) from fault
+    if not callable(getattr(found, "plan", None)) or not isinstance(
+        getattr(found, "name", None), str
+    ):
+        advice = (
+            "give a name, an object with name and plan(transcript, allowance), or a list of them"
+        )
+        raise ConfigError(f"{_shown(found)} is no strategy", place="strategy", advice=advice)
+    return cast("Compressor", found)
+
+
+def _shown(given: object) -> str:
+    """The value for an error message; only its type, if it has no ``repr`` of its own."""
+    return (
+        f"a {type(given).__name__}" if type(given).__repr__ is object.__repr__ else f"{given!r:.60}"
+    )
+
+
+def costs_of(options: Options, choice: Decision, model: str | None) -> Costs | None:
+    """The costs that decide whether to compress, with their price; None if costs do not decide.
+
+    Raises ConfigError if the caller asked for costs and the price is not known.
+    """
+    asked = options.get("costs")
+    known = (asked or Costs()).known(model) if asked or choice.by_cost else None
+    if asked and known is None:
+        problem = f"the price of {model!r} is not known" if model else "there is no price"
+        advice = "give Costs(price=Price(...)), or a model of `holdfast prices`"
+        raise ConfigError(problem, place="costs", advice=advice)
+    return known
