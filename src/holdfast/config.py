@@ -57,6 +57,7 @@ TABLES = Registry(
         "limits": "holdfast.calls.lineup:CallLimits",
         "cache": "holdfast.calls.cache:CompressionCache",
         "costs": "holdfast.cost:Costs",
+        "relevance": "holdfast.memory.relevance:Relevance",
         "tiers": "holdfast.memory.tiers:TierSizes",
     },
 )

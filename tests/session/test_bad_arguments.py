@@ -50,6 +50,17 @@ def session():
             {"tiers": 5},
             "tiers: 5 is no TierSizes; give holdfast.memory.tiers.TierSizes(hot=..., ...)",
         ),
+        (
+            {"relevance": 5},
+            "relevance: 5 is no Relevance; give holdfast.memory.relevance.Relevance",
+        ),
+        (
+            {"segmentation": "pages"},
+            "segmentation: 'pages' is not a choice; known are 'turns', 'time', 'entities'",
+        ),
+        ({"recall_score": 2}, "recall_score: 2 is not in [0, 1]; give a number such as 0.5"),
+        ({"recall_score": "high"}, "recall_score: 'high' is not in [0, 1]; give a number such"),
+        ({"recall_messages": 0}, "recall_messages: 0 is not a positive number of messages"),
         ({"vectors": "yes"}, "vectors: 'yes' is not a choice; known are True, False, None"),
         ({"background": 1}, "background: 1 is not a choice; known are True, False"),
         (

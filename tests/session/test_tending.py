@@ -5,6 +5,7 @@ import json
 import pytest
 
 from holdfast.memory.forms import RuleCondenser
+from holdfast.memory.relevance import Relevance
 from holdfast.memory.tiers import TIERS, TierSizes
 from holdfast.meter import meter_for
 from holdfast.session import Session
@@ -110,3 +111,45 @@ def test_what_is_found_again_and_again_stays_where_what_is_as_old_leaves(tended)
     hot = [each.id for each in tending.tiers.hot]
     assert wanted.id in hot
     assert newer.id not in hot
+
+
+def spans(session):
+    return [each.origin for tier in TIERS for each in session.tiers().of(tier)]
+
+
+@pytest.mark.parametrize(
+    ("segmentation", "first"), [("turns", "0-1"), ("time", "0-3"), ("entities", "0-5")]
+)
+def test_segments_end_where_the_session_is_told_to_end_them(segmentation, first, store):
+    with Session("t", store=store, segmentation=segmentation) as session:
+        for n in range(12):
+            text = f"What does {'Dana' if n < 6 else 'Priya'} say of it, {n}?"
+            role = "assistant" if n % 2 else "user"
+            session.append({"role": role, "content": text}, at=1_000.0 + 7_200 * (n // 4))
+        assert spans(session)[0] == first
+
+
+def test_relevance_says_what_stays(store):
+    recency = Relevance(1, 0, 0, 0, 0, 0, open_ends=0)
+    said = [{"role": "user", "content": "TODO: water the roses."}, *chatter(60)]
+    for name, relevance in (("usual", None), ("recency alone", recency)):
+        sizes = TierSizes(hot=400, protect_last=2)
+        with Session(name, store=store, relevance=relevance, tiers=sizes) as session:
+            session.append(*said)
+            hot = [each.content for each in session.tiers().hot]
+        assert ("roses" in hot[0]) == (relevance is None), name
+
+
+def test_a_view_recalls_what_has_the_score_and_no_more_than_it_is_told(store):
+    question = "What do we know of the backup and of the parrots of Priya?"
+
+    def recalled(**options):
+        with Session("t", store=store, budget=600, vectors=False, **options) as session:
+            if not session.appended:
+                session.append(*talk(200))
+            return [each.score for each in session.fit(question).recalled]
+
+    scores = sorted(recalled(), reverse=True)
+    assert scores[1] > 0.4 > scores[-1] >= 0
+    assert sorted(recalled(recall_score=0.4)) == sorted(each for each in scores if each >= 0.4)
+    assert recalled(recall_messages=1) == scores[:1]

@@ -93,6 +93,14 @@ def by_entities(messages: Talk) -> list[list[Remembered]]:
     return pieces
 
 
+Segmentation = Literal["turns", "time", "entities"]
+CUTS: Mapping[Segmentation, Callable[[Talk], list[list[Remembered]]]] = {
+    "turns": by_turns,
+    "time": by_time,
+    "entities": by_entities,
+}
+
+
 def _cut(messages: Talk, apart: Callable[[Remembered, Remembered], bool]) -> list[list[Remembered]]:
     pieces = [[message] for message in messages[:1]]
     for message in messages[1:]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from os import PathLike
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, get_args
 
 from holdfast.calls.lineup import CallLimits, Lineup
 from holdfast.choice import chosen, costs_of
@@ -16,7 +16,8 @@ from holdfast.formats.values import is_list, is_object
 from holdfast.kernel.budget import Budget, Meter, Share
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.forms import AskingCondenser, Condenser
-from holdfast.memory.tiers import TierSizes
+from holdfast.memory.relevance import Relevance
+from holdfast.memory.tiers import Segmentation, TierSizes
 from holdfast.meter import Counter, meter_for
 from holdfast.names import ProfileName
 from holdfast.options import Options, Provider, Strategy, check
@@ -114,6 +115,12 @@ def positive(place: str, value: object, unit: str) -> int:
     return value
 
 
+def share(place: str, value: object) -> None:
+    """Raises ConfigError unless the value is a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise _refused(place, value, "is not in [0, 1]", "give a number such as 0.5")
+
+
 def moment(value: object) -> float | None:
     """Seconds since 1970 UTC of a datetime or a number of them; None where none is given."""
     if value is None:
@@ -187,6 +194,10 @@ class ThreadOptions(TypedDict, total=False):
     cache: CompressionCache | None
     limits: CallLimits | None
     costs: Costs | None
+    relevance: Relevance | None
+    segmentation: Segmentation
+    recall_score: float | None
+    recall_messages: int | None
     background: bool
     clock: Callable[[], float]
 
@@ -210,6 +221,10 @@ class SessionOptions:
 
     condenser: Condenser = field(default_factory=TurnCondenser)
     background: bool = False
+    relevance: Relevance | None = None
+    segmentation: Segmentation = "turns"
+    recall_score: float | None = None
+    recall_messages: int | None = None
     meter: Meter = field(init=False)
     window: int | None = field(init=False)
     """The context window of the model, in tokens, where it is known."""
@@ -228,6 +243,13 @@ class SessionOptions:
 
     def __post_init__(self) -> None:
         an(TierSizes, "tiers", self.tiers, "give holdfast.memory.tiers.TierSizes(hot=..., ...)")
+        if self.relevance is not None:
+            an(Relevance, "relevance", self.relevance, "give holdfast.memory.relevance.Relevance")
+        one_of("segmentation", self.segmentation, get_args(Segmentation))
+        if self.recall_score is not None:
+            share("recall_score", self.recall_score)
+        if self.recall_messages is not None:
+            positive("recall_messages", self.recall_messages, "messages")
         one_of("vectors", self.vectors, (True, False, None))
         one_of("background", self.background, (True, False))
         advice = "give an object with condense(text, level, count)"

@@ -239,11 +239,13 @@ class Past:
         whole: Callable[[str], int],
         shown: Container[int | None],
         least: float,
+        most: int | None = None,
     ) -> Recollection:
         """The smallest texts that answer, as many as fit ``room`` tokens, in order of time.
 
         Secrets may be masked. Left out is what is ``shown`` already, what was evicted, and what has
-        a score below ``least``. ``count`` counts one piece, ``whole`` all of them in their message.
+        a score below ``least``; ``most`` messages are told at most. ``count`` counts one piece,
+        ``whole`` all of them in their message.
         """
         if room <= 0:
             return Recollection()
@@ -253,7 +255,7 @@ class Past:
         answers = self._retrieval.answers(asked.question, self._thread.now(), asked.work, apart)
         scores, messages = answers.ranked(), answers.messages
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
-        hits = list(islice(unseen, _HITS))
+        hits = list(islice(unseen, most or _HITS))
         if self._tells is not str:
             masked = {place: self._tells(messages[place].text) for place in hits}
             messages = {place: replace(messages[place], text=masked[place]) for place in hits}

@@ -29,7 +29,8 @@ from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.transcript import Format
 from holdfast.memory.facts import Fact, Ledger
 from holdfast.memory.forms import Condenser
-from holdfast.memory.tiers import Tier, Tiers, TierSizes, TierStatistics
+from holdfast.memory.relevance import Relevance
+from holdfast.memory.tiers import Segmentation, Tier, Tiers, TierSizes, TierStatistics
 from holdfast.meter import Counter
 from holdfast.names import ProfileName, ReportForm
 from holdfast.options import Options, Provider, Strategy
@@ -103,7 +104,11 @@ class Session:
     ``redact`` are those of ``compress``. ``tiers`` are the sizes of the hot, the warm and the cold
     tier. ``vectors``: whether messages are found by their meaning too, by default where the extra
     ``local`` is installed. ``condenser`` makes the warm and the cold form of what leaves the hot
-    tier, by default by rule. ``clock`` tells the time in seconds since 1970 UTC.
+    tier, by default by rule. ``relevance`` says what makes a segment important, by default in rates
+    that suit the length of the session, and ``segmentation`` whether a segment ends with a turn, at
+    an hour without a word, or where other things are named. A view recalls at most
+    ``recall_messages``, with a score of at least ``recall_score`` (0 to 1; by default .25 in a view
+    for no question). ``clock`` tells the time in seconds since 1970 UTC.
 
     ``llm``, ``embedder``, ``cache``, ``limits`` and ``costs`` are those of ``compress``. If costs
     decide, the session knows how long ago the last view was made and how large it was. The model
@@ -137,6 +142,10 @@ class Session:
         cache: CompressionCache | None = None,
         limits: CallLimits | None = None,
         costs: Costs | None = None,
+        relevance: Relevance | None = None,
+        segmentation: Segmentation = "turns",
+        recall_score: float | None = None,
+        recall_messages: int | None = None,
         background: bool = False,
         clock: Callable[[], float] = time,
     ) -> None:
@@ -162,6 +171,10 @@ class Session:
             vectors,
             TurnCondenser() if condenser is None else condenser,
             background,
+            relevance,
+            segmentation,
+            recall_score,
+            recall_messages,
         )
         kept = InProcessStore() if store is None else LogsOverKeys.over(open_store(store))
         self._clock, self._format = clock, format
@@ -595,7 +608,14 @@ class Session:
         self._desk = Desk()
         self._knowing = Knowing(self._thread, redacts=options.redacts)
         likeness = Likeness(options.lineup, options.redacts)
-        self._tiers = ThreadTiers(self._thread, options.tiers, options.condenser, likeness)
+        self._tiers = ThreadTiers(
+            self._thread,
+            options.tiers,
+            options.condenser,
+            likeness,
+            options.relevance,
+            options.segmentation,
+        )
         asking = options.asking
         forming = None if asking is None else Forming(asking, options.lineup, options.redacts)
         self._upkeep = Upkeep(

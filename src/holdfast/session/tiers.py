@@ -27,6 +27,7 @@ from holdfast.memory.tiers import (
     Maintenance,
     Move,
     Segment,
+    Segmentation,
     Tier,
     Tiers,
     TierSizes,
@@ -214,12 +215,19 @@ class ThreadTiers:
     """Keeps the tiers of one thread up to date."""
 
     def __init__(
-        self, thread: Thread, sizes: TierSizes, condenser: Condenser, likeness: Likeness
+        self,
+        thread: Thread,
+        sizes: TierSizes,
+        condenser: Condenser,
+        likeness: Likeness,
+        relevance: Relevance | None = None,
+        segmentation: Segmentation = "turns",
     ) -> None:
         self.thread, self.sizes, self._likeness = thread, sizes, likeness
+        self._relevance = relevance
         self.behind = False
         self._saved = SavedTiers()
-        self._turns = Turns(thread)
+        self._turns = Turns(thread, segmentation)
         self._maintenance = Maintenance(
             sizes, thread.meter.text, self._turns.text, condenser, self._turns.before
         )
@@ -455,7 +463,7 @@ class ThreadTiers:
     def _importances(self, segments: Sequence[Segment]) -> list[float]:
         """How much each segment matters now, given what is being talked about."""
         created = [segment.created for segment in segments]
-        relevance = Relevance.for_span(max(created) - min(created))
+        relevance = self._relevance or Relevance.for_span(max(created) - min(created))
         context = replace(Context.of(self._turns.newest()), meaning=self._likeness.of(segments))
         return [each.score for each in importances(segments, context, max(created), relevance)]
 

@@ -18,7 +18,7 @@ from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
 from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import Count, RuleCondenser, room_for
 from holdfast.memory.messages import Remembered
-from holdfast.memory.tiers import Segment, by_turns, original_of
+from holdfast.memory.tiers import CUTS, Segment, Segmentation, by_turns, original_of
 from holdfast.stream.events import Event
 from holdfast.stream.tellings import called
 from holdfast.text.memo import Memo
@@ -245,10 +245,10 @@ _REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 
 
 class Turns:
-    """Reads the turns of one thread."""
+    """Reads the turns of one thread, or what it is cut into in their place."""
 
-    def __init__(self, thread: Thread) -> None:
-        self._thread = thread
+    def __init__(self, thread: Thread, segmentation: Segmentation = "turns") -> None:
+        self._thread, self._cut = thread, CUTS[segmentation]
         self._texts: Memo[tuple[str, int, str], str] = Memo(
             lambda key: self._text(self._told(*ends(key[0]))), lambda _, text: len(text), _HELD
         )
@@ -277,12 +277,13 @@ class Turns:
             if kept.message.role == "system":
                 continue
             if most is not None and tokens > most and kept.remembered.role == "user":
-                turns, more = by_turns(said), True
+                turns, more = self._cut(said), True
                 break
             said.append(kept.remembered)
             tokens += self._thread.meter.message(kept.message)
         else:
-            turns, more = by_turns(said)[:-1], False
+            newest = len(by_turns(said)[-1]) if said else 0
+            turns, more = self._cut(said[: len(said) - newest]), False
         out = self._thread.state.evicted
         segments = [self._made(turn) for turn in turns if not holds(out, turn[0].position)]
         return segments, turns[-1][-1].position + 1 if turns else start, more
@@ -298,7 +299,7 @@ class Turns:
         if span is None:
             return None
         first, last = max(span[0], position - _AROUND), min(span[1], position + _AROUND)
-        turns = by_turns(self._told(first, last))
+        turns = self._cut(self._told(first, last))
         found = next(
             (turn for turn in turns if turn[0].position <= position <= turn[-1].position), None
         )

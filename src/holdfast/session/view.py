@@ -276,9 +276,15 @@ class Fit:
         self, asked: Inquiry, room: int, shown: Container[int | None], least: float
     ) -> Recollection:
         """What the past has to say in ``room`` tokens, without what is ``shown`` already."""
-        empty, count = self._telling("").tokens, self.frame.options.meter.text
+        empty, options = self._telling("").tokens, self.frame.options
         return self.past.recollect(
-            asked, room, count, lambda text: self._telling(text).tokens - empty, shown, least
+            asked,
+            room,
+            options.meter.text,
+            lambda text: self._telling(text).tokens - empty,
+            shown,
+            least if options.recall_score is None else options.recall_score,
+            options.recall_messages,
         )
 
     def _record(self, past: Recollection, asked: Inquiry, tokens: int) -> dict[str, object]:
