@@ -128,6 +128,40 @@ def test_what_cannot_be_read_is_passed_by_as_it_was(raw, coding, note):
     assert note in fitted.note
 
 
+@pytest.mark.parametrize("wire", talks.PATHS)
+def test_text_that_surely_fits_is_passed_by_without_counting_it_whatever_it_speaks_of(wire):
+    messages = talks.chat(3)
+    messages[-1]["content"] += (
+        "\nwrote file.py, image.png and audio.mp3 from the document inlineData"
+    )
+    path, body = talks.request(wire, messages)
+    fitted = fitter("100k").fit(path, json.dumps(body).encode())
+    assert (fitted.note, fitted.before) == ("within the budget", 0)
+
+
+@pytest.mark.parametrize(
+    ("wire", "message"),
+    [
+        ("openai_chat", {"content": [{"type": "image_url", "image_url": {"url": "https://x/y"}}]}),
+        ("openai_chat", {"content": [{"type": "file", "file": {"file_id": "file-1"}}]}),
+        ("openai_chat", {"role": "assistant", "audio": {"id": "audio_1"}}),
+        ("openai_responses", {"content": [{"type": "input_image", "file_id": "file-1"}]}),
+        ("openai_responses", {"type": "item_reference", "id": "msg_1"}),
+        (
+            "anthropic",
+            {"content": [{"type": "document", "source": {"type": "url", "url": "https://x/y"}}]},
+        ),
+        ("gemini", {"parts": [{"fileData": {"fileUri": "https://x/y"}}]}),
+        ("gemini", {"parts": [{"inline_data": {"mime_type": "video/mp4", "data": "AAAA"}}]}),
+    ],
+)
+def test_what_names_content_elsewhere_is_counted_however_short_it_is(wire, message):
+    path, body = talks.request(wire, talks.chat(1))
+    field = next(each for each in ("messages", "input", "contents") if each in body)
+    body[field].append({"role": "user", **message})
+    assert fitter("100k").at_once(path, json.dumps(body).encode()) is None
+
+
 def test_other_paths_are_passed_by():
     raw = body_of(talks.chat(30))
     for path in ("/v1/embeddings", "/v1/messages/count_tokens", "/v1/models", "/"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import msgspec
 
@@ -109,15 +109,60 @@ def written(body: Mapping[str, Any]) -> bytes:
         return json.dumps(body, separators=(",", ":")).encode()
 
 
-class _Model(msgspec.Struct):
-    """The part of a body that is decoded first."""
+class _Piece(msgspec.Struct):
+    """A message, an item of Responses, or a part of one, that holds nothing but text."""
+
+    type: Literal[
+        "text",
+        "refusal",
+        "function",
+        "thinking",
+        "redacted_thinking",
+        "tool_use",
+        "tool_result",
+        "message",
+        "input_text",
+        "output_text",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "local_shell_call",
+        "local_shell_call_output",
+        "additional_tools",
+    ] = "text"
+    content: str | list[_Piece] | None = None
+    output: str | list[_Piece] | None = None
+    parts: list[_Piece] | None = None
+    audio: None = None
+    function_response: _Piece | None = None
+    functionResponse: _Piece | None = None  # noqa: N815 - Gemini takes both
+    inline_data: None = None
+    inlineData: None = None  # noqa: N815
+    file_data: None = None
+    fileData: None = None  # noqa: N815
+
+
+class _Text(msgspec.Struct):
+    """A body whose conversation is nothing but text, on any wire."""
 
     model: str = ""
+    messages: list[_Piece] | None = None
+    input: str | list[_Piece] | None = None
+    contents: list[_Piece] | None = None
 
 
-def model_in(text: bytes) -> str:
-    """The model that the body names; empty without one, or if it is no such JSON."""
+_TEXT = msgspec.json.Decoder(_Text)
+
+
+def model_of_text(text: bytes) -> str | None:
+    """The model that the body names, empty without one; None if it is not surely all text.
+
+    Of text alone it is known that it has at most as many tokens as bytes: images and documents can
+    be named by their address.
+    """
     try:
-        return msgspec.json.decode(text, type=_Model).model
+        return _TEXT.decode(text).model
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return ""
+        return None

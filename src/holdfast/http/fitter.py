@@ -16,7 +16,7 @@ from holdfast.api import compress, count
 from holdfast.choice import chosen
 from holdfast.formats import named
 from holdfast.formats.values import is_list
-from holdfast.http.bodies import model_in, plain, read_object, written
+from holdfast.http.bodies import model_of_text, plain, read_object, written
 from holdfast.http.budgets import Budgets, roomy
 from holdfast.http.endpoints import Endpoint, endpoint_of
 from holdfast.http.growth import Sent, Views, chain_of, grown, positions
@@ -31,9 +31,6 @@ from holdfast.providers.vendor import refusal
 from holdfast.result import CompressionResult
 from holdfast.tokens import window_of
 from holdfast.trace import log
-
-_SHOWS = (b"image", b"media", b"file", b"document", b"audio", b"Data")
-"""Fields of a body that refer to content outside of it, whose size is not known."""
 
 _FAR = 10**12  # tokens: longer than any conversation
 
@@ -155,7 +152,7 @@ class Fitter:
         Untouched messages are the very same objects. What cannot be fitted, as ``fit`` has it.
         """
         try:
-            model = self.options.get("model") or endpoint.model or str(body.get("model") or "")
+            model = self._model(endpoint, body)
             budget = self._budget(model, body)
             if budget is None:
                 return body
@@ -171,8 +168,11 @@ class Fitter:
         endpoint = endpoint_of(path)
         if endpoint is None or encoding or self._reads:
             return None
-        model = self.options.get("model") or endpoint.model or model_in(raw)
-        if len(raw) > self._sure(model) or any(mark in raw for mark in _SHOWS):
+        model = model_of_text(raw)
+        if model is None:
+            return None
+        model = self.options.get("model") or endpoint.model or model
+        if len(raw) > self._sure(model):
             return None
         return Fitted(raw, endpoint, model, note="within the budget")
 
@@ -209,9 +209,8 @@ class Fitter:
         return Fitted(raw, endpoint, note=told, fault=True)
 
     def _fit(self, endpoint: Endpoint, raw: bytes, encoding: str, origin: _Origin) -> Fitted:
-        text = plain(raw, encoding)
-        model = self.options.get("model") or endpoint.model or model_in(text)
-        body = read_object(text)
+        body = read_object(plain(raw, encoding))
+        model = self._model(endpoint, body)
         budget = self._budget(model, body)
         if body.get("previous_response_id"):
             return Fitted(raw, endpoint, model, note="the provider keeps this conversation")
@@ -299,6 +298,9 @@ class Fitter:
         request = _Request(body, endpoint, fitted.model, Budget(limit=smaller), options)
         found = self._sent(raw, request, origin)
         return found if found.changed and found.after < sent else None
+
+    def _model(self, endpoint: Endpoint, body: Mapping[str, Any]) -> str:
+        return self.options.get("model") or endpoint.model or str(body.get("model") or "")
 
     def _budget(self, model: str, body: Mapping[str, Any]) -> Budget | None:
         budget = self.budgets.of(model, body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from holdfast.formats.values import is_object
 
@@ -29,16 +29,23 @@ class Headers(Protocol):
         ...
 
 
-def owner_of(headers: Headers, address: str = "") -> str:
-    """Whose request it is: a hash of the client and its API key, or its address without a key."""
+class Origin(TypedDict):
+    """Where a request comes from, as arguments of ``Fitter.fit``."""
+
+    thread: str
+    owner: str
+
+
+def origin_of(headers: Headers, address: str = "") -> Origin:
+    """The name of the conversation in the headers, and a hash that says whose it is.
+
+    It is of the client and its API key, or of its address where it has no key.
+    """
+    named = (value for name in (HEADER, *_SESSIONS) if (value := headers.get(name, "")))
     keys = [headers.get(name, "") for name in _CREDENTIALS]
     who = [*keys, headers.get("user-agent", ""), "" if any(keys) else address]
-    return sha256("\0".join(who).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def named_in_headers(headers: Headers) -> str:
-    """The name of the conversation in the headers, or empty."""
-    return next((value for name in (HEADER, *_SESSIONS) if (value := headers.get(name, ""))), "")
+    owner = sha256("\0".join(who).encode("utf-8", "surrogateescape")).hexdigest()
+    return Origin(thread=next(named, ""), owner=owner)
 
 
 def named_in_body(body: Mapping[str, Any]) -> str:

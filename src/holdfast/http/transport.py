@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 
 from holdfast.http.endpoints import endpoint_of
 from holdfast.http.fitter import Fitted, Fitter
-from holdfast.http.threads import HEADER, Headers, named_in_headers, owner_of
+from holdfast.http.threads import HEADER, Headers, origin_of
 
 _REFUSED = frozenset({400, 413, 422})
 _BODY = frozenset({b"content-length", b"content-encoding", b"transfer-encoding"})
@@ -132,8 +132,7 @@ def _fitted(fitter: Fitter, request: Any, raw: bytes, observe: Observer | None) 
         request.url.path,
         raw,
         headers.get("content-encoding", ""),
-        thread=named_in_headers(headers),
-        owner=owner_of(headers),
+        **origin_of(headers),
     )
     if observe:
         observe(fitted)
@@ -150,8 +149,7 @@ def _fitted_harder(
         headers.get("content-encoding", ""),
         response.status_code,
         response.text,
-        thread=named_in_headers(headers),
-        owner=owner_of(headers),
+        **origin_of(headers),
     )
 
 

@@ -10,8 +10,9 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 from yarl import URL
@@ -19,7 +20,7 @@ from yarl import URL
 from holdfast.http.bodies import plain
 from holdfast.http.endpoints import Vendor, endpoint_of, vendor_of
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
-from holdfast.http.threads import HEADER, named_in_headers, owner_of
+from holdfast.http.threads import HEADER, Origin, origin_of
 from holdfast.kernel.errors import HoldfastError
 from holdfast.proxy.asgi import Fields, Gone, Receive, Scope, Send, body_of, refuse
 from holdfast.proxy.figures import Figures, Row
@@ -135,12 +136,15 @@ class _Exchange:
         self.path: str = scope["path"]
         self.vendor: Vendor = vendor_of(self.path, headers.names)
         self.encoding = headers.get("content-encoding")
-        self.thread = named_in_headers(headers)
-        client = scope.get("client") or ("",)
-        self.owner = owner_of(headers, client[0])
         self.usage = Usage()
         self.begun = False
         self._gone = False
+
+    @cached_property
+    def origin(self) -> Origin:
+        """Where it comes from; only what is fitted needs it."""
+        client = self.scope.get("client") or ("",)
+        return origin_of(self.headers, client[0])
 
     async def run(self) -> int:
         """Serve the request; the status that the client got."""
@@ -213,8 +217,7 @@ class _Exchange:
                 self.path,
                 raw,
                 given,
-                thread=self.thread,
-                owner=self.owner,
+                **self.origin,
                 aside=aside,
             )
         if not aside:
@@ -234,8 +237,7 @@ class _Exchange:
                 self.encoding,
                 response.status,
                 text.decode("utf-8", "replace"),
-                thread=self.thread,
-                owner=self.owner,
+                **self.origin,
             )
             if smaller is not None:
                 self.proxy.figures.fitted(self.row, smaller, perf_counter() - started)
@@ -314,28 +316,30 @@ class _Exchange:
         if read:
             self.usage.see(read)
             await self.send({"type": "http.response.body", "body": read, "more_body": True})
-        async for chunk in response.content.iter_any():
+        more = True
+        while more:
+            chunk = await response.content.readany()
+            more = not response.content.at_eof()
             if looks:
                 self.usage.see(chunk)
-            await self.send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await self.send({"type": "http.response.body", "body": b""})
+            await self.send({"type": "http.response.body", "body": chunk, "more_body": more})
         return response.status
 
     async def _watched(self, work: Coroutine[Any, Any, int]) -> int:
         """Do the work until it is done, or the client has disconnected."""
-        task = asyncio.ensure_future(work)
+        task = cast("asyncio.Task[Any]", asyncio.current_task())
         watch = asyncio.ensure_future(self._left(task))
         try:
-            return await task
+            return await work
         except asyncio.CancelledError:
-            if self._gone:
-                raise Gone from None
-            task.cancel()
-            raise
+            if not self._gone:
+                raise
+            task.uncancel()
+            raise Gone from None
         finally:
             watch.cancel()
 
-    async def _left(self, task: asyncio.Task[int]) -> None:
+    async def _left(self, task: asyncio.Task[Any]) -> None:
         while (await self.receive())["type"] != "http.disconnect":
             pass
         self._gone = True

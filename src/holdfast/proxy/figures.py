@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from threading import Lock
+from time import gmtime, strftime
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -57,15 +57,17 @@ class Figures:
         self._requests = Counter(
             "holdfast_requests", "Requests passed on", ["outcome"], registry=self.registry
         )
+        self._outcomes = [self._requests.labels(name) for name in ("passed", "fitted")]
         self._tokens = Counter(
             "holdfast_tokens", "Tokens of conversations", ["side"], registry=self.registry
         )
-        self._provider = Counter(
+        provider = Counter(
             "holdfast_provider_tokens",
             "Tokens by the provider's own count",
             ["kind"],
             registry=self.registry,
         )
+        self._provider = [provider.labels(kind) for kind in ("read", "cached", "written")]
         self._faults = Counter("holdfast_faults", "Faults", ["where"], registry=self.registry)
         self._seconds = Histogram(
             "holdfast_fit_seconds", "Time of a fit", registry=self.registry, buckets=_LATENCIES
@@ -86,7 +88,7 @@ class Figures:
         with self._lock:
             self.totals["requests"] += 1
             number = self.totals["requests"]
-        return Row(number, datetime.now(UTC).strftime("%H:%M:%S"), path[:120], "", "")
+        return Row(number, strftime("%H:%M:%S", gmtime()), path[:120], "", "")
 
     def fitted(self, row: Row, fitted: Fitted, seconds: float) -> None:
         """Its body was fitted."""
@@ -128,18 +130,15 @@ class Figures:
         with self._lock:
             self.totals["faults"] += 1
 
-    def end(self, row: Row, status: int, usage: Usage | None = None) -> None:
+    def end(self, row: Row, status: int, usage: Usage) -> None:
         """The request is done, with the status that the client got (499: it went away)."""
         row.status = status
-        self._requests.labels("fitted" if row.changed else "passed").inc()
-        if usage is not None:
+        self._outcomes[row.changed].inc()
+        if usage.read or usage.written:
             row.read, row.cached = usage.read, usage.cached
-            for kind, tokens in (
-                ("read", usage.read),
-                ("cached", usage.cached),
-                ("written", usage.written),
-            ):
-                self._provider.labels(kind).inc(tokens)
+            tokens = (usage.read, usage.cached, usage.written)
+            for counter, more in zip(self._provider, tokens, strict=True):
+                counter.inc(more)
             with self._lock:
                 self.totals["read"] += usage.read
                 self.totals["cached"] += usage.cached

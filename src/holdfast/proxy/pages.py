@@ -16,7 +16,7 @@ from holdfast.api import compress
 from holdfast.formats.values import is_list
 from holdfast.http.bodies import plain, read_object
 from holdfast.http.fitter import Fitter
-from holdfast.http.threads import named_in_headers, owner_of, thread_of
+from holdfast.http.threads import origin_of, thread_of
 from holdfast.kernel.errors import ConfigError, HoldfastError, NotFoundError
 from holdfast.options import Options
 from holdfast.proxy.asgi import Fields, Receive, Scope, Send, answer, answer_json, body_of
@@ -192,7 +192,8 @@ class Pages:
 
 def _thread(headers: Fields) -> str:
     """The conversation that the caller names, or one for all that it does not name."""
-    return thread_of(owner_of(headers), named_in_headers(headers))
+    origin = origin_of(headers)
+    return thread_of(origin["owner"], origin["thread"])
 
 
 async def _until_gone(receive: Receive) -> None:
