@@ -1,4 +1,4 @@
-"""What can go? One strategy a file, listed in the order in which a conversation meets them."""
+"""The strategies, one file each, in the order in which a pipeline usually runs them."""
 
 from __future__ import annotations
 

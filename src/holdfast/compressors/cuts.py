@@ -18,7 +18,7 @@ from holdfast.kernel.transcript import Transcript, speaks
 
 
 def preferred(transcript: Transcript) -> frozenset[int]:
-    """What stays while it fits: preferred messages, and summaries of dropped ones."""
+    """Positions that stay while they fit: preferred messages, and summaries of dropped ones."""
     return transcript.preferred.union(
         i for i, message in enumerate(transcript.messages) if message.ours
     )
@@ -33,7 +33,7 @@ def ends_with_user(transcript: Transcript) -> bool:
 
 
 def start_of_newest(transcript: Transcript, count: int) -> int:
-    """Where the newest ``count`` messages begin, system messages not counted."""
+    """The position at which the newest ``count`` messages begin, without system messages."""
     others = _without_system(transcript)
     if count >= len(others):
         return 0
@@ -41,7 +41,7 @@ def start_of_newest(transcript: Transcript, count: int) -> int:
 
 
 def newest(transcript: Transcript, count: int) -> list[int]:
-    """Positions of the newest messages, so many of them, system messages not counted."""
+    """The positions of the newest ``count`` messages, without system messages."""
     others = _without_system(transcript)
     return others[max(0, len(others) - count) :]
 
@@ -55,7 +55,8 @@ def oldest_first(
 ) -> set[int]:
     """Positions of the oldest units outside ``kept`` that together free ``excess`` tokens.
 
-    All of them if they free less. The gap grows or shrinks if two messages would meet that may not.
+    If they free less, all of them. The gap grows or shrinks if it would join two messages that may
+    not follow each other.
     """
     if excess <= 0 or not sizes:
         return set()
@@ -77,11 +78,12 @@ def unit_of(transcript: Transcript, i: int) -> range:
 
 
 def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> set[int]:
-    """The drops nearest to ``going`` after which no neighbours meet that may not; units go whole.
+    """The positions nearest to ``going`` that can be dropped; units are dropped whole.
 
-    First the unit behind a gap goes too, then the one before it, but nothing that is protected or
-    in ``kept``. If neither may go, the newest unit of the gap that helps comes back. The newest
-    message of a user comes back if a rule would refuse the turns that it separates.
+    After a drop, the messages on both sides of the gap must be allowed to follow each other. If
+    they are not, the unit after the gap is dropped too, else the one before it, but nothing
+    protected or in ``kept``. If neither may be dropped, the newest unit of the gap that helps
+    stays. The user's newest message stays if a rule would refuse the turns that it separates.
     """
     if not going:
         return going
@@ -95,7 +97,7 @@ def legal(transcript: Transcript, going: set[int], kept: AbstractSet[int]) -> se
 
 
 def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int) -> bool:
-    """Whether a rule refuses what stays of the assistant from before the user's newest message."""
+    """Whether a rule refuses the remaining assistant messages before the user's newest one."""
     if all(i in going or transcript.messages[i].role != "assistant" for i in range(user)):
         return False
     origins = [i for i in range(len(transcript)) if i not in going]
@@ -105,7 +107,7 @@ def _would_be_refused(transcript: Transcript, going: AbstractSet[int], user: int
 
 def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[int]) -> set[int]:
     if all(type(rule).may_follow is Rule.may_follow for rule in transcript.rules):
-        return set(going)  # any two may meet
+        return set(going)  # any messages may follow each other
     now, firm = set(going), transcript.protected.union(kept)
     staying: list[range] = []
     gap = False
@@ -130,22 +132,22 @@ def _grown(transcript: Transcript, going: AbstractSet[int], kept: AbstractSet[in
 
 
 def _may_meet(transcript: Transcript, before: range | None, after: range) -> bool:
-    """Whether two units may stand next to each other; None stands for the start."""
+    """Whether two units may follow each other; None stands for the start."""
     left, right = _speaker(transcript, reversed(before or range(0))), _speaker(transcript, after)
     return right is None or may_follow(transcript.rules, left, right)
 
 
 def _speaker(transcript: Transcript, places: Iterable[int]) -> Message | None:
-    """The first message at these positions that is not the system's."""
+    """The first message at these positions that is not a system message."""
     return next(
         (transcript.messages[i] for i in places if transcript.messages[i].role != "system"), None
     )
 
 
 def _bridge(transcript: Transcript, before: range | None, k: int, going: AbstractSet[int]) -> range:
-    """The newest dropped unit before unit ``k`` that may stand between both sides of the gap.
+    """The newest dropped unit that may stand in the gap before unit ``k``; empty if there is none.
 
-    Empty if there is none. ``before`` is the unit on the other side.
+    ``before`` is the unit on the other side of the gap.
     """
     units = transcript.units
     for j in range(k - 1, -1, -1):
@@ -158,26 +160,26 @@ def _bridge(transcript: Transcript, before: range | None, k: int, going: Abstrac
 
 
 class Placed(NamedTuple):
-    """The position before which the digest stands, and whose message it is."""
+    """Where a digest is inserted, and its role."""
 
     at: int
     role: Role
     in_turn: bool = False
-    """Whether an empty message of the assistant stands before it, so that roles alternate."""
+    """Whether an empty assistant message is inserted before it, so that roles alternate."""
 
     def tokens(self, meter: Meter) -> int:
-        """Tokens of the edits beside those of the text."""
+        """Tokens of the inserted messages beside their text."""
         count = meter.tariff.message
         return count + meter.text(SKIPPED) + meter.tariff.message if self.in_turn else count
 
     def inserts(self, text: str, reason: str, covers: tuple[int, int]) -> tuple[Insert, ...]:
-        """The edits that place the text."""
+        """The edits that insert the text."""
         told = Insert(self.at, self.role, text, reason, covers=covers)
         return (Insert(self.at, "assistant", SKIPPED, reason), told) if self.in_turn else (told,)
 
 
 def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed | None:
-    """A legal place for a digest of the messages that go, or None if there is none.
+    """A valid place for a digest of the dropped messages, or None if there is none.
 
     ``going`` are their positions, ascending.
     """
@@ -193,9 +195,9 @@ _SPEAKERS: tuple[Role, ...] = ("user", "assistant")
 
 
 def voice(transcript: Transcript, role: Role) -> Role:
-    """The role in which a digest is written that should have this one.
+    """The role of a digest whose wanted role is ``role``.
 
-    A wire may have no system messages, and without a secret a digest that the assistant speaks
+    Some formats have no system messages, and without a secret a digest in the assistant's role
     could not be recognised later.
     """
     bare = f"{PLAIN}\n"
@@ -215,7 +217,7 @@ def _is_legal(transcript: Transcript, going: Sequence[int], place: Placed) -> bo
 def _met(
     messages: Sequence[Message], going: Sequence[int], at: int, new: Sequence[Message]
 ) -> Iterator[tuple[Message | None, Message]]:
-    """Neighbours that are new to each other, system messages left out."""
+    """Pairs of neighbours that were not neighbours before, without system messages."""
     staying = [i for i in _others(going, len(messages)) if messages[i].role != "system"]
     place = bisect_left(staying, at)
     for n, (one, other) in enumerate(pairwise((-1, *staying))):
@@ -230,11 +232,11 @@ def _met(
 
 
 def _others(going: Sequence[int], length: int) -> Iterator[int]:
-    """The positions that stay, found run by run: a long history goes in one run or a few."""
+    """The remaining positions, found run by run, since a long history is dropped in few runs."""
     first = at = 0
     while first < len(going):
         yield from range(at, going[first])
-        before = going[first] - first  # how many stay before the run, and all along it
+        before = going[first] - first  # the number of remaining messages before the run
         first = bisect_right(range(len(going)), before, first, key=lambda n: going[n] - n)
         at = going[first - 1] + 1
     yield from range(at, length)

@@ -1,9 +1,10 @@
-"""Semantic deduplication: of older messages that say the same, one stays.
+"""Semantic deduplication: of older messages with the same content, one stays.
 
 Vectors hardly reflect a number, a name or a "not", so the texts are compared too, and sentences
 that only one message has are kept. Clustering is greedy and in order: each vector joins the first
-leader that is near enough, or becomes a leader. With numpy, blocks of vectors are compared at once.
-Without it, pairs whose signs differ too often for the angle are skipped, and few are computed.
+leader that is similar enough, or becomes a leader. With numpy, blocks of vectors are compared at
+once. Without it, pairs whose signs differ too often are skipped, which leaves few cosines to
+compute.
 """
 
 from __future__ import annotations
@@ -35,22 +36,23 @@ from holdfast.text.similarity import Vector, unit
 from holdfast.text.words import terms, words
 
 _MOST, _SHARE = 2, 0.5
-"""How many sentences of a message, and what share of its tokens, may be added to the one that
-stays. Messages that differ by more are not merged. Chosen by hand."""
+"""How many sentences may be added to the message that stays, and their largest share of its tokens.
+Messages that differ by more are not merged. Chosen by hand.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Semantic(Configured):
-    """Older messages of one role that say nearly the same are merged into the longest.
+    """Older messages of one role with nearly the same content are merged into the longest.
 
-    Nothing exact is lost. A user's message goes if the one that stays names everything that it
-    names. Sentences in which a message of the assistant names more are added to the one that stays.
-    An exchange with tools goes whole, if a newer one shows the same. System messages are never
+    Exact things are kept. A user's message is dropped if the one that stays names everything that
+    it names. Sentences of the assistant that name more are added to the one that stays. A tool
+    exchange is dropped whole, if a newer one has the same content. System messages are never
     compared.
     """
 
     similarity_threshold: float = 0.85
-    """Cosine from which on two messages say the same; values outside 0 to 1 are clamped."""
+    """The cosine from which two messages count as the same; values outside 0 to 1 are clamped."""
 
     keep_recent: int = 5
     """The newest messages, system messages not counted, that are left alone."""
@@ -65,7 +67,7 @@ class Semantic(Configured):
         check_knobs(self)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """A Drop of what other messages say, and a Replace for each text that gets sentences."""
+        """A Drop of repeated messages, and a Replace for each text that gets sentences."""
         said = list(sayings(transcript, start_of_newest(transcript, self.keep_recent)))
         texts = tuple(dict.fromkeys(saying.meant for saying in said))
         if len(said) < 2:
@@ -95,7 +97,7 @@ class _Merged:
         self._into: dict[Saying, list[tuple[Saying, list[str]]]] = {}
 
     def take(self, cluster: Sequence[Saying]) -> None:
-        """Merge what may be merged into the longest, which keeps its place."""
+        """Merge the cluster into its longest message, as far as that is allowed."""
         stays = max(cluster, key=lambda saying: (len(saying.meant), saying.unit.start))
         if cluster[0].meant == stays.meant:
             stays = cluster[0]
@@ -130,7 +132,7 @@ class _Merged:
         return added <= _SHARE * count(saying.text)
 
     def edits(self) -> tuple[Edit, ...]:
-        """What was decided, as far as no rule objects to the new neighbours."""
+        """The edits of all merges, without those that a rule forbids."""
         going = {i for taken in self._into.values() for saying, _ in taken for i in saying.unit}
         others = frozenset(range(len(self._transcript))) - going
         going = legal(self._transcript, going, others) & going
@@ -152,7 +154,7 @@ class _Merged:
 def _clusters(
     said: Sequence[Saying], vectors: Mapping[str, Vector], threshold: float
 ) -> Iterator[Sequence[Saying]]:
-    """Clusters of sayings of one kind that are near each other, each with its leader first."""
+    """Clusters of similar sayings of one kind, each with its leader first."""
     kinds: dict[tuple[str, ...], list[Saying]] = {}
     for saying in said:
         kinds.setdefault(saying.kind, []).append(saying)
@@ -165,18 +167,18 @@ def _clusters(
         yield from (cluster for cluster in found.values() if len(cluster) > 1)
 
 
-_MANY = 128  # dimensions; the signs of fewer numbers say little about an angle
+_MANY = 128  # dimensions; with fewer, signs say little about the angle
 _SLACK = 0.15
-"""Share of the signs that may differ beyond what the angle lets expect.
+"""Share of the signs that may differ beyond the expected share.
 
-The expected share is the angle as a part of a half turn (Charikar, "Similarity estimation
-techniques from rounding algorithms", 2002): 0.18 at a cosine of 0.85, with a standard deviation of
-0.02 over 512 numbers, and 0.5 between unrelated texts.
+The expected share is the angle divided by half a turn (Charikar, "Similarity estimation techniques
+from rounding algorithms", 2002): 0.18 at a cosine of 0.85, with a standard deviation of 0.02 over
+512 numbers, and 0.5 between unrelated texts.
 """
 
 
 def by_signs(units: Sequence[Sequence[float]], cosine: float) -> list[int]:
-    """For each vector, the place of the first leader that is near enough."""
+    """For each vector, the index of the first leader that is similar enough."""
     signs = [_signs(vector) for vector in units]
     positive = [each.bit_count() for each in signs]
     share = (
@@ -201,12 +203,12 @@ def by_signs(units: Sequence[Sequence[float]], cosine: float) -> list[int]:
 
 
 def _signs(vector: Sequence[float]) -> int:
-    """A bit for each number, set where it is positive."""
+    """An integer with one bit for each number, set if the number is positive."""
     return int("".join(["1" if number > 0 else "0" for number in vector]), 2)
 
 
 Clustering = Callable[[Sequence[Sequence[float]], float], list[int]]
-"""From vectors of length 1 and one dimension, and a cosine, to the place of each one's leader."""
+"""Takes vectors of length 1 and a cosine; returns the index of each vector's leader."""
 
 CLUSTERINGS = Registry(
     noun="clustering",
@@ -217,13 +219,13 @@ CLUSTERINGS = Registry(
     },
 )
 
-_ROUNDING = 1e-9  # the computed cosine of equal vectors may be a little below 1
+_ROUNDING = 1e-9  # the computed cosine of equal vectors may be slightly below 1
 
 
 def leaders(
     vectors: Sequence[Vector], threshold: float, clustering: Clustering | None = None
 ) -> list[int]:
-    """For each vector the place of its leader; its own if it leads or has no direction."""
+    """For each vector, the index of its leader; its own if it leads or is zero."""
     found = list(range(len(vectors)))
     sizes: dict[int, tuple[list[int], list[list[float]]]] = {}
     for place, vector in enumerate(vectors):
@@ -257,11 +259,11 @@ _NEGATIONS = frozenset(
     не нет без
     """.split()
 )
-"""Words that negate what is said; "don't" reads as ``don`` and ``t``."""
+"""Words that negate a statement; "don't" is split into ``don`` and ``t``."""
 
 
 def body(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text without the lines that were added to it, and the sentences in these lines."""
+    """The text without the lines that were added to it, and the sentences in those lines."""
     lines = text.split("\n")
     start = len(lines)
     while (
@@ -273,7 +275,7 @@ def body(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def with_sentences(text: str, more: Sequence[str]) -> str:
-    """The text with a line for each of the sentences, behind those added earlier."""
+    """The text with one more line for each of the sentences."""
     head, added = body(text)
     lines = (f"{_OPENING}{sentence}{_CLOSING}" for sentence in dict.fromkeys((*added, *more)))
     return "\n".join((head.rstrip(), *lines))
@@ -292,14 +294,14 @@ def lacking(text: str, other: str) -> list[str]:
 
 
 def shows(newer: str, older: str) -> bool:
-    """Whether every word of the older exchange stands in the newer one too."""
+    """Whether the newer exchange has every word of the older one."""
     return older == newer or set(older.split()) <= set(newer.split())
 
 
 def contrasts(one: str, other: str) -> bool:
-    """Whether only one text negates, or both say the same of different things.
+    """Whether only one text negates, or both say the same about different things.
 
-    ``deploy to staging`` and ``deploy to production`` differ in one place of the same frame.
+    ``deploy to staging`` and ``deploy to production`` differ in one word of the same sentence.
     """
     if one == other:
         return False
@@ -321,14 +323,14 @@ _WORDS = Memo(words, lambda text, found: len(text) + 60 * len(found), 16_000_000
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """The words of a unit of the transcript; only sayings of one ``kind`` are compared."""
+    """The text of a unit; only sayings of one ``kind`` are compared."""
 
     unit: range
     kind: tuple[str, ...]
     """The role of a message, or the roles and the tools of an exchange."""
     text: str
     meant: str
-    """The text as its author wrote it, which is compared."""
+    """The text without added lines, which is compared."""
 
     @property
     def is_exchange(self) -> bool:
@@ -337,7 +339,7 @@ class Saying:
 
 
 def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
-    """The units before position ``stop`` that are words alone; system messages are left out."""
+    """The units before position ``stop`` that are text only, without system messages."""
     for together in transcript.units:
         if together.stop > stop:
             return
@@ -352,7 +354,7 @@ def sayings(transcript: Transcript, stop: int) -> Iterator[Saying]:
 
 
 def _text(message: Message) -> str | None:
-    """The words of a message; None if it has other parts, or is a summary."""
+    """The text of a message; None if it has other parts, or is a summary."""
     if message.plain is not None:
         return None if body_of(message) is not None else message.plain
     if not all(isinstance(part, Text | ToolCall) or _is_words(part) for part in message.parts):

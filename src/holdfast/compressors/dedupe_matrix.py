@@ -1,4 +1,4 @@
-"""Leaders by products of matrices, a block of vectors at a time."""
+"""Clustering with products of matrices, a block of vectors at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCK = 512
 
 
 def leaders(units: Sequence[Sequence[float]], cosine: float) -> list[int]:
-    """The place of the first leader that is near enough, for each vector."""
+    """For each vector, the index of the first leader that is similar enough."""
     rows = np.asarray(units, np.float64)
     found: list[int] = []
     heads: list[int] = []

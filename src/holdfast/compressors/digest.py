@@ -1,6 +1,6 @@
 """All but the last blocks of a conversation become one message of notes, even if everything fits.
 
-A block is a user's message with all that answers it, or a message that stands alone. The design is
+A block is a user's message with the messages that answer it, or a single message. The design is
 that of llm4s.
 """
 
@@ -26,37 +26,40 @@ from holdfast.kernel.transcript import Transcript, speaks
 from holdfast.stream.events import events_of
 
 # Chosen by hand:
-_LEAST = 24  # tokens: in less, no notes say anything
-_MOST = 2  # the target divided by this is the most that notes take
+_LEAST = 24  # tokens; shorter notes are of no use
+_MOST = 2  # notes take at most the target divided by this
 
 
 @dataclass(frozen=True, slots=True)
 class Digest(Configured):
-    """Older history becomes one message of notes, into which an older digest is folded."""
+    """Older history becomes one message of notes, which also replaces an earlier digest."""
 
     keep_blocks: int = 5
     """The newest blocks that stay."""
 
     yields: bool = False
-    """Whether fewer blocks stay if so many do not fit the target beside the notes."""
+    """Whether fewer blocks stay if that many do not fit the target together with the notes."""
 
     max_tokens: Share = 1.0
-    """What the notes may take: tokens, or a share of what they replace."""
+    """The size of the notes: tokens, or a share of what they replace."""
 
     facts: float = 0.0
-    """Share of the notes for a list, by kind, of exact things that they do not name otherwise."""
+    """Share of the notes for a list, by kind, of exact things that the notes do not name
+    otherwise.
+    """
 
     heading: str = HEADING
     """The first line of the notes."""
 
     role: Literal["user", "assistant", "system"] = "user"
-    """Who speaks the notes, if the rules of the conversation allow it. What the system says is
-    obeyed by models."""
+    """The role of the notes, if the rules of the conversation allow it. Models obey the system's
+    words.
+    """
 
     name = "digest"
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """One Drop of what is folded, older digests included, and one Insert of the notes."""
+        """One Drop of the history, earlier digests included, and one Insert of the notes."""
         sizes, total = allowance.meter.sizes(transcript), allowance.meter.total(transcript)
         keep, going = self.keep_blocks, _older(transcript, self.keep_blocks)
         while True:
@@ -66,7 +69,7 @@ class Digest(Configured):
                 break
             keep -= 1
             going = _older(transcript, keep)
-        if left >= _LEAST and not allowance.writer:  # else the model squeezes it
+        if left >= _LEAST and not allowance.writer:  # else a later step has the model shorten it
             room = min(room, left)
         if not going or all(body_of(transcript.messages[i]) is not None for i in going):
             return Plan.skip("nothing_old", "there is no history that should be folded")
@@ -82,10 +85,10 @@ class Digest(Configured):
         return planned_with_originals() if allowance.stored else planned()
 
     def _room(self, tokens: int, target: int) -> int:
-        """Tokens for notes that replace so many tokens, given the target."""
+        """Tokens for notes that replace this many tokens, given the target."""
         room = min(tokens_of(self.max_tokens, tokens), tokens - 1)
         share = target // _MOST
-        # a target too small for any notes is no bound: whoever sets it wants the history folded
+        # a target too small for any notes is ignored: the caller wants the history folded
         return room if share < _LEAST else min(room, share)
 
     def _planned(
@@ -119,8 +122,8 @@ class Digest(Configured):
         return Plan(edits, reason="history_folded", detail=trouble)
 
     def _notes(self, told: Sequence[Message], room: int, count: Callable[[str], int]) -> str:
-        """Notes of the messages, and behind them exact things that they do not name."""
-        # listed alone, without the words around it, a secret could not be recognised and masked
+        """Notes on the messages, followed by exact things that the notes do not name."""
+        # without the words around it, a listed secret could not be recognised and masked
         info = StructuredInfo.of(list(map(concealed, told))) if self.facts else StructuredInfo()
         bodies = {at: body for at, m in enumerate(told) if (body := body_of(m)) is not None}
         if self.facts:
@@ -133,12 +136,15 @@ class Digest(Configured):
 
 
 def _counted(count: Callable[[str], int]) -> Callable[[str], int]:
-    """The count with a token to spare, because joined texts may count more than each alone."""
+    """The count plus one token, because joined texts may count more than their parts."""
     return lambda text: count(text) + 1
 
 
 def _older(transcript: Transcript, keep: int) -> list[int]:
-    """What may go of all before the last blocks; system messages are no blocks."""
+    """The positions before the last ``keep`` blocks that may be dropped.
+
+    System messages are not blocks.
+    """
     messages = transcript.messages
     starts = [
         start
@@ -156,7 +162,7 @@ BlockType = Literal["user_assistant_pair", "standalone_assistant", "standalone_t
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Positions of messages that belong together; ``answered`` once the assistant has replied."""
+    """Positions of messages that belong together; ``answered`` when the assistant has replied."""
 
     id: int
     type: BlockType
@@ -167,9 +173,9 @@ class Block:
 def blocks(messages: Sequence[Message]) -> list[Block]:
     """The blocks in order; every message is in one.
 
-    A user's message opens a block. The assistant's reply, the calls that lead to it and their
-    results belong to the block that waits for a reply. A call keeps its block open until its
-    results are answered.
+    A user's message opens a block. The assistant's reply, the calls before it and their results
+    belong to the block that waits for a reply. A block with a call stays open until the calls are
+    answered.
     """
     found: list[Block] = []
     for i, message in enumerate(messages):
@@ -183,7 +189,7 @@ def blocks(messages: Sequence[Message]) -> list[Block]:
 
 
 def _joined(block: Block, message: Message, at: int) -> Block | None:
-    """The block with the message in it, or None if the message opens another."""
+    """The block with the message added, or None if the message opens another block."""
     grown = range(block.messages.start, at + 1)
     if block.type == "standalone_tool":
         return None

@@ -77,7 +77,7 @@ def _words(hint: Any) -> str:
 
 
 class Configured:
-    """A strategy whose knobs are its fields: they are checked when it is made, and describe it."""
+    """A strategy whose fields are its knobs: checked when it is made, listed by ``describe``."""
 
     __slots__ = ()
 

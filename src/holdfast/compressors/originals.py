@@ -1,4 +1,4 @@
-"""Saving the originals of what notes replace: as text, in pieces of about a window each."""
+"""Saving the originals of what notes replace: as text, in pieces of about one window each."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from holdfast.kernel.ports import Ask, Save
 from holdfast.kernel.transcript import Transcript
 
 Place = tuple[int, int]
-"""A message and a part of it."""
+"""The indices of a message and of a part of it."""
 
 
 def saved(
     transcript: Transcript, going: Sequence[int], allowance: Allowance
 ) -> Generator[Ask[object], Any, tuple[tuple[str, ...], str]]:
-    """Save the messages at ``going``: the lines that name them, and what went wrong, if anything.
+    """Save the messages at ``going``; return the lines that name them, and the problem, if any.
 
-    If the store fails there are no lines.
+    If the store fails, there are no lines.
     """
     references: list[str] = []
     way = f"; {allowance.recall_tool}(key) gives it back" if allowance.recall_tool else ""
@@ -32,7 +32,7 @@ def saved(
         except StoreError as fault:
             return (), f"originals are not kept: {fault}"
         if not key:
-            break  # the caller has them
+            break  # the caller keeps the history
         references.append(f"[original: {key} ({told}){way}]")
     return tuple(references), ""
 
@@ -40,9 +40,9 @@ def saved(
 def kept(
     parts: Iterable[tuple[Place, str, str]], name: Callable[[Place, str, str], None]
 ) -> Generator[Ask[object], Any, str]:
-    """Save each part, given as ``(place, text, kind)``, and pass its key to ``name``.
+    """Save each ``(place, text, kind)``, and pass its place, kind and key to ``name``.
 
-    Returns what went wrong, empty if nothing did.
+    Returns the problem, or an empty text.
     """
     for place, text, kind in parts:
         try:
@@ -56,7 +56,7 @@ def kept(
 def _pieces(
     transcript: Transcript, going: Sequence[int], allowance: Allowance
 ) -> Iterator[tuple[str, str]]:
-    """The text of each piece and a description of it; earlier notes are left out."""
+    """Yield the text of each piece and its description; earlier notes are left out."""
     sizes = allowance.meter.sizes(transcript)
     piece: list[Message] = []
     tokens = 0
@@ -79,7 +79,7 @@ def _told(piece: Sequence[Message], tokens: int) -> tuple[str, str]:
 
 
 def transcribed(messages: Sequence[Message]) -> str:
-    """The messages as text: each text behind the role, calls with their arguments."""
+    """The messages as text: the role, then each text and each call with its arguments."""
     return "\n\n".join(
         f"{message.role}: {text}" for message in messages for text in _texts(message)
     )

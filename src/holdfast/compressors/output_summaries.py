@@ -1,4 +1,4 @@
-"""A model's summaries of old tool outputs, in place of a placeholder or an excerpt."""
+"""A model's summaries of old tool outputs, instead of a placeholder or an excerpt."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from holdfast.kernel.ports import Ask
 from holdfast.kernel.registry import Registry
 
 _TELLERS = Registry("teller", "tellers", {"output": "holdfast.compressors.writer:output_summary"})
-"""Loaded when a model is asked: clearing outputs without a model does not wait for it."""
+"""Loaded when a model is asked, since clearing outputs does not need it."""
 
-_BESIDE = 100  # tokens that the opening and the reference take at most
+_BESIDE = 100  # tokens of the opening and the reference at most
 _OPENING = re.compile(r"\[Summary of an old output[^\n]*, [\d,]+ tokens\]\n")
 
 
 class ToldOutput(NamedTuple):
-    """What replaces an output, and the key of the original; the key is empty if it is not kept."""
+    """The text that replaces an output, and the key of the original; empty if it is not kept."""
 
     text: str
     key: str
@@ -32,14 +32,14 @@ class ToldOutput(NamedTuple):
 class OutputSummaries:
     """The summaries of one run, each of at most ``tokens`` tokens.
 
-    After the first failure no more are asked for. A summary does not depend on the question in
-    view, so that it is the same from call to call.
+    After the first failure, no more are requested. A summary does not depend on the question, so
+    that it stays the same from call to call.
     """
 
     tokens: int
     allowance: Allowance
     troubles: list[str] = field(default_factory=list[str], init=False)
-    """What failed, the model or the store; none if nothing did."""
+    """The problems of the model or the store."""
     _asks: bool = field(default=True, init=False)
     _originals: WorkingStore = field(init=False)
 

@@ -1,4 +1,4 @@
-"""Strategies made of others: in a row, in steps, under another name."""
+"""Strategies made of other strategies: in sequence, in steps, under another name."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.transcript import Transcript
 
 ROUNDS = 32
-"""How often a missed target is tried again. Each round saves tokens: this only bounds the time."""
+"""How often a missed target is tried again. Each round saves tokens, so this only bounds the
+time.
+"""
 
 
 def played(transcript: Transcript, name: str, plan: Plan) -> Iterator[tuple[str, Plan, Applied]]:
-    """Every plan without steps of its own, under the name of its strategy, applied in turn.
-
-    Raises IntegrityError at the first that breaks a rule.
-    """
+    """Apply each plan without steps in turn; yield its strategy's name, the plan and the result."""
     if not plan.steps:
         done = plan.applied
         if done is None or done.before is not transcript:
@@ -57,10 +56,10 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Each strategy in turn, until the target is met.
+    """Runs each strategy in turn until the target is met.
 
-    A strategy that fails, breaks a rule or saves nothing leaves the conversation as it was, and the
-    next one takes over. The last state is the result, even if it is over the target.
+    A strategy that fails, breaks a rule or saves nothing leaves the conversation unchanged, and the
+    next one runs. The last state is the result, even if it is over the target.
     """
 
     steps: tuple[Compressor, ...] = ()
@@ -75,17 +74,17 @@ class Pipeline:
         check_knobs(self)
 
     def describe(self) -> Mapping[str, object]:
-        """The name and the steps; a single step that has this name describes itself."""
+        """The name and the steps; a single step with this name describes itself."""
         if [step.name for step in self.steps] == [self.name]:
             return described(self.steps[0])
         return {"strategy": self.name, "strategies": [described(step) for step in self.steps]}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """The plans of the steps, one record for each, whether it ran or not.
+        """The plans of the steps, one for each, whether it ran or not.
 
-        If all together miss the target they get another round, since one may make room for
-        another; so compressing a result again changes nothing. Later rounds record only steps that
-        changed something.
+        If they miss the target together, they run again, since one step may make room for another;
+        so compressing a result again changes nothing. Later rounds record only steps that changed
+        something.
         """
         records: list[tuple[str, Plan]] = []
         now = transcript
@@ -108,7 +107,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class _Settled:
-    """A strategy whose plan is applied at once, so that wrong edits count as its own fault."""
+    """Applies a strategy's plan at once, so that an invalid edit counts as its failure."""
 
     strategy: Compressor
 
@@ -117,11 +116,11 @@ class _Settled:
         return self.strategy.name
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """The plan with its result, so that it need not be applied again."""
+        """The plan with its result, so that it is not applied again."""
         plan = yield from ask(Attempt(self.strategy, transcript, allowance))
         done = list(played(transcript, self.name, plan))
         for _, _, applied in done:
-            # this fails for a message that cannot be read
+            # a message that cannot be read fails here
             allowance.meter.recount(applied.before, applied.transcript, applied.origins)
         records = tuple((step, replace(inner, applied=applied)) for step, inner, applied in done)
         return replace(plan, steps=records) if plan.steps else records[0][1]
@@ -130,7 +129,7 @@ class _Settled:
 def _tried(
     step: Compressor, now: Transcript, allowance: Allowance
 ) -> Generator[Any, Any, tuple[Plan, Transcript]]:
-    """The plan of a step and the transcript after it, the same if it saves nothing."""
+    """The plan of a step and the transcript after it, unchanged if the step saves nothing."""
     tokens = allowance.meter.total(now)
     if tokens <= allowance.target:
         return Plan.skip("target_met", "the target was met before it"), now
@@ -142,25 +141,25 @@ def _tried(
 
 
 def _state_after(transcript: Transcript, plan: Plan) -> Transcript:
-    """The transcript after a settled plan."""
+    """The transcript after a plan that ``_Settled`` applied."""
     last = plan.steps[-1][1] if plan.steps else plan
     return last.applied.transcript if last.applied else transcript
 
 
 @dataclass(frozen=True, slots=True)
 class Stepwise:
-    """Compress the conversation as of when it last passed a multiple of the step; append the rest.
+    """Compresses the conversation as of the last multiple of the step, and appends the rest.
 
-    Between two multiples the decision stays the same, whatever the strategy, and results only grow
-    at their end, which keeps a provider's prompt cache valid. No state is kept: the multiples are
-    those of the size of the conversation.
+    Between two multiples the decision stays the same for any strategy, and results only grow at
+    their end, so that the provider's prompt cache stays valid. No state is kept: the multiples are
+    of the conversation's size.
     """
 
     strategy: Compressor
     """The strategy that decides."""
 
     step: float = 0.1
-    """Share of the budget."""
+    """The step as a share of the budget."""
 
     def __post_init__(self) -> None:
         check_knobs(self)
@@ -177,8 +176,8 @@ class Stepwise:
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """The plan for the settled part that leaves room for the rest, or the plan for the whole.
 
-        If it misses the target it is made again, since a smaller conversation has another settled
-        part; so compressing a result again changes nothing.
+        If it misses the target, it is made again from the result, so that compressing a result
+        again changes nothing.
         """
         records: list[tuple[str, Plan]] = []
         now = transcript
@@ -203,11 +202,11 @@ class Stepwise:
         return (yield from ask(Attempt(self.strategy, transcript, allowance)))
 
     def _settled(self, transcript: Transcript, allowance: Allowance) -> tuple[int, int]:
-        """Where the settled part ends, and how many tokens it may take.
+        """The end of the settled part, and its room in tokens.
 
-        It ends with the last unit that was complete when the conversation passed the last multiple
-        of the step. It leaves the room that the rest can need before the next multiple, so that
-        neither number changes until then.
+        The part ends with the last unit that was complete when the conversation passed the last
+        multiple of the step. Its room leaves what the rest may need before the next multiple, so
+        that neither number changes until then.
         """
         step = max(1, int(allowance.target * self.step))
         overhead = allowance.meter.overhead(transcript.envelope)
@@ -219,7 +218,7 @@ class Stepwise:
 
 
 def _after(transcript: Transcript, name: str, plan: Plan) -> Transcript:
-    """The transcript after the plan, the same if the plan breaks a rule."""
+    """The transcript after the plan, unchanged if the plan breaks a rule."""
     now = transcript
     try:
         for _, _, applied in played(transcript, name, plan):

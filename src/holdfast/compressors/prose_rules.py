@@ -1,7 +1,7 @@
-"""Rules for prose: fillers, phrases that only point back, repeated sentences, verbose texts.
+"""Rules for prose: fillers, phrases that only refer back, repeated sentences, verbose texts.
 
 Code, JSON, quotations and tables are never changed. ``like`` and ``well`` are ordinary words, so
-except for ``um`` and ``uh`` only what stands between commas counts as a filler.
+except for ``um`` and ``uh`` only a word between commas counts as a filler.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast.text.sentences import sentences
 
 Span = tuple[int, int]
 
-# A quotation ends at the next mark of its kind on the same line, so that no search runs further.
+# A quotation ends at the next mark of its kind on the same line, which bounds the search.
 _QUOTED = re.compile(
     r"`[^`\n]*`|\"[^\"\n]*\"|“[^“”\n]*”|„[^„“\n]*“|«[^«»\n]*»|「[^「」\n]*」"
     r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^‘’\n]*’"
@@ -54,26 +54,26 @@ def _is_code(line: str, bare: str) -> bool:
 
 
 def overlaps(spans: Sequence[Span], start: int, end: int) -> bool:
-    """Whether one of the spans, which are in order, lies between the two places."""
+    """Whether one of the spans, which are in order, overlaps the range."""
     k = bisect_right(spans, (start, end))
     return (k < len(spans) and spans[k][0] < end) or (k > 0 and spans[k - 1][1] > start)
 
 
 def rewritten(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
-    """The text with every match replaced that overlaps nothing that is never changed."""
+    """The text with every match replaced that does not overlap an unchangeable span."""
     spans = standing(text)
     return pattern.sub(lambda m: m.group() if overlaps(spans, *m.span()) else replace(m), text)
 
 
-# Where a sentence begins: at the start of a line, behind the mark of a list item, or behind a stop.
+# A sentence begins at the start of a line, after the mark of a list item, or after a stop.
 OPENING = r"(?P<lead>^[ \t]{0,3}(?:(?:[-*+•]|\d{1,3}[.)])[ \t])?|(?<=[.!?…:])[ \t]{1,3})"
 
 
 def opened(match: re.Match[str], removed: str) -> str:
-    """What is left of the opening of a sentence when ``removed`` goes.
+    """What is left at the start of a sentence when ``removed`` is deleted.
 
-    That is the group ``lead`` of the match and the word in its group ``next``, which gets a capital
-    if ``removed`` had one.
+    That is the match's group ``lead`` and the word in its group ``next``, capitalised if
+    ``removed`` was.
     """
     word = match["next"]
     return match["lead"] + (word.capitalize() if removed[:1].isupper() and word.islower() else word)
@@ -86,7 +86,7 @@ _PHRASE = (
     r"|[Ll]ike (?:I|we) said(?: before| earlier)?|[Tt]o (?:reiterate|repeat))"
 )
 _BARE = r"(?:[Aa]gain|[Oo]nce more)"
-"""Only at the beginning of a sentence; elsewhere they mean something, as in "run it again"."""
+"""Only at the start of a sentence; elsewhere these words have a meaning, as in "run it again"."""
 
 _POINTERS = re.compile(
     rf"{OPENING}(?P<phrase>{_PHRASE}|{_BARE}), (?P<next>\w[\w'-]*)"
@@ -97,7 +97,7 @@ _POINTERS = re.compile(
 
 
 def without_phrases(text: str) -> str:
-    """The text without phrases that only point back, such as "as I said before"."""
+    """The text without phrases that only refer back, such as "as I said before"."""
     return rewritten(_POINTERS, _left_of_phrase, text)
 
 
@@ -107,7 +107,7 @@ def _left_of_phrase(match: re.Match[str]) -> str:
     return " " if match["between"] else ""
 
 
-# The list of fillers, and how spoken and precise texts are told apart, are from the llm4s design.
+# The list of fillers, and the distinction of spoken from precise texts, are from the llm4s design.
 _PAUSE = r"[Uu][mh]"
 _FILLER = rf"(?:{_PAUSE}|[Ww]ell|[Yy]ou know|[Ll]ike|[Aa]ctually|[Bb]asically)"
 _RUN = rf"(?:(?:{_FILLER},|{_PAUSE}) ){{0,9}}{_FILLER}"
@@ -134,7 +134,7 @@ _PAUSES = re.compile(rf"{_PAUSE}(?:, {_PAUSE})*")
 
 
 def without_fillers(text: str) -> str:
-    """The text without its fillers, if it was spoken and nothing in it is precise."""
+    """The text without its fillers, if it is spoken language and nothing in it is precise."""
     if _is_precise(text) or not _is_spoken(text):
         return text
     return rewritten(_REMOVED, _left_of_filler, text)
@@ -144,7 +144,7 @@ def _left_of_filler(match: re.Match[str]) -> str:
     if match["next"]:
         return opened(match, match["run"])
     if match["between"]:
-        # in "nuts, um, bolts" the comma may be that of a list
+        # in "nuts, um, bolts" the comma may separate a list
         return ", " if _PAUSES.fullmatch(match["between"]) else " "
     return ""
 
@@ -170,14 +170,14 @@ _TIMES = re.compile(r"\[×\d{1,9}\]\s?")
 _EDGES = ".!?…,;: \t\r\n"
 _FEWEST_WORDS = 2
 _INITIAL = re.compile(r"(?<!\w)[^\W\d_]\.\s+(?=[A-Z])")
-_LONGEST = 400  # characters; longer sentences are not parted at initials. Chosen by hand.
+_LONGEST = 400  # characters; longer sentences are not split at initials. Chosen by hand.
 
 
 def without_repeats(text: str) -> str:
-    """The text with each sentence once, where it came first.
+    """The text with each sentence once, at its first place.
 
-    Case, white space and the stop at the end make no difference. List items and headings are left
-    alone, since the same words mean something else under another heading.
+    Case, white space and the final stop are ignored. List items and headings are left alone, since
+    the same words mean something else under another heading.
     """
     pieces = _pieces(text)
     places = accumulate(map(len, pieces), initial=0)
@@ -205,7 +205,7 @@ def _pieces(text: str) -> list[str]:
     """The sentences of the text.
 
     A letter before a stop may be an initial or end a sentence. In "Deploy A. Go." it ends one if
-    "Deploy A." or "Go." stands elsewhere too.
+    "Deploy A." or "Go." also appears elsewhere.
     """
     pieces = sentences(text)
     whole = {_key(piece) for piece in pieces} - {""}
@@ -227,7 +227,7 @@ def _parted(piece: str, whole: set[str]) -> Iterator[str]:
 
 
 def _key(piece: str) -> str:
-    """What makes two sentences the same; empty for a piece that is left alone."""
+    """The normalised sentence for comparison; empty for a piece that is left alone."""
     if _ITEM.match(piece):
         return ""
     words = _TIMES.sub("", piece).casefold().strip(_EDGES).split()
@@ -239,8 +239,8 @@ def _marked(piece: str, times: int) -> str:
     return f"{bare} [×{times}]{piece[len(bare) :]}"
 
 
-# The numbers are from the llm4s design: a token is taken for 3.5 characters, a text is verbose from
-# twice the minimum of 300 tokens on, and one long sentence is cut at 400 tokens of 4 characters.
+# The numbers are from the llm4s design: 3.5 characters a token, a text is verbose from twice the
+# minimum of 300 tokens, and one long sentence is cut at 400 tokens of 4 characters.
 _CHARACTERS_A_TOKEN = 3.5
 _VERBOSE = 600
 _LONGEST_SENTENCE = 1_600
@@ -249,7 +249,7 @@ _OPENING, _CAPPED = " ...[summarized ", "...[content capped for length]"
 
 
 def shortened(text: str) -> str:
-    """The first and the last sentence of a verbose text, and how many are left out between them.
+    """The first and the last sentence of a verbose text, and the number of sentences left out.
 
     The text stays whole if code or a quotation would be lost.
     """

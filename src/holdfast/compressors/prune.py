@@ -1,4 +1,4 @@
-"""Clear old tool outputs; the calls stay, so that the model sees what it has done."""
+"""Clears old tool outputs; the calls stay, so that the model sees what it has done."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CLEARED = re.compile(r"\[Old output of [^\n]* cleared: [\d,]+ lines?, [\d,]+ to
 
 
 class Output(NamedTuple):
-    """One tool output: where it stands, which tool gave it, and how long it is, in tokens."""
+    """One tool output: its position, its tool, and its size in tokens."""
 
     position: int
     part: int
@@ -34,7 +34,7 @@ class Output(NamedTuple):
     tokens: int
 
     def replaced(self, text: str, key: str = "") -> Edit:
-        """The edit that puts the text in its place, an Offload if the original has a key."""
+        """The edit that replaces the output, an Offload if the original has a key."""
         reason = f"old output of {self.tool or 'a tool'}"
         if key:
             return Offload(self.position, self.part, text, key, reason)
@@ -43,23 +43,23 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Prune(Configured):
-    """Tool outputs older than a protected zone become a placeholder, if enough of them can go.
+    """Replaces tool outputs before a protected zone by a placeholder, if that frees enough tokens.
 
     The zone is measured back from the newest output. The output in which it ends stays whole, and
-    so does the newest exchange while the model has not answered it. Shares are of the budget.
+    so does the newest exchange until the model has answered it. Shares are of the budget.
     """
 
     protect_tokens: Share = 0.4
-    """Tool output that stays, newest first."""
+    """The size of the zone: tokens of tool output, or a share of the budget."""
 
     minimum_tokens: Share = 0.05
-    """Nothing goes unless more than this can go."""
+    """Nothing is cleared unless more than this can be freed."""
 
     keep_outputs: int = 0
-    """The newest outputs that stay however long they are."""
+    """The newest outputs that stay, whatever their size."""
 
     min_user_turns: int = 0
-    """Nothing goes in a conversation with fewer user messages."""
+    """Nothing is cleared in a conversation with fewer user messages."""
 
     placeholder: str = PLACEHOLDER
     """The text that replaces an output."""
@@ -68,20 +68,23 @@ class Prune(Configured):
     """Whether the text names the tool and the size of the output instead."""
 
     tools: tuple[str, ...] = ()
-    """Only outputs of these tools go (shell patterns such as ``read_*``); empty means all."""
+    """Only outputs of these tools are cleared (shell patterns such as ``read_*``); empty means
+    all.
+    """
 
     keep_tools: tuple[str, ...] = ()
-    """Outputs of these tools never go."""
+    """Outputs of these tools are never cleared."""
 
     keep_errors: bool = False
-    """Whether outputs that the wire marks as errors stay."""
+    """Whether outputs that the format marks as errors stay."""
 
     at_minimum: bool = False
     """Whether exactly the minimum is enough; by default more than that must go."""
 
     reach_budgets: float = 0.0
-    """How far back outputs are looked at, in budgets of conversation; a later step drops what is
-    older. 0 looks at all."""
+    """How far back outputs are cleared, in budgets of conversation; later steps drop older
+    messages. 0 means all.
+    """
 
     by: Literal["part", "message"] = "part"
     """Whether the zone may end between two outputs of one message, or only between messages."""
@@ -92,7 +95,7 @@ class Prune(Configured):
     name = "prune"
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """One edit for each output that goes; a model is asked only if summaries are wanted."""
+        """One edit for each cleared output; a model is asked only if summaries are wanted."""
         if self.min_user_turns and len(transcript.user_positions) < self.min_user_turns:
             return Plan.skip("too_few_turns", f"fewer than {self.min_user_turns} user turns")
         going = self._going(transcript, allowance)
@@ -111,7 +114,7 @@ class Prune(Configured):
         return Plan(edits, reason="outputs_cleared")
 
     def _going(self, transcript: Transcript, allowance: Allowance) -> list[tuple[Output, str]]:
-        """Outputs beyond the zone that become smaller, newest first, each with its new text."""
+        """Outputs before the zone that become smaller, newest first, each with its new text."""
         protect = allowance.share(self.protect_tokens)
         seen, edge = 0, -1
         going: list[tuple[Output, str]] = []
@@ -129,7 +132,7 @@ class Prune(Configured):
         return going
 
     def _first(self, transcript: Transcript, allowance: Allowance) -> int:
-        """The position of the unit from which on outputs are looked at."""
+        """The position of the first unit whose outputs are considered."""
         if not self.reach_budgets:
             return 0
         sizes = allowance.meter.sizes(transcript)

@@ -1,4 +1,4 @@
-"""Hierarchical compression: messages by importance, as many as fit, the best others condensed."""
+"""Hierarchical compression: keeps the most important messages that fit, condenses others."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from holdfast.text.words import terms
 
 MARK = "[Compressed] "
 LEAST = 32
-"""Tokens that a condensed text may take at the least; a text of no more is not worth a call."""
+"""The smallest room for a condensed text, in tokens; shorter texts are not worth a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hierarchical(Configured):
-    """The newest messages stay, and of the older ones the most important, in their order.
+    """Keeps the newest messages, and of the older ones the most important, in their order.
 
-    A message that is important and does not fit is condensed by the model, if there is one. What
-    a user said stays whole or goes. Exchanges with tools stay or go whole, and are as important
-    as their most important message.
+    An important message that does not fit is condensed by the model, if there is one. A user's
+    message stays whole or is dropped. Tool exchanges stay or are dropped whole, and are as
+    important as their most important message.
     """
 
     keep_recent: int = 5
@@ -49,10 +49,10 @@ class Hierarchical(Configured):
     """Importance above which a message that does not fit is worth a call of the model."""
 
     summary_tokens: int = 256
-    """Tokens that a condensed text may take."""
+    """The room for a condensed text, in tokens."""
 
     condense_most: int = 20
-    """Texts that the model is asked about in one compression, most important messages first."""
+    """The most texts that the model condenses in one compression, most important messages first."""
 
     name = "hierarchical"
 
@@ -64,7 +64,7 @@ class Hierarchical(Configured):
             raise ConfigError(problem, place="Hierarchical.weights", advice=advice)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """One Drop of what is left out, and a Replace for each text that is condensed."""
+        """One Drop of the messages that do not fit, and a Replace for each condensed text."""
         ranking = _Ranking(self, transcript, allowance)
         long, share = ranking.worth_condensing() if allowance.writer else ({}, 0)
         texts = yield from ranking.condensed(long, min(share, self.summary_tokens))
@@ -89,11 +89,11 @@ class _LongText(NamedTuple):
 
 
 _Said = tuple[int, str]
-"""The index of a part that is condensed, and its new text."""
+"""The index of a condensed part, and its new text."""
 
 
 class _Ranking:
-    """The older units, the most important first, and the room that they have."""
+    """The older units, the most important first, and the room for them."""
 
     def __init__(self, knobs: Hierarchical, transcript: Transcript, allowance: Allowance) -> None:
         self._knobs, self._transcript, self._allowance = knobs, transcript, allowance
@@ -116,7 +116,7 @@ class _Ranking:
         self._units = sorted(older, key=lambda unit: (-self._score(unit), -unit.start))
 
     def _left(self, firm: frozenset[int]) -> int:
-        """Tokens that are left for older units beside these messages."""
+        """Tokens that are left for older units besides these messages."""
         whole = (i for unit in self._transcript.units if not firm.isdisjoint(unit) for i in unit)
         overhead = self._meter.overhead(self._transcript.envelope)
         return self._allowance.target - overhead - sum(self._sizes[i] for i in whole)
@@ -125,7 +125,7 @@ class _Ranking:
         return max(self._scores[i] for i in unit)
 
     def _size(self, unit: range, said: Mapping[int, _Said] | None = None) -> int:
-        """Tokens of a unit, of which some parts may say something else."""
+        """Tokens of a unit, with the given new texts of its messages."""
         if not said:
             return sum(self._sizes[i] for i in unit)
         now = [self._transcript.messages[i] for i in unit]
@@ -135,9 +135,9 @@ class _Ranking:
         return sum(map(self._meter.message, changed))
 
     def worth_condensing(self) -> tuple[dict[int, _LongText], int]:
-        """Long texts of important units that do not fit, and the tokens that each may take.
+        """Long texts of important units that do not fit, and the tokens for each.
 
-        Each gets room for a few words at least, and they share what is left at the end.
+        Each gets room for a few words at least, and they share the remaining room.
         """
         left = self._room
         found: dict[int, _LongText] = {}
@@ -172,9 +172,9 @@ class _Ranking:
     def condensed(
         self, places: Mapping[int, _LongText], tokens: int
     ) -> Generator[Ask[Any], Any, dict[int, str]]:
-        """The texts in the words of the model, in at most so many tokens each, by message.
+        """The condensed texts by message, in at most so many tokens each.
 
-        A text that could not be condensed is not among them.
+        A text that could not be condensed is left out.
         """
         allowance, count = self._allowance, self._meter.text
         room = max(1, tokens - count(MARK))
@@ -191,8 +191,8 @@ class _Ranking:
             else:
                 problem = "the reply of the model was refused: it saves nothing"
                 self.faults.append(ModelError(problem))
-        # Flows that run together overwrite each other's additions to the list by which a thread
-        # is forgotten, so all are added once more.
+        # Flows that run together overwrite each other's additions to the list by which a thread's
+        # summaries are deleted, so all are added again.
         if found and allowance.thread:
             store = WorkingStore(allowance.stored)
             yield from store.add(messages_key(allowance.thread), found)
@@ -200,7 +200,7 @@ class _Ranking:
         return found
 
     def edits(self, texts: Mapping[int, _Said]) -> tuple[Edit, ...]:
-        """What goes and what is condensed, now that the lengths are known."""
+        """The drops and condensed texts, now that the lengths are known."""
         left = self._room
         going: set[int] = set()
         said: dict[int, _Said] = {}
@@ -226,23 +226,23 @@ def _single(index: int, long: _LongText) -> Single:
     return Single(long.text, "assistant", index, "a message of the assistant")
 
 
-# The worth of a role and the length that is dense are those of the MoFA design.
+# The scores of roles and the length of a dense text are those of the MoFA design.
 _ROLES: Mapping[Role, float] = {"system": 1.0, "assistant": 0.7, "user": 0.5}
 _OTHER_ROLE = 0.3
 _DENSE = 1_000  # characters
-# what the SelectiveCompression design gives for what is new and was never looked up again
+# the score that the SelectiveCompression design gives to what is new and was never read again
 _UNREAD = 0.7
 
 _Words = Callable[[int], frozenset[str]]
-"""Words of the message at a position."""
+"""Returns the words of the message at a position."""
 
 
 def scores(
     transcript: Transcript, weights: Weights, recent: Sequence[int], query: str
 ) -> list[float]:
-    """The importance of each message, by those of the factors that have a weight.
+    """The importance of each message, computed from the factors that have a weight.
 
-    ``recent`` are the positions that the others are compared with.
+    ``recent`` are the positions with which the others are compared.
     """
     messages = transcript.messages
     texts = [message.content_text or "" for message in messages]
@@ -289,5 +289,5 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _share(words: frozenset[str], whole: frozenset[str]) -> float:
-    """The share of the words that is among the others."""
+    """The share of the words that ``whole`` contains."""
     return len(words & whole) / max(1, len(words))

@@ -1,4 +1,4 @@
-"""The line with which a shrunk text names its original, for models and for people."""
+"""The line with which a shortened text names its original, for models and for people."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal
 
 _REFERENCE = re.compile(r"\[original: ([0-9a-f]{12,64}) [^\]\n]*\]\s*\Z")
-_LONGEST = 2_000  # characters at the end of a text in which its reference is searched
-# about as long as what content kinds say of what they left out
+_LONGEST = 2_000  # characters at the end of a text that are searched for a reference
+# about as long as a content kind's own note on what it left out
 _USUAL = "1,950 of 2,000 lines; every kind of failure kept"
-_TRIES = 3  # each with less room, since what was left out is only known afterwards
+_TRIES = 3  # each with less room, since the reference's length is known only afterwards
 _PLAIN = str.maketrans("[]\n", "() ")
 
 
 def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "") -> Shrunk | None:
-    """The text shrunk to fit the room with its reference, or None if there is no room for both.
+    """The text shortened to fit the room with its reference, or None if both do not fit.
 
-    ``tool`` is the name of the model's tool that resolves the key, empty if it has none.
+    ``tool`` is the name of the model's tool that resolves the key, empty without one.
     """
     tokens = room.count(text)
     inside = room.tokens - room.count(
@@ -47,13 +47,13 @@ def note(kind: str, tokens: int, key: str, *, omitted: str = "", tool: str = "")
 
 
 def key_in(text: str, seal: Seal | None = None) -> str | None:
-    """The key that a shrunk text names at its end; None if it names none that Holdfast wrote."""
+    """The key of the reference at a text's end; None if there is none of Holdfast's."""
     found = _found(text, seal)
     return found.group(1) if found else None
 
 
 def parted(text: str, seal: Seal | None) -> tuple[str, str]:
-    """A shrunk text without its reference, and the reference, empty if it has none."""
+    """Split a shortened text into its text and its reference, which may be empty."""
     found = _found(text, seal)
     reference = found.group() if found else ""
     return text.removesuffix(reference), reference.rstrip()

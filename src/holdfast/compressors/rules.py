@@ -1,4 +1,4 @@
-"""Subjective edits by named rules, each of which is kept only if it saves tokens."""
+"""Subjective edits by named rules; each edit is kept only if it saves tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from holdfast.kernel.flow import ask
 from holdfast.kernel.messages import Message, Part, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript, speaks
 
-# an edit can make another one possible; a text that still changes after so many is left alone
+# an edit can make another one possible; a text that still changes after this many is left alone
 _MOST_PASSES = 4
 
 
@@ -36,10 +36,10 @@ class TextRule:
     """A rule that rewrites the texts of assistants and tools, each on its own."""
 
     name: str
-    """What the rule does, in a word or two joined by underscores."""
+    """The name of the rule, such as ``drop_fillers``."""
 
     rewrite: Callable[[str], str]
-    """From a text to the text as it should be, the same if nothing is to change."""
+    """Returns the new text, or the same text if nothing is to change."""
 
     def describe(self) -> Mapping[str, object]:
         """The name: a function has no better description."""
@@ -48,7 +48,7 @@ class TextRule:
     def edits(
         self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
     ) -> Iterator[Edit]:
-        """A Replace for each text that the rule makes shorter, until it changes no more."""
+        """A Replace for each text that the rule makes shorter, repeated until nothing changes."""
         for i, message in enumerate(transcript.messages):
             if i in transcript.pinned or body_of(message) is not None:
                 continue
@@ -72,7 +72,7 @@ class TextRule:
 
 
 def _role(message: Message, part: Part) -> Role | None:
-    """Whose words a part is, None if it is not only text. Results may have the user's role."""
+    """The role of a part, None if it is not only text. Results may be in the user's role."""
     if isinstance(part, ToolResult):
         return None if part.media else "tool"
     return message.role if isinstance(part, Text) else None
@@ -83,7 +83,7 @@ _MARK = "...[+ "
 
 
 class ConsolidateExamples:
-    """Of neighbouring messages that give examples only the first and the last stay.
+    """Of neighbouring messages that give examples, keeps the first and the last.
 
     A line between them says how many there were.
     """
@@ -93,7 +93,7 @@ class ConsolidateExamples:
     def edits(
         self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
     ) -> Iterator[Edit]:
-        """For each run of three or more a Replace in the middle, and a Drop of the others there."""
+        """For each run of three or more: a Replace of the second, a Drop of the others between."""
         del meter
         run: list[int] = []
         for i, message in enumerate(transcript.messages):
@@ -132,18 +132,17 @@ def _is_example(message: Message) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MessageRule:
-    """A rule that rewrites or leaves out messages of assistants and tools.
+    """A rule that rewrites or drops messages of assistants and tools.
 
-    It is refused if it touches what a user or the system said, if it changes more of a message
-    than its texts, or if applying it twice differs from applying it once.
+    It is refused if it changes a user's or system message, if it changes more than the texts of a
+    message, or if applying it twice differs from applying it once.
     """
 
     name: str
-    """What the rule does, in a word or two joined by underscores."""
+    """The name of the rule."""
 
     function: Callable[[list[Any]], Sequence[Any]]
-    """Takes copies of the messages as the caller has them, and returns those that stay, in
-    order."""
+    """Takes copies of the caller's messages, and returns those that stay, in order."""
 
     def describe(self) -> Mapping[str, object]:
         """The name: a function has no better description."""
@@ -152,7 +151,7 @@ class MessageRule:
     def edits(
         self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
     ) -> Iterator[Edit]:
-        """What the function did. Raises StrategyError or IntegrityError if the rule is refused."""
+        """The function's edits. Raises StrategyError or IntegrityError if the rule is refused."""
         del meter, roles
         given = [deepcopy(message.original) for message in transcript.messages]
         places = {id(message): i for i, message in enumerate(given)}
@@ -179,7 +178,7 @@ class MessageRule:
     def _origins(
         self, known: list[int | None], transcript: Transcript, made: Sequence[object]
     ) -> list[int]:
-        """The original of each made message: the same object, an equal one, or by its place."""
+        """The transcript position of each returned message: by identity, equality or place."""
         if None in known and len(known) != len(transcript):
             equal = _equal_ones(transcript, made)
             known = [
@@ -223,7 +222,7 @@ Rule = MessageRule
 
 
 def _equal_ones(transcript: Transcript, made: Sequence[object]) -> list[int | None]:
-    """For each made message the next message of the transcript, in order, with the same parts."""
+    """For each returned message, the next message of the transcript with the same parts."""
     places: dict[object, list[int]] = {}
     for i in range(len(transcript) - 1, -1, -1):
         places.setdefault(transcript.messages[i].parts, []).append(i)
@@ -239,7 +238,7 @@ def _equal_ones(transcript: Transcript, made: Sequence[object]) -> list[int | No
 
 
 class _Edits(Protocol):
-    """What all kinds of rules have in common."""
+    """The method that all kinds of rules share."""
 
     @property
     def name(self) -> str: ...
@@ -247,7 +246,7 @@ class _Edits(Protocol):
     def edits(
         self, transcript: Transcript, meter: Meter, roles: AbstractSet[Role]
     ) -> Iterator[Edit]:
-        """What the rule would do to messages of these roles."""
+        """The edits of the rule for messages of these roles."""
         ...
 
 
@@ -269,15 +268,15 @@ RULES = tuple(_BUILT_IN)
 class Rules(Configured):
     """Apply rules in turn until the target is met, and keep the edits of each that saves tokens.
 
-    No profile does this by itself. What users and the system said, code, JSON and quotations are
-    never changed.
+    No profile uses this by itself. User and system messages, code, JSON and quotations are never
+    changed.
     """
 
     rules: tuple[str | TextRule | MessageRule, ...] = RULES[:3]
     """The rules in order: names of built-in rules, or rules of your own."""
 
     roles: tuple[Literal["assistant", "tool"], ...] = ("assistant",)
-    """Whose texts the built-in rules may change."""
+    """The roles whose texts the built-in rules may change."""
 
     name = "rules"
 
@@ -312,7 +311,7 @@ class Rules(Configured):
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """One rule as a strategy, so that a fault in it fails that rule alone."""
+    """One rule as a strategy, so that its failure leaves the other rules working."""
 
     rule: _Edits
     roles: frozenset[Role]
@@ -333,7 +332,7 @@ class _Tried:
 
 
 def _between(before: Transcript, after: Transcript, origins: tuple[int, ...]) -> Iterator[Edit]:
-    """The edits that lead from one transcript to the other."""
+    """The edits that turn one transcript into the other."""
     gone = sorted(set(range(len(before))).difference(origins))
     if gone:
         yield Drop(tuple(gone), "left out by a rule")

@@ -1,8 +1,8 @@
-"""Shrink what tools returned, by its kind and with the question in view.
+"""Shortens tool outputs by their kind and with the question in view.
 
-The oldest texts shrink first and furthest, the newest last. The rooms that a text can get come in
-few sizes, so that a text keeps its room when the conversation has grown a little, and what was
-worked out for it is found in the memos below.
+The oldest texts shrink first and most, the newest last. Possible rooms come in few sizes, so that a
+text keeps its room when the conversation grows a little, and its shortened form is found in the
+memos below.
 """
 
 from __future__ import annotations
@@ -39,46 +39,43 @@ from holdfast.text.question import Question
 
 RULES = ("lossless", "repeats", "superseded", "lossy", "arguments")
 
-# Found by trying on recorded conversations:
-# share of the budget to which an old output of any size is cut before messages are dropped for it
+# Found by experiments on recorded conversations: share of the budget to which old outputs are cut
+# before messages are dropped
 _ENOUGH = 1 / 16
-_SAVED_WITHOUT_LOSS = 0.35  # of the outputs: more than their shorter forms usually save in all
-_SHORTEST_FORM = 0.4  # of a text: no shorter form is looked for in less room
-_NEWEST = 0.5  # of the room: a newest exchange up to that stays whole before any history stays
-_FINE = 1_000  # tokens; a shorter text takes just what a round leaves it
-_STEP = 61, 64  # ratio of neighbouring rooms of a longer text: on average it loses 2.4 % of a room
-_SMALL = 1_000  # tokens: of a shorter text a question without names or numbers selects little
+_SAVED_WITHOUT_LOSS = 0.35  # share of the outputs that lossless forms usually save at most
+_SHORTEST_FORM = 0.4  # share of a text; in less room no lossless form is tried
+_NEWEST = 0.5  # share of the room; a newest exchange up to this stays whole before any history
+_FINE = 1_000  # tokens; a shorter text gets any room, not only one of the few sizes
+_STEP = 61, 64  # ratio of neighbouring rooms of a longer text: wastes 2.4 % on average
+_SMALL = 1_000  # tokens; in a shorter text a question without names or numbers selects little
 
 
 @dataclass(frozen=True, slots=True)
 class Shrink(Configured):
-    """Tool outputs become smaller by what they are, oldest first, the newest exchange last.
+    """Shortens tool outputs by their kind, oldest first, the newest exchange last.
 
-    First comes what loses nothing: shorter forms of the same value, texts that stand twice, files
-    that were read again. Then a text keeps what answers the question and what is rare, and the
-    rest is counted and left out. With a store the original is saved first, and the text names its
-    key.
+    Lossless edits come first: shorter forms of the same value, repeated texts, files that were read
+    again. Then a text keeps what answers the question and what is rare; the rest is counted and
+    left out. With a store, the original is saved first, and the text names its key.
     """
 
     rules: tuple[str, ...] = RULES
-    """What may be done, of ``lossless``, ``repeats``, ``superseded``, ``lossy`` and
-    ``arguments``."""
+    """The steps, of ``lossless``, ``repeats``, ``superseded``, ``lossy`` and ``arguments``."""
 
     min_tokens: int = 40
-    """Shorter texts are left alone."""
+    """Shorter texts, in tokens, are left alone."""
 
     shares: tuple[float, ...] = (0.6, 0.25)
-    """The rounds: the share of itself to which a text may be cut in each, before the next begins.
+    """The rounds: the share of its size to which a text may be cut in each.
 
     Messages that do not fit with their outputs at the last share are left to later steps.
     """
 
     least_tokens: int = 24
-    """No text is cut below this."""
+    """No text is cut below this many tokens."""
 
     recent_share: float = 0.25
-    """The newest messages that take this share of the budget stay whole while older ones can
-    shrink."""
+    """The newest messages up to this share of the budget stay whole while older ones can shrink."""
 
     tools: tuple[str, ...] = ()
     """Only outputs of these tools shrink (shell patterns such as ``read_*``); empty means all."""
@@ -90,15 +87,15 @@ class Shrink(Configured):
     """Outputs of calls that name these files never shrink."""
 
     roles: tuple[str, ...] = ("tool",)
-    """Whose texts may shrink: ``tool``, and ``assistant`` if its own words may be shortened too."""
+    """The roles whose texts may shrink: ``tool``, and ``assistant`` for the model's own words."""
 
     summary_tokens: int = 0
     """Tokens for a model's summary of an old output in place of an excerpt; 0 asks for none."""
 
     seconds: float | None = None
-    """What is not done after so many seconds is left as it is, and the detail says so.
+    """Time limit in seconds; texts beyond it stay as they are, and the detail says so.
 
-    Without a limit the same input always gives the same output.
+    Without a limit, the same input always gives the same output.
     """
 
     name = "shrink"
@@ -114,7 +111,7 @@ class Shrink(Configured):
             raise ConfigError(problem, place="Shrink.shares", advice=advice)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """A Replace for each text that shrinks, or an Offload where its original is kept."""
+        """A Replace for each shortened text, or an Offload if its original is kept."""
         if allowance.meter.total(transcript) <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
         began = monotonic()
@@ -130,11 +127,11 @@ class Shrink(Configured):
 
 
 _Asking = Generator[Ask[object], Any, None]
-"""A rule at work; what it asks goes to the runtime."""
+"""A running step; its requests go to the runtime."""
 
 
 class _ShrinkWork:
-    """What is still too much, and the edits so far."""
+    """The excess, and the edits so far."""
 
     def __init__(
         self, knobs: Shrink, transcript: Transcript, allowance: Allowance, began: float
@@ -152,10 +149,10 @@ class _ShrinkWork:
         self._sizes: dict[Place, int] = {c.place: c.tokens for c in self._candidates}
 
     def _view(self) -> tuple[int, int, int]:
-        """As many new messages as fit if outputs are cut to the floor and recent ones stay whole.
+        """The newest messages that fit if outputs are cut to the floor and recent ones stay whole.
 
-        Returns the position from which on messages can stay, the one from which on they stay whole
-        while others can shrink, and the tokens by which what can stay is too long.
+        Returns the position of the first message that can stay, that of the first that stays whole
+        while others can shrink, and the excess in tokens.
         """
         transcript, allowance = self._transcript, self._allowance
         sizes = self._message_sizes
@@ -192,19 +189,19 @@ class _ShrinkWork:
         return self._floor(size) if shrinks and i not in self._transcript.pinned else size
 
     def _floor(self, tokens: int) -> int:
-        """The least that a text of so many tokens has while older messages can go instead."""
+        """The smallest size of a text while older messages can be dropped instead, in tokens."""
         enough = max(1, int(self._allowance.target * _ENOUGH))
         share = min(int(tokens * self._knobs.shares[-1]), enough)
         return min(tokens, max(self._knobs.least_tokens, share))
 
     @property
     def trouble(self) -> str:
-        """What failed or was not done in time, each once; empty if nothing was."""
+        """The problems of models and stores, and whether time ran out; empty if there were none."""
         told = [*self._summaries.troubles, self._late, self._originals.trouble]
         return "; ".join(dict.fromkeys(filter(None, told)))
 
     def done(self) -> _Asking:
-        """Follow the rules in order until enough has gone."""
+        """Run the steps in order until the target is met."""
         rules = self._knobs.rules
         if "repeats" in rules:
             yield from self._give_way(repeats(self._outputs()), "the same text stands later")
@@ -221,12 +218,12 @@ class _ShrinkWork:
             yield from self._lossy()
 
     def _is_beyond_lossless(self) -> bool:
-        """Whether shorter forms will hardly do; a lossy reading uses them too where they fit."""
+        """Whether lossless forms will hardly do; a lossy reading uses them too if they fit."""
         outputs = sum(self._sizes[c.place] for c in self._outputs())
         return self._excess > _SAVED_WITHOUT_LOSS * outputs
 
     def _compact(self, candidate: Shrinkable, room: int | None = None) -> bool:
-        """Put a shorter form of the same value in place of the text; whether one fits the room."""
+        """Replace the text by its lossless form; whether there is one that fits the room."""
         short = compacted(candidate.text)
         if short is None or (room is not None and self._allowance.meter.text(short) > room):
             return False
@@ -235,7 +232,7 @@ class _ShrinkWork:
         return True
 
     def _lossy(self) -> _Asking:
-        """Give each text the most useful reading in the room that it has."""
+        """Shorten each text to its room."""
         rules = self._knobs.rules
         wanted = [
             c for c in self._candidates if ("arguments" if c.is_arguments else "lossy") in rules
@@ -250,10 +247,10 @@ class _ShrinkWork:
             yield from (self._clamp if candidate.is_arguments else self._shrink)(candidate, room)
 
     def _rooms(self, candidates: Sequence[Shrinkable]) -> dict[Place, int]:
-        """Tokens for each text that has to shrink, so that the excess goes, or as much as can.
+        """The room in tokens of each text that has to shrink to remove the excess.
 
-        Recent messages come after all others, and below the floor nothing goes before everything
-        else has come to it.
+        Recent messages shrink after all others, and nothing goes below the floor before everything
+        else has reached it.
         """
         given: dict[Place, int] = {}
         left, least = self._excess, self._knobs.least_tokens
@@ -278,7 +275,7 @@ class _ShrinkWork:
         text = candidate.text
         if tokens >= _SHORTEST_FORM * candidate.tokens and self._compact(candidate, tokens):
             return
-        # A model's summary of an old output; recent ones are shown in their own words.
+        # Only old outputs are summarized by a model; recent ones keep their own words.
         if self._summaries.may_ask and candidate.position < self._recent:
             tool = candidate.call.name if candidate.call else ""
             told = yield from self._summaries.of(
@@ -317,7 +314,7 @@ class _ShrinkWork:
         return note(kind, candidate.tokens, key, tool=self._allowance.recall_tool)
 
     def _keep(self, candidate: Shrinkable, text: str, reason: str, key: str = "") -> None:
-        """Take the text if it is smaller than what stands there now."""
+        """Keep the text as an edit if it is smaller than the present one."""
         saved = self._sizes[candidate.place] - self._allowance.meter.text(text)
         if saved <= 0 or not text.strip():
             return
@@ -333,7 +330,7 @@ class _ShrinkWork:
         return [c for c in self._candidates if not c.is_arguments and c.place not in self.edits]
 
     def _is_over(self) -> bool:
-        """Whether there is nothing left to do, or no time to do it."""
+        """Whether the target is met or time has run out."""
         if self._excess <= 0:
             return True
         if self._until is None or monotonic() < self._until:
@@ -343,7 +340,7 @@ class _ShrinkWork:
 
 
 def _stepped(tokens: int, room: int, floor: int) -> int:
-    """The largest of a text's possible rooms that is at most ``room``; the floor is the least."""
+    """The largest possible room that is at most ``room``, and at least the floor."""
     if tokens < _FINE:
         return floor
     stepped, (numerator, denominator) = tokens, _STEP
@@ -352,7 +349,7 @@ def _stepped(tokens: int, room: int, floor: int) -> int:
     return max(stepped, floor)
 
 
-_CHARACTERS = 32_000_000  # that each memo holds, some 64 MB of text
+_CHARACTERS = 32_000_000  # characters in each memo, about 64 MB of text
 
 
 def _read(reading: tuple[str, Room, str, str]) -> Shrunk | None:
@@ -370,9 +367,9 @@ def _compacted(text: str) -> str | None:
 
 
 def question_for(text: str, tokens: int, question: str) -> str:
-    """What the question asks of this text; empty if the text says nothing of it.
+    """The part of the question that concerns this text; empty if none does.
 
-    So another question that asks the same of the text finds the same reading in the memo.
+    So different questions with the same part find the same reading in the memo.
     """
     return _asked((text, question, tokens < _SMALL)) if question else ""
 
@@ -391,11 +388,11 @@ compacted = Memo(_compacted, lambda text, short: len(text) + len(short or ""), _
 read = Memo(
     _read, lambda reading, shrunk: len(reading[0]) + len(shrunk.text if shrunk else ""), _CHARACTERS
 )
-"""From a text, its room, the key of its original and the tool that gives that back to the text as
-it fits, None if there is no room for it with its reference."""
+"""Takes a text, its room, the key of its original and the name of the recall tool; returns the
+shortened text, None if it does not fit with its reference.
+"""
 
 clamped = Memo(_clamped, lambda arguments, short: len(arguments[0]) + len(short or ""), _CHARACTERS)
-"""The arguments, still JSON, with their long texts clamped to so many tokens; None if there are
-none."""
+"""The arguments, still JSON, with long texts cut to so many tokens; None without long texts."""
 
 _asked = Memo(_asked_of, lambda key, _: len(key[0]) + len(key[1]), _CHARACTERS)

@@ -32,22 +32,22 @@ INSTRUCTION_FILES = (
     ".windsurfrules",
     "*.mdc",
 )
-"""Files that tell an agent how to work. By default what a tool read from them is never shrunk."""
+"""Files with instructions for agents. By default, what a tool read from them is never shortened."""
 
 INSTRUCTION_TOOLS = ("skill", "*_skill", "skill_*", "load_instructions")
-"""Tools that give instructions."""
+"""Tools that return instructions."""
 
 Place = tuple[int, int]
-"""A message and a part of it."""
+"""The indices of a message and of a part of it."""
 
 _WORD = re.compile(r"[^\s\"'`,;:=()\[\]{}<>|&]+")
 _OMISSION = re.compile(r"\[[^\[\]\n]*\bleft out\b[^\[\]\n]*\]\s*\Z")
-_NOTE = 300  # characters at the end of a text in which a content kind says what it left out
-_LONGEST_COMMAND = 2_000  # characters in which a path is searched: longer texts are content
+_NOTE = 300  # characters at the end of a text that are searched for a note on what was left out
+_LONGEST_COMMAND = 2_000  # characters that are searched for a path; longer texts are content
 
 
 class Shrinkable(NamedTuple):
-    """A text that may shrink: its place, its tokens, and the call that gave it or that it is of."""
+    """A text that may shrink: its place, its tokens, and the call to which it belongs."""
 
     place: Place
     text: str
@@ -66,8 +66,8 @@ def candidates_of(
 ) -> list[Shrinkable]:
     """The texts from position ``start`` on that may shrink, oldest first.
 
-    Pinned messages and short texts have none, nor has a text that names its original already or
-    that a model wrote.
+    Pinned messages and short texts are left out, and so are texts that name their original already
+    or that a model wrote.
     """
     found: list[Shrinkable] = []
     calls: dict[str, ToolCall] = {}
@@ -90,7 +90,7 @@ def candidates_of(
 def _texts(
     knobs: Shrink, transcript: Transcript, i: int, calls: Mapping[str, ToolCall]
 ) -> Iterator[tuple[int, str, ToolCall | None]]:
-    """Part, text and call of each text of a message that is of a kind that may shrink."""
+    """The part, text and call of each text of a message that may shrink by its kind."""
     message, of_tools = transcript.messages[i], "tool" in knobs.roles
     for at, part in enumerate(message.parts):
         if isinstance(part, ToolResult):
@@ -123,7 +123,7 @@ _Patterns = tuple[str, ...]
 
 
 def _chosen(key: tuple[_Patterns, _Patterns, _Patterns, str, str]) -> bool:
-    """Whether the tool of a call is wanted, and neither it nor its paths are to be kept."""
+    """Whether the knobs select the tool of a call and keep neither it nor its paths."""
     tools, keep_tools, keep_paths, name, arguments = key
     if _matches(name, keep_tools) or (tools and not _matches(name, tools)):
         return False
@@ -134,7 +134,7 @@ _is_chosen = Memo(_chosen, lambda key, _: len(key[3]) + len(key[4]) + 64, 8_000_
 
 
 def _names_kept_path(arguments: str, keep_paths: _Patterns) -> bool:
-    """Whether a field or a command in the arguments names a path that must be kept."""
+    """Whether a field or a command in the arguments names a path to keep."""
     return any(
         _matches(word.rsplit("/", 1)[-1], keep_paths) or _matches(word, keep_paths)
         for text in strings(arguments)
@@ -148,12 +148,12 @@ def _matches(name: str, patterns: _Patterns) -> bool:
 
 @lru_cache(maxsize=64)
 def _any_of(patterns: _Patterns) -> re.Pattern[str]:
-    """One expression for all these shell patterns; without patterns it matches nothing."""
+    """One expression that matches any of the shell patterns, and nothing if there are none."""
     return re.compile("|".join(translate(pattern.lower()) for pattern in patterns) or r"(?!)")
 
 
 def fields(arguments: str) -> dict[str, object]:
-    """The fields of a call's arguments; none if they are no JSON object."""
+    """The fields of a call's arguments; none if they are not a JSON object."""
     try:
         found: object = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -162,7 +162,7 @@ def fields(arguments: str) -> dict[str, object]:
 
 
 def strings(arguments: str) -> Iterator[str]:
-    """The texts in the fields of a call's arguments, also those in lists."""
+    """The texts in the fields of a call's arguments, also within lists."""
     for value in fields(arguments).values():
         if isinstance(value, str):
             yield value
@@ -236,7 +236,7 @@ _WRITE, _WHOLE = "write", "whole"
 class _Deed(NamedTuple):
     """What a call does to a file.
 
-    ``does`` holds ``write``, or the arguments of a read, and ``whole`` if it reads all of the file.
+    ``does`` holds ``write``, or the arguments of a read, and ``whole`` if it reads the whole file.
     """
 
     path: str
@@ -278,7 +278,7 @@ def _told(path: str, later: ToolCall, *, changed: bool) -> str:
     return f"[Left out: {name} was read again later.]"
 
 
-_WORTH_CLAMPING = 40  # tokens; a text that is not longer is left whole
+_WORTH_CLAMPING = 40  # tokens; shorter texts are left whole
 
 
 class _LongValue(NamedTuple):
@@ -293,9 +293,9 @@ class _LongValue(NamedTuple):
 def shortened(
     arguments: str, tokens: int, count: Callable[[str], int], reference: str = ""
 ) -> str | None:
-    """The arguments with their long texts clamped to fit, and the reference behind the last one.
+    """The arguments with their long texts cut to fit, and the reference after the last one.
 
-    None if they are no JSON, or hold no long text. Numbers and the order of keys stay as written.
+    None if they are not JSON, or have no long text. Numbers and the order of keys do not change.
     """
     try:
         found = parse(arguments)

@@ -1,4 +1,4 @@
-"""Summaries in a conversation, shortened by a model; no other message changes."""
+"""A model shortens the summaries in a conversation; no other message changes."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from holdfast.kernel.ports import All, Ask
 from holdfast.kernel.transcript import Transcript
 
 # Chosen by hand:
-_HALF = 2  # a summary is divided by this
-_LEAST = 16  # tokens that a model is asked for, however small the cap is
+_HALF = 2  # the model is asked for a summary's size divided by this
+_LEAST = 16  # tokens that a model is asked for at least, however small the cap
 
 
 @dataclass(frozen=True, slots=True)
 class Squeeze(Configured):
-    """Summaries that are too long are each written again by the model, about half as long.
+    """Summaries that are too long are rewritten by the model, each to about half its length.
 
-    Exact details that the model left out are listed behind its text while there is room. If the
-    model fails, or a reply is refused, nothing changes.
+    Exact details that the model left out are listed after its text if there is room. If the model
+    fails, or a reply is refused, nothing changes.
     """
 
     cap_tokens: Share = 400
-    """What all summaries together may take, in tokens or as a share of the target.
+    """The cap on all summaries together, in tokens or as a share of the target.
 
-    They get less if everything fits only then.
+    The cap is lower if everything fits only then.
     """
 
     name = "squeeze"
@@ -74,7 +74,7 @@ class Squeeze(Configured):
 
 
 def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, str]]:
-    """From the position of each summary to its whole text and to what stands below its mark."""
+    """The whole text of each summary and the text below its mark, by position."""
     found: dict[int, tuple[str, str]] = {}
     for i, given in enumerate(transcript.messages):
         message = concealed(given) if masked else given
@@ -85,7 +85,7 @@ def _summaries(transcript: Transcript, *, masked: bool) -> dict[int, tuple[str, 
 
 
 def _shorter(role: Role, whole: str, body: str, answer: object, room: int, count: Count) -> str:
-    """The reply in place of a summary, marked as it was. Raises ModelError if it is refused."""
+    """The model's reply as a marked summary. Raises ModelError if it is refused."""
     if isinstance(answer, HoldfastError):
         raise answer
     text = accepted(str(answer), room, count)

@@ -1,4 +1,4 @@
-"""Exact things in a history, sorted into the eight kinds of the llm4s design."""
+"""Exact things in a history, by the eight kinds of the llm4s design."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from holdfast.text.importance import FAILURE, signals
 from holdfast.text.sentences import sentences
 
 # Chosen by hand:
-_READ = 20_000  # characters of one text in which exact things are looked for
-_LONGEST = 200  # characters of a sentence that is taken as it is
-_DIGITS = 5  # of a bare number that is a reference: shorter ones are amounts and years
+_READ = 20_000  # characters of one text that are searched for exact things
+_LONGEST = 200  # characters of a sentence that is taken unchanged
+_DIGITS = 5  # a bare number with so many digits is a reference; shorter ones are amounts and years
 _NAMES = frozenset(("uuid", "hash", "name", "path", "email", "address", "env", "version"))
 _STATUS = re.compile(
     r"(?:status|code|error|http(?:/\d(?:\.\d)?)?)(?: code)?(?:[:=\s]|was|is){1,5}(\d{3,4})(?!\w)",
@@ -32,10 +32,10 @@ _BETWEEN = "; "
 
 @dataclass(frozen=True, slots=True)
 class StructuredInfo:
-    """What messages name and state: each once, word for word, in the order of the messages."""
+    """The exact things in messages: each once, word for word, in the order of the messages."""
 
     identifiers: tuple[str, ...] = ()
-    """Ids, keys, references, paths and other names that a machine made."""
+    """Ids, keys, references, paths and other generated names."""
 
     urls: tuple[str, ...] = ()
     status_codes: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class StructuredInfo:
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> StructuredInfo:
-        """What the messages name and state, and what an earlier digest among them lists."""
+        """The exact things in the messages, and those that an earlier digest among them lists."""
         found: _Found = {kind: {} for kind in _LABELS}
         for message in messages:
             body = body_of(message)
@@ -66,9 +66,9 @@ class StructuredInfo:
         return cls(**{kind: tuple(values) for kind, values in found.items()})
 
     def told(self, beside: str, room: int, count: Callable[[str], int]) -> str:
-        """What the text ``beside`` does not name, a line for each kind, in at most ``room`` tokens.
+        """The things that the text ``beside`` lacks, by kind, in at most ``room`` tokens.
 
-        If not all values of a kind fit, its newest are shown.
+        Each kind has a line. If not all its values fit, the newest are shown.
         """
         lines: list[str] = []
         for kind, label in _LABELS.items():
@@ -90,7 +90,7 @@ _LABELS = {
     each.name: each.name.replace("_", " ").capitalize().replace("Urls", "URLs")
     for each in fields(StructuredInfo)
 }
-"""The kinds in the order in which they are told."""
+"""The labels of the kinds, in their order."""
 
 _LINE = re.compile(rf"^({'|'.join(_LABELS.values())}): (.+)$", re.MULTILINE)
 
@@ -101,7 +101,7 @@ def without_facts(body: str) -> str:
 
 
 _Found = Mapping[str, dict[str, None]]
-"""For each kind the values so far, in the order in which they were first said."""
+"""The values of each kind so far, in order of first appearance."""
 
 
 def _read_digest(body: str, found: _Found) -> None:

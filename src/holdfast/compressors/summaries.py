@@ -1,6 +1,6 @@
-"""Summary messages: how they are marked and recognised, and the keys under which they are kept.
+"""Summary messages: how they are marked and recognised, and their keys in the store.
 
-Callers hand plain messages back, so a summary must be recognised by its text. Its first line is
+Callers return plain messages, so a summary must be recognised by its text. Its first line is
 ``[HISTORY_SUMMARY] <digits>``: a keyed hash of the role and of everything below the line, made with
 the secret of the store or of the caller. Without a secret there are no digits, since anybody could
 make them; then a summary is recognised only in the place and the role in which Holdfast puts it.
@@ -37,26 +37,26 @@ PLAIN = f"{SUMMARY}]"
 HISTORY = "history"
 """The kind under which the originals of a summary are saved."""
 
-_DIGITS = 12  # one forged mark in 10^12 would pass
-_OPEN = "0" * _DIGITS  # stands where the digits will be
+_DIGITS = 12  # a forged mark passes once in 10^12 attempts
+_OPEN = "0" * _DIGITS  # placeholder for the digits
 _FIRST = re.compile(rf"\{PLAIN}(?: (\d{{{_DIGITS}}}))?")
-# the mark of version 0.1: the beginning of the SHA-256 of the body
+# the mark of version 0.1: the first digits of the SHA-256 of the body
 _EARLIER = re.compile(rf"\{SUMMARY} ([0-9a-f]{{16}})]")
 
 
 def mark(body: str, role: Role = "user", secret: str | None = None) -> str:
-    """The text of a summary message, with room for digits if the secret is not known yet."""
+    """The text of a summary message, with a placeholder for digits that are not known yet."""
     digits = _OPEN if secret is None else secret and _key(body, role, secret)
     return f"{PLAIN} {digits}\n{body}" if digits and role != "system" else f"{PLAIN}\n{body}"
 
 
 def body_of(message: Message) -> str | None:
-    """What a summary message says below its mark, or None if it is no summary."""
+    """The text of a summary message below its mark, or None if it is not a summary."""
     return (message.content_text or "").partition("\n")[2] if message.ours else None
 
 
 SKIPPED = "…"
-"""What the assistant says before a summary that a user speaks, if roles must alternate."""
+"""The text of an assistant message before a user's summary, if roles must alternate."""
 
 
 class Marks:
@@ -69,7 +69,7 @@ class Marks:
         self.secret = secret
 
     def sealed(self, text: str, role: Role) -> str:
-        """The text of a summary with the digits made by this secret; any other text unchanged."""
+        """The text of a summary with its digits; any other text unchanged."""
         first, _, body = text.partition("\n")
         return mark(body, role, self.secret) if _FIRST.fullmatch(first) else text
 
@@ -78,15 +78,15 @@ class Marks:
         return is_known(key, self.secret)
 
     def admit(self, transcript: Transcript) -> Transcript:
-        """Note on each message whether it is a summary of Holdfast's.
+        """Note on each message whether it is one of Holdfast's summaries.
 
-        A message may only look like one, and would be taken for one if the messages before it were
-        dropped. Then the transcript gets a rule against that.
+        A user's text may look like a summary, and would be taken for one if the messages before it
+        were dropped. Then the transcript gets a rule that prevents this.
         """
         kept = keeps(transcript.rules, transcript.messages)
         firm = {i for unit in transcript.units if not kept.isdisjoint(unit) for i in unit}
         firm |= transcript.pinned
-        opens, asked, last = True, False, None  # opens: so far only users and kept messages
+        opens, asked, last = True, False, None  # opens: only user messages and summaries so far
         foreign = False
         for i, message in enumerate(transcript.messages):
             placed = opens and (
@@ -103,7 +103,7 @@ class Marks:
         return replace(transcript, rules=(*transcript.rules, StaysText(self, transcript)))
 
     def is_marked(self, message: Message, *, placed: bool) -> bool:
-        """Whether a message is a summary; ``placed``: it stands where Holdfast puts one."""
+        """Whether a message is a summary; ``placed``: it is where Holdfast puts one."""
         if message.role == "tool" or not _opening(message).startswith(SUMMARY):
             return False
         if not all(isinstance(part, Text) for part in message.parts):
@@ -126,21 +126,21 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class StaysText(Rule):
-    """A text that only looks like a summary never moves to a place where one may stand."""
+    """A text that only looks like a summary never moves to a place where one may be."""
 
     marks: Marks
     transcript: Transcript
-    """The conversation as it was given."""
+    """The original conversation."""
 
     name = "text_stays_text"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """None: no provider cares."""
+        """None: no provider has this rule."""
         del messages
         return iter(())
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
-        """Whether the message would not be taken for a summary behind ``before``."""
+        """Whether the message would not be taken for a summary after ``before``."""
         if message.ours or not self.marks.is_marked(message, placed=True):
             return True
         if before is None or before.ours or _is_skipped(before):
@@ -155,14 +155,14 @@ def _is_skipped(message: Message) -> bool:
 
 
 def _opening(message: Message) -> str:
-    """The text with which a message begins."""
+    """The first text of a message."""
     if message.plain is not None or not message.parts:
         return message.plain or ""
     return message.parts[0].text
 
 
 def _fits_user(transcript: Transcript, before: Message | None) -> bool:
-    """Whether a user may speak after this message: then every summary here is a user's."""
+    """Whether a user's message may follow; then every summary here is in the user's role."""
     wire = transcript.wire
     return may_follow(
         transcript.rules, before, Message("user", wire.compose("user", "notes"), wire)
@@ -174,14 +174,14 @@ def _key(body: str, role: Role, secret: str) -> str:
 
 
 def earlier_key(body: str) -> str:
-    """The hash of a summary's text, by which its record in the store is found."""
+    """The hash of a summary's text, which is the key of its record in the store."""
     return sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def concealed(message: Message) -> Message:
-    """The message with every secret masked, or the message itself if it has none.
+    """The message with every secret masked, or the same message if it has none.
 
-    A summary is marked again, because it is recognised by its text.
+    The mark of a summary is renewed, because it depends on the text.
     """
     texts, _ = masked_parts(message, everyone=True)
     body = body_of(message) if texts else None
@@ -217,13 +217,13 @@ def thread_prefix(thread: str) -> str:
 
 
 def as_object(value: str | None) -> dict[str, Any]:
-    """The JSON object that the text is, or an empty one."""
+    """The JSON object in the text, or an empty one."""
     found = _json(value)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def as_list(value: str | None) -> list[object]:
-    """The JSON list that the text is, or an empty one."""
+    """The JSON list in the text, or an empty one."""
     found = _json(value)
     return cast("list[object]", found) if isinstance(found, list) else []
 
@@ -237,13 +237,13 @@ def _json(value: str | None) -> object:
 
 @dataclass(slots=True)
 class WorkingStore:
-    """The caller's store, as a strategy uses it: after the first failure it is not asked again."""
+    """The caller's store for one strategy: after the first failure it is not used again."""
 
     works: bool
-    """Whether there is a store, and it has worked so far."""
+    """Whether there is a store, and it has not failed."""
 
     trouble: str = ""
-    """What failed, in words for people; empty while nothing has."""
+    """The problem, as text; empty without one."""
 
     def save(
         self,

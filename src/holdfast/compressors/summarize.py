@@ -1,4 +1,4 @@
-"""History as a model tells it: one summary in its place, extended when the conversation grows."""
+"""A model's summary in place of the history, extended when the conversation grows."""
 
 from __future__ import annotations
 
@@ -32,47 +32,48 @@ from holdfast.kernel.registry import moved_names
 from holdfast.kernel.transcript import Transcript
 
 # Chosen by hand:
-_OF_THE_MODEL = 0.6  # of the cap: the rest is for words of the user and for details
-_ADDED = 0.3  # of the cap that a text may take which is added behind earlier ones
-_LEAST = 64  # tokens; a smaller summary says nothing, and less history is not worth a call
-_REACH = 8  # units before and behind the wanted end at which a summary may end instead
+_OF_THE_MODEL = 0.6  # share of the cap for the model; the rest is for quotations and details
+_ADDED = 0.3  # share of the cap for a text that is added to earlier ones
+_LEAST = 64  # tokens; a smaller summary is of no use, and less history is not worth a call
+_REACH = 8  # units before and after the wanted end at which a summary may end instead
 
 Speaker = Literal["user", "assistant", "system"]
 
 
 @dataclass(frozen=True, slots=True)
 class Summarize(Configured):
-    """What is older than the recent turns becomes one marked message, which a model writes.
+    """A model summarizes everything before the recent turns in one marked message.
 
-    With a store, earlier summaries are found again and only extended: by the thread if the
-    conversation has one, else by what they cover. A summary that is handed back in the
-    conversation is extended too. User messages are quoted in it while they fit, and exact things
-    and constraints that the model left out are listed. If the model fails or its reply is
-    refused, only messages that an earlier summary covers are replaced.
+    With a store, earlier summaries are found again and extended: by the thread if the conversation
+    has one, else by what they cover. A summary that comes back within the conversation is extended
+    too. User messages are quoted while they fit, and exact things and constraints that the model
+    left out are listed. If the model fails or its reply is refused, only messages that an earlier
+    summary covers are replaced.
     """
 
     keep_recent: int | None = None
-    """Exactly so many messages stay as they are, system messages not counted."""
+    """The number of newest messages that stay, system messages not counted."""
 
     keep_tokens: Share = 0.2
-    """Without the two others: whole turns of at most so many tokens stay, or of this share of the
-    target."""
+    """By default, whole turns of at most this many tokens stay, or of this share of the target."""
 
     keep_at_least: Share | None = None
-    """At least so many tokens stay, or this share of the target, cut behind a finished message."""
+    """At least this many tokens stay, or this share of the target, cut after a finished message."""
 
     summary_max_tokens: Share = 0.15
-    """What the summary may take, in tokens or as a share of the target."""
+    """The size of the summary, in tokens or as a share of the target."""
 
     combine: Literal["concat", "model", "hybrid"] = "concat"
-    """How a summary is extended. ``concat``: new text is added, and the oldest sentences go when
-    the cap is reached. ``model``: the model writes both anew. ``hybrid``: the first until the cap
-    is reached, then the second."""
+    """How a summary is extended. ``concat`` adds the new text and drops the oldest sentences above
+    the cap. With ``model``, the model rewrites both. ``hybrid`` is ``concat`` up to the cap, then
+    ``model``.
+    """
 
     min_new: Share = 1.0
     """With ``keep_tokens`` and a store: how much new history, in tokens or as a share of the
     target, is worth a call of the model. Until then it waits in the store, and the summary lists
-    its exact details."""
+    its exact details.
+    """
 
     quote_users: bool = True
     """Whether the user's own words are quoted while they fit."""
@@ -84,17 +85,18 @@ class Summarize(Configured):
     """Whether a conversation that does not end with a user's message is left alone."""
 
     role: Speaker = "user"
-    """Who speaks the summary."""
+    """The role of the summary."""
 
     opening: str | None = None
-    """A text in place of the mark. The model's text alone stands behind it, and when it is handed
-    back it is a message like any other."""
+    """A text instead of the mark. The model's text follows it, without quotations and details; when
+    it comes back, it is a message like any other.
+    """
 
     instructions: str = ""
-    """What the model should mind beside the usual."""
+    """Additional instructions for the model."""
 
     keep_seconds: float | None = None
-    """How long a kept summary is used; None is without end."""
+    """How long a stored summary is used, in seconds; None for ever."""
 
     name = "summarizing"
 
@@ -105,7 +107,7 @@ class Summarize(Configured):
             raise ConfigError("what stays has one measure", place="Summarize", advice=advice)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
-        """A Drop of all that the summary covers, and the summary."""
+        """A Drop of the covered messages, and an Insert or Replace of the summary."""
         if self.only_when_last_is_user and not ends_with_user(transcript):
             return Plan.skip("last_is_not_user", NOT_ENDED)
         exact = self.keep_recent is not None or self.keep_at_least is not None
@@ -120,17 +122,17 @@ class Summarize(Configured):
         return (yield from _Telling(form, history, memory).planned())
 
     def _writer(self, allowance: Allowance) -> str:
-        """The hash of all that decides what is written, conversation and budget aside."""
+        """The hash of everything that decides the text, except conversation and budget."""
         knobs = self.instructions, self.quote_users, self.verify, self.opening
         said = (wording(), allowance.writer, *knobs)
         return sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def retention_boundary(messages: Sequence[Message], sizes: Sequence[int], keep_recent: int) -> int:
-    """How many of the first messages may be summarized, so that ``keep_recent`` tokens stay.
+    """The number of oldest messages that may be summarized so that ``keep_recent`` tokens stay.
 
-    ``sizes`` are the tokens of each message. The cut moves back to where it separates no call from
-    its result; 0 if nothing can go.
+    ``sizes`` are the tokens of each message. The cut moves back until it separates no call from its
+    result; 0 if nothing can be summarized.
     """
     cut, kept = len(messages), 0
     while cut > 0 and kept < keep_recent:
@@ -142,7 +144,7 @@ def retention_boundary(messages: Sequence[Message], sizes: Sequence[int], keep_r
 
 
 def _is_safe(messages: Sequence[Message], cut: int) -> bool:
-    """Whether a finished message stands before the cut, and no result behind it."""
+    """Whether a finished message is before the cut, and no result after it."""
     before = messages[cut - 1]
     if before.role == "tool" or before.calls or (before.results and before.role != "user"):
         return False
@@ -155,14 +157,14 @@ _STAND_IN = Envelope(start=0, end=0, count=1, covers="", body="…")
 
 @dataclass(frozen=True, slots=True)
 class _Telling:
-    """How one conversation is summarized: a summary always covers all up to some position."""
+    """The summary of one conversation, which covers everything up to some position."""
 
     form: Summarize
     history: History
     memory: Memory
 
     def planned(self) -> Flow:
-        """The plan: a kept summary again, or one that is extended."""
+        """The plan: a stored summary reused or extended."""
         history, memory = self.history, self.memory
         start = self._start_of_recent()
         known = yield from memory.look(start)
@@ -192,7 +194,7 @@ class _Telling:
         return (yield from telling.extended(known, new))
 
     def _start_of_recent(self) -> int:
-        """Where the messages begin that stay as they are."""
+        """The position of the first message that stays."""
         form, history = self.form, self.history
         target = history.allowance.target
         if form.keep_at_least is None:
@@ -208,7 +210,7 @@ class _Telling:
         return self.history.size(new) >= (1 if self.history.exact else _LEAST)
 
     def extended(self, known: Known | None, new: list[int]) -> Flow:
-        """The plan with a summary that the model wrote; if it fails, what can be done without."""
+        """The plan with the model's summary; if the model fails, the best plan without it."""
         try:
             envelope = yield from self._written(known, new)
         except HoldfastError as fault:
@@ -221,7 +223,7 @@ class _Telling:
         return self.plan(envelope, new[-1], "summarized")
 
     def _written(self, known: Known | None, new: list[int]) -> Generator[Ask[Any], Any, Envelope]:
-        """The summary of what is known and of the new messages. Raises ModelError."""
+        """The summary of the known summary and the new messages. Raises ModelError."""
         allowance, cap = self.history.allowance, self._cap(new[-1])
         count = allowance.meter.text
         earlier = known.envelope.texts if known else ()
@@ -244,7 +246,7 @@ class _Telling:
         return envelope
 
     def _writes_anew(self, earlier: int, cap: int) -> bool:
-        """Whether the model gets its earlier notes too, which have so many tokens."""
+        """Whether the model rewrites its earlier notes, which have ``earlier`` tokens."""
         if self.form.combine == "hybrid":
             return earlier > cap * (_OF_THE_MODEL - _ADDED)
         return self.form.combine == "model"
@@ -252,8 +254,8 @@ class _Telling:
     def put_off(self, known: Known, new: list[int]) -> Generator[Ask[Any], Any, Plan | None]:
         """The plan in which the new messages wait in the store for the model.
 
-        The summary that is there is extended by words of the user and exact details of the new
-        messages. None if that would not be smaller than these.
+        The present summary is extended by the user's words and exact details of the new messages.
+        None if that is not smaller than they are.
         """
         before = known.envelope
         later = self._envelope(known, new, before.texts, self._cap(new[-1]))
@@ -268,12 +270,12 @@ class _Telling:
 
     @property
     def most(self) -> int:
-        """Tokens that the text of any summary may take."""
+        """The largest size of a summary, in tokens."""
         target = self.history.allowance.target
         return max(_LEAST, tokens_of(self.form.summary_max_tokens, target))
 
     def _cap(self, upto: int) -> int:
-        """Tokens that the text of a summary may take, so that everything fits the target."""
+        """The size of a summary with which everything fits the target, in tokens."""
         target = self.history.allowance.target
         room = target - self.history.total + self.history.size(self._gone(upto))
         room -= self._message_tokens("") - self.history.allowance.meter.text("")
@@ -282,7 +284,7 @@ class _Telling:
     def _envelope(
         self, known: Known | None, new: list[int], texts: tuple[str, ...], cap: int
     ) -> Envelope:
-        """The summary that these texts make of what is known and of the new messages."""
+        """The summary made of these texts, the known summary and the new messages."""
         form, history = self.form, self.history
         upto = new[-1] if new or known is None else known.upto
         before = known.envelope if known else Envelope(self.memory.original(new[0]), 0, 0, "")
@@ -310,16 +312,16 @@ class _Telling:
         )
 
     def reused(self, known: Known, cap: int) -> Plan:
-        """The plan for a kept summary, in at most so many tokens."""
+        """The plan for a stored summary, in at most so many tokens."""
         envelope = known.envelope
         if self._text_tokens(envelope.body) > cap:
             envelope = self._envelope(known, [], envelope.texts, cap)
         return self.plan(envelope, known.upto, "summary_reused")
 
     def plan(self, envelope: Envelope, upto: int, reason: str) -> Plan:
-        """The edits by which the summary replaces what it covers.
+        """The edits that replace the covered messages by the summary.
 
-        A summary that stands in a system message is reworded there.
+        A summary in a system message is replaced there.
         """
         text = self._text(envelope.body)
         messages, gone = self.history.transcript.messages, self._gone(upto)
@@ -337,21 +339,22 @@ class _Telling:
         return Plan(tuple(edits), reason=reason, detail=detail)
 
     def _is_smaller(self, envelope: Envelope, upto: int) -> bool:
-        """Whether the summary takes less than what it replaces."""
+        """Whether the summary is smaller than what it replaces."""
         return self._message_tokens(self._text(envelope.body)) < self.history.size(self._gone(upto))
 
     def _meets(self, plan: Plan) -> bool:
-        """Whether the target is met with the summary that a plan inserts."""
+        """Whether the plan meets the target with its summary."""
         gone = [i for edit in plan.edits if isinstance(edit, Drop) for i in edit.indices]
         texts = [edit.text for edit in plan.edits if isinstance(edit, Insert)]
         after = self.history.total - self.history.size(gone) + sum(map(self._message_tokens, texts))
         return after <= self.history.allowance.target
 
     def _placed(self, wanted: int, after: int) -> tuple[_Telling, int] | None:
-        """The end nearest to ``wanted`` at which a summary may stand, and how it is told there.
+        """The possible end nearest to ``wanted``, and the summary with a role that may stand there.
 
-        Earlier ends are tried first, since they keep more. If an earlier summary covers all up to
-        ``after``, later ends are not tried, because that summary can stay. None if there is none.
+        Earlier ends are tried first, since they keep more messages. If an earlier summary covers
+        everything up to ``after``, later ends are not tried, because that summary can stay. None if
+        there is none.
         """
         for end in self._ends(wanted, after):
             telling = self._spoken(end)
@@ -369,7 +372,7 @@ class _Telling:
             yield from [end for end in ends if end > wanted][:_REACH]
 
     def _spoken(self, upto: int) -> _Telling | None:
-        """This telling with a speaker that may stand behind the position, the wanted one first."""
+        """This summary with a role that is valid after the position, the wanted one first."""
         if not self.history.leaving(upto):
             return None
         for role in dict.fromkeys((self.form.role, *_SPEAKERS)):
@@ -382,7 +385,7 @@ class _Telling:
         return None
 
     def _blocks(self, new: list[int]) -> list[str]:
-        """The new messages as a model reads them."""
+        """The new messages as blocks of text for the model."""
         return list(rendered((self.memory.original(i), self.history.messages[i]) for i in new))
 
     def _gone(self, upto: int) -> list[int]:

@@ -1,8 +1,8 @@
-"""Finding earlier summaries of a conversation in the store, and keeping new ones.
+"""Finding earlier summaries of a conversation in the store, and storing new ones.
 
 The summaries of a thread are found by the thread's keys. Without a thread they are found by the
-first messages of the conversation, or by the mark of a summary that stands in it. A summary is used
-only if the hash of what it covers equals that of the messages that stand there now.
+first messages of the conversation, or by the mark of a summary in it. A summary is used only if the
+hash of the messages that it covers equals that of the present messages.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from holdfast.text.concealed import redacted_text
 
 @dataclass(frozen=True)
 class History:
-    """A transcript and what may be spent on it.
+    """A transcript and its allowance.
 
-    ``exact``: which messages stay is fixed, and preferences do not count. ``of_system``: summaries
-    may stand in system messages too.
+    ``exact``: the messages that stay are fixed, and preferences do not count. ``of_system``:
+    summaries may also be in system messages.
     """
 
     transcript: Transcript
@@ -54,7 +54,7 @@ class History:
         return tuple(map(concealed, messages)) if self.allowance.redacts else messages
 
     def told(self, text: str) -> str:
-        """A text of the store or of a model, as it may be repeated."""
+        """A stored or generated text as it may be repeated."""
         return redacted_text(text)[0] if self.allowance.redacts else text
 
     @cached_property
@@ -69,7 +69,7 @@ class History:
 
     @cached_property
     def summaries(self) -> tuple[int, ...]:
-        """The positions of summaries of an earlier result, as far as they may be replaced."""
+        """The positions of earlier summaries, as far as they may be replaced."""
         firm = self.transcript.pinned.union(self.transcript.newest)
         return tuple(
             i
@@ -81,11 +81,11 @@ class History:
 
     @cached_property
     def places(self) -> tuple[int, ...]:
-        """What may be summarized: whole units behind the earlier summary, if there is one.
+        """The positions that may be summarized: whole units after the earlier summary, if any.
 
         Protected messages are left out, but preferred ones are not: a summary covers them, and they
-        go when nothing prefers them any more. So what a summary covers does not depend on which
-        message is the user's newest.
+        are dropped when they are no longer preferred. So a summary's range does not depend on the
+        user's newest message.
         """
         firm = self.transcript.protected.union(self.summaries)
         after = self.summaries[0] if self.summaries else -1
@@ -97,10 +97,10 @@ class History:
         )
 
     def leaving(self, upto: int) -> tuple[int, ...]:
-        """What goes if a summary covers everything that it may up to a position.
+        """The positions that a summary of everything up to ``upto`` replaces.
 
-        Messages of users that an earlier summary covers, and that stayed beside it, go too when
-        nothing prefers them.
+        User messages that an earlier summary covers, but that stayed, are included when they are no
+        longer preferred.
         """
         before = self.summaries[0] if self.summaries else 0
         covered = [i for i in self.places if i <= upto]
@@ -112,10 +112,10 @@ class History:
         return tuple(i for i in (*stayed, *covered) if i not in firm)
 
     def start_of_recent(self, keep_recent: int | None, keep_tokens: int) -> int:
-        """Where the messages begin that stay as they are.
+        """The position of the first message that stays.
 
-        These are the newest ``keep_recent`` messages with the rest of the first unit, or whole
-        turns of at most ``keep_tokens`` tokens, or whole units if the newest turn is longer.
+        The newest ``keep_recent`` messages stay, with the rest of the first unit, or whole turns of
+        at most ``keep_tokens`` tokens, or whole units if the newest turn is longer.
         """
         if keep_recent is not None:
             first = start_of_newest(self.transcript, keep_recent)
@@ -127,7 +127,7 @@ class History:
         return min(newest, self._start([unit.start for unit in self.transcript.units], keep_tokens))
 
     def _start(self, starts: Sequence[int], tokens: int) -> int:
-        """The earliest start with at most so many tokens behind it, else the end."""
+        """The earliest of the starts from which at most so many tokens follow, else the end."""
         at = len(self.sizes)
         for start in reversed(starts):
             tokens -= sum(self.sizes[start:at])
@@ -141,7 +141,7 @@ class History:
         return sum(self.sizes[i] for i in positions)
 
     def words_of_users(self, positions: Iterable[int]) -> Iterator[str]:
-        """What users said at these positions, word for word."""
+        """The texts of users at these positions, word for word."""
         for i in positions:
             message = self.messages[i]
             if (
@@ -156,11 +156,11 @@ class History:
 class Envelope:
     """A summary of messages ``start`` to ``end`` of the caller's conversation, ends included.
 
-    ``count`` of them are covered; pinned ones in between stay where they are. ``covers`` is the
-    hash of the covered messages, ``writer`` that of the prompts and the model. ``texts`` are the
-    model's, oldest first, ``said`` are words of users, ``details`` lines of the source, and
-    ``body`` is the text made of them. Messages that the model has not seen yet are kept under the
-    keys in ``waiting`` and have ``waits`` tokens together. ``made`` is the time in seconds.
+    ``count`` is the number of covered messages; pinned ones between stay where they are. ``covers``
+    is the hash of the covered messages, ``writer`` that of the prompts and the model. ``texts`` are
+    the model's, oldest first, ``said`` are users' words, ``details`` lines of the source, and
+    ``body`` is the text made of them. Messages that the model has not seen yet are stored under the
+    keys in ``waiting``, and have ``waits`` tokens together. ``made`` is the time in seconds.
     """
 
     start: int
@@ -177,12 +177,12 @@ class Envelope:
     made: float = 0.0
 
     def to_json(self) -> str:
-        """The value as a store keeps it."""
+        """The JSON that a store keeps."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
     def of_json(cls, value: str | None) -> Envelope | None:
-        """The envelope that the value of a store holds, None if it holds none."""
+        """The envelope in a stored value, or None."""
         found = as_object(value)
         if found.keys() != cls.__dataclass_fields__.keys():
             return None
@@ -203,7 +203,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An entry of the list of ranges: the key of an envelope, and how it is recognised."""
+    """An entry of the list of ranges: the key of an envelope, and how to recognise it."""
 
     start: int
     end: int
@@ -215,19 +215,19 @@ class Range:
 _RANGE = {"start": int, "end": int, "covers": str, "mark": str, "key": str}
 _SPARE = 2  # shorter ranges that are kept, in case messages at the end of the newest are edited
 _OPENING = "summary:opening:"
-"""Before the hash of the first messages, in the key of a list of ranges without a thread."""
+"""Prefix of the key of a list of ranges without a thread, before the hash of its first messages."""
 _MARK = "summary:mark:"
-"""Before the mark of a summary message, in the key under which the key of its list stands."""
-_MOST_RANGES = 500  # the newest of a list; summaries that are forgotten are written again
+"""Prefix of the key under which the key of a list is found by the mark of a summary."""
+_MOST_RANGES = 500  # the newest of a list; older summaries are written again when needed
 
 
 def _waiting_key(key: str) -> str:
-    """Where the messages stand that the summary under the key covers and no model has seen."""
+    """The key of the messages that a summary covers and no model has seen."""
     return f"{key}:waiting"
 
 
 def ranges_of(value: str | None) -> list[Range]:
-    """The list that the value of a store holds, oldest first."""
+    """The list in a stored value, oldest first."""
     listed = [cast("dict[str, Any]", each) for each in as_list(value) if isinstance(each, dict)]
     return [
         Range(**each)
@@ -237,13 +237,13 @@ def ranges_of(value: str | None) -> list[Range]:
 
 
 def with_range(ranges: list[Range], new: Range) -> str:
-    """The list with one more range, as a store keeps it."""
+    """The list with one more range, as JSON."""
     others = [each for each in ranges if each.key != new.key]
     return json.dumps([asdict(each) for each in (*others, new)][-_MOST_RANGES:])
 
 
 def chained(covers: str, message: Message) -> str:
-    """The hash of the messages with the hash ``covers``, empty for none, and this message."""
+    """The hash of the messages with the hash ``covers`` followed by this message."""
     said = message.plain
     if said is None:
         said = repr([(type(part).__name__, _content(part)) for part in message.parts])
@@ -261,7 +261,7 @@ Looking = Generator[Ask[Any], Any, "Known | None"]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A summary that covers this conversation up to a position, and may stand in it already."""
+    """A summary that covers this conversation up to a position, and may already be in it."""
 
     envelope: Envelope
     upto: int
@@ -270,7 +270,7 @@ class Known:
 
 @dataclass(slots=True)
 class Memory:
-    """The summaries of one conversation in the caller's store, as far as there is one."""
+    """The summaries of one conversation in the caller's store, if there is one."""
 
     history: History
     writer: str
@@ -280,14 +280,14 @@ class Memory:
     """The key of the list of ranges."""
     _ranges: list[Range] = field(default_factory=list[Range], init=False)
     _chain: dict[int, str] = field(default_factory=dict[int, str], init=False)
-    """The hash of all that may be summarized up to a position."""
+    """The hashes of everything that may be summarized, by the position of its end."""
     _base: Known | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.shelf = WorkingStore(self.history.allowance.stored)
 
     def look(self, start: int) -> Looking:
-        """The longest summary that ends before ``start``, else the shortest that ends behind it.
+        """The longest summary that ends before ``start``, else the shortest that ends after.
 
         The second is tried only if ``start`` is not fixed.
         """
@@ -307,11 +307,11 @@ class Memory:
 
     @property
     def keeps(self) -> bool:
-        """Whether there is a store, and it has worked so far."""
+        """Whether there is a store, and it has not failed."""
         return self.shelf.works
 
     def keep(self, envelope: Envelope, waiting: Sequence[str] = ()) -> Asking:
-        """Keep a summary and messages that wait for the model, and then name them in the list."""
+        """Store a summary and the messages that wait for the model, then add them to the list."""
         if not self.keeps:
             return
         thread = self.history.allowance.thread
@@ -342,7 +342,7 @@ class Memory:
                 yield from self.shelf.write(_MARK + old.mark, None)
 
     def _superseded(self, envelope: Envelope) -> list[Range]:
-        """Shorter ranges of this conversation, all but the newest of them.
+        """Shorter ranges of this conversation, except the newest of them.
 
         Conversations without a thread that begin alike share a list; ranges of others stay in it.
         """
@@ -364,17 +364,17 @@ class Memory:
         return found
 
     def covers(self, position: int) -> str:
-        """The hash of all that may be summarized up to the position."""
+        """The hash of everything that may be summarized up to the position."""
         return self._chain[position]
 
     def original(self, position: int) -> int:
-        """The position in the conversation that the caller had before its first summary."""
+        """The position in the caller's conversation before its first summary."""
         if self._base is None or position <= self._base.upto:
             return position
         return self._base.envelope.end + position - self._base.upto
 
     def _open(self) -> Asking:
-        """Find the summary that stands in the conversation, and the list of ranges."""
+        """Find the summary in the conversation, and the list of ranges."""
         thread, stored = self.history.allowance.thread, self.history.allowance.stored
         standing = self.history.summaries
         body = body_of(self.history.messages[standing[0]]) if standing else None
@@ -388,7 +388,7 @@ class Memory:
             self._base = Known(self._with_others(envelope), standing[0], stands=True)
 
     def _standing(self, body: str) -> Generator[Ask[Any], Any, Envelope]:
-        """The envelope of a summary in the conversation, made from its text if none is kept."""
+        """The envelope of a summary in the conversation, made from its text if none is stored."""
         for found in self._ranges:
             if found.mark == earlier_key(body):
                 envelope = yield from self._envelope(found.key)
@@ -407,7 +407,7 @@ class Memory:
         )
 
     def _with_others(self, envelope: Envelope) -> Envelope:
-        """The summary together with other ones that stand behind it."""
+        """The summary merged with others that follow it."""
         messages = self.history.messages
         for parts in [parsed(body_of(messages[i]) or "") for i in self.history.summaries[1:]]:
             envelope = replace(

@@ -1,4 +1,4 @@
-"""The text of a summary: notes under headings, words of the user and exact details."""
+"""The text of a summary: notes under headings, the user's words and exact details."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from holdfast.text.fit import choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.sentences import sentences
 
-_AGEING = 0.8  # chosen by hand: a sentence keeps this share of its worth with each later text
+_AGEING = 0.8  # chosen by hand: the share of its value that a sentence keeps with each later text
 _HEADING = "#"
 _FENCE = "```"
 _LEFT_OUT = "[… "
-_MOST = 8  # texts that are kept apart; older ones become one
+_MOST = 8  # texts that are kept apart; older ones are merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class _Note:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """The notes as one text: by headings, oldest first, nothing twice."""
+    """The notes as one text, by heading, oldest first, without repeats."""
     if len(texts) == 1:
         return texts[0]
     pieces = _pieces(texts)
@@ -39,7 +39,7 @@ def joined(texts: Sequence[str]) -> str:
 def shortened(texts: Sequence[str], room: int, count: Count) -> str:
     """The notes as one text of at most ``room`` tokens.
 
-    The most telling sentences stay, and fewer of older notes.
+    The most valuable sentences stay, and fewer of older notes.
     """
     whole = joined(texts) if texts else ""
     if fits(whole, room, count):
@@ -56,14 +56,14 @@ def shortened(texts: Sequence[str], room: int, count: Count) -> str:
 
 
 def settled(texts: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """The texts to keep: the newest as they are, older ones as one of at most ``room`` tokens."""
+    """The texts to store: the newest unchanged, older ones as one of at most ``room`` tokens."""
     if len(texts) <= _MOST:
         return tuple(texts)
     return shortened(texts[: 1 - _MOST], room, count), *texts[1 - _MOST :]
 
 
 def _pieces(texts: Sequence[str]) -> list[_Note]:
-    """Every piece once, by headings in the order of their first appearance."""
+    """Every piece once, by heading in order of first appearance."""
     sections: dict[str, dict[str, _Note]] = {}
     for age, text in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
         for heading, body in _sections(text):
@@ -74,7 +74,7 @@ def _pieces(texts: Sequence[str]) -> list[_Note]:
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """Each heading with the lines below it; the heading is empty for lines above the first."""
+    """Each heading with the lines below it; the heading of lines above the first is empty."""
     heading, lines, fenced = "", list[str](), False
     for line in text.splitlines():
         fenced ^= line.lstrip().startswith(_FENCE)
@@ -87,7 +87,7 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
-    """The chosen pieces under their headings, and how many were left out."""
+    """The chosen pieces under their headings, and the number left out."""
     written: list[str] = []
     heading = ""
     for n in chosen:
@@ -108,13 +108,13 @@ def _under_headings(pieces: Sequence[_Note], chosen: Sequence[int]) -> str:
 _SAID = "\n\n## In the user's own words\n"
 _DETAILS = "\n\n## Also mentioned\n"
 _INTRODUCTION = re.compile(r"Summary of ([\d,]{1,12}) earlier messages?[^\n]*:\n")
-_SHARE = 4  # chosen by hand: the cap divided by this is for words of the user, and for details
-_TRIES = 4  # each with less room: the parts together may count more than apart
+_SHARE = 4  # chosen by hand: share of the cap, as a divisor, for users' words and for details
+_TRIES = 4  # each with less room, since joined parts may count more than apart
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a body is made of, oldest first; it covers ``count`` messages, 0 if that is unknown."""
+    """The parts of a summary's text, oldest first; ``count`` is 0 if it is unknown."""
 
     count: int
     texts: tuple[str, ...]
@@ -124,17 +124,17 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The text of a summary, and the details for which there was room."""
+    """The text of a summary, and the details that fit."""
 
     text: str
     details: tuple[str, ...] = ()
 
 
 def composed(parts: Parts, source: Sequence[Detail], cap: int, count: Count) -> Body:
-    """The body of these parts, in at most ``cap`` tokens.
+    """The text of these parts, in at most ``cap`` tokens.
 
     Exact details of ``source`` that the parts lack are added. If not everything fits, sentences of
-    the oldest text go first.
+    the oldest text are dropped first.
     """
     room = cap
     body = _within(parts, source, room, count)
@@ -148,12 +148,12 @@ def composed(parts: Parts, source: Sequence[Detail], cap: int, count: Count) -> 
 
 
 def plain(texts: Sequence[str], cap: int, count: Count) -> Body:
-    """The body of these texts alone, in at most ``cap`` tokens."""
+    """The text of these notes alone, in at most ``cap`` tokens."""
     return Body(shortened(texts, cap, count))
 
 
 def parsed(body: str) -> Parts:
-    """The parts of a body that was handed back; any other text is one part."""
+    """The parts of a summary's text that came back; any other text is one part."""
     found = _INTRODUCTION.match(body)
     if found is None:
         return Parts(0, (body.strip(),))
@@ -187,7 +187,7 @@ def _introduction(count: int) -> str:
 
 
 def chosen_words(said: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """The first words of the user and the newest, whole, as many as fit in ``room`` tokens."""
+    """The user's first texts and the newest, whole, as many as fit in ``room`` tokens."""
     distinct = list(dict.fromkeys(said))
     order = [0, *range(len(distinct) - 1, 0, -1)] if distinct else []
     return tuple(chosen(distinct, order, lambda some: _SAID + _quotations(some), room, count))
@@ -203,6 +203,6 @@ def _unquoted(said: str) -> list[str]:
 
 
 def _lasting(lines: Sequence[str], room: int, count: Count) -> tuple[str, ...]:
-    """Earlier details, as many as fit: constraints before others, newer before older."""
+    """As many earlier details as fit: constraints before others, newer before older."""
     order = sorted(range(len(lines)), key=lambda n: (not signals(lines[n]).constrains, -n))
     return tuple(chosen(lines, order, bullets, room, count))

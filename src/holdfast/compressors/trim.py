@@ -1,4 +1,4 @@
-"""The last step: the budget is met, or it cannot be."""
+"""The last step: meets the budget, or reports that it cannot be met."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.text.fit import head_tail, water_level
 
 Place = tuple[int, int]
-"""A message and a part of it."""
+"""The indices of a message and of a part of it."""
 
-# Shares of the target, as divisors: found by trying on recorded conversations.
-_OVERSIZE = 2  # a longer message loses its middle before anything is dropped for it
+# Shares of the target, as divisors: found by experiments on recorded conversations.
+_OVERSIZE = 2  # the middle of a longer message is cut out before anything is dropped for it
 _STEPS = 16  # its length is a multiple of this share, so that it seldom changes between calls
-_HISTORY = 4  # left to older messages by what must stay
-_FLOOR = 8  # no text is clamped below this share while something else can go,
+_HISTORY = 4  # left for older messages when the rest must stay
+_FLOOR = 8  # no text is cut below this share while something else can be cut or dropped,
 # Tokens.
-_LEAST = 64  # nor below these;
-_LAST = 16  # a mark and a few words: what is left of a text if the budget cannot be met
-_SHORT = 4  # a value among arguments that takes no more stays: a mark in quotes takes as much
+_LEAST = 64  # nor below this;
+_LAST = 16  # a mark and a few words: the rest of a text if the budget cannot be met
+_SHORT = 4  # shorter arguments stay, since a mark in quotes takes as much
 
 _MIDDLE = "too long for the budget: its middle is left out"
 _WORDS = "the words of a user are too long for the budget: their middle is left out"
@@ -45,17 +45,17 @@ _WORDS = "the words of a user are too long for the budget: their middle is left 
 
 @dataclass(frozen=True, slots=True)
 class Trim(Configured):
-    """Drop the oldest messages until the target is met, then shorten what must stay.
+    """Drops the oldest messages until the target is met, then shortens what must stay.
 
-    System messages, pins and the newest message with its open exchange always stay. What the
-    profile prefers, and a summary of dropped messages, stay while the rest can be clamped. Words
-    of users are clamped only with ``clamp_users`` or ``clamp_users_last``. Summaries and the
-    arguments of answered calls are clamped when nothing else but words of users is left; arguments
-    stay a JSON object with the same keys.
+    System messages, pins and the newest message with its open exchange always stay. Messages that
+    the profile prefers, and a summary of dropped messages, stay while the rest can be shortened.
+    User messages are shortened only with ``clamp_users`` or ``clamp_users_last``. Summaries and the
+    arguments of answered calls are shortened when only user messages are left; arguments stay a
+    JSON object with the same keys.
     """
 
     keep_recent: int = 0
-    """The newest messages, system messages not counted, that stay whatever the budget."""
+    """The newest messages, system messages not counted, that stay under any budget."""
 
     only_when_last_is_user: bool = False
     """Whether a conversation that does not end with a user's message is left alone."""
@@ -64,18 +64,18 @@ class Trim(Configured):
     """Tokens, or share of the budget, to aim at in place of the target."""
 
     clamp: bool = True
-    """Whether tool results and texts of the assistant that are too long lose their middle."""
+    """Whether the middle of tool results and assistant texts that are too long is cut out."""
 
     clamp_users: bool = False
-    """Whether messages of users may lose their middle too."""
+    """Whether the middle of user messages may be cut out too."""
 
     clamp_users_last: bool = False
-    """Whether they may when nothing else can give way; the profiles set this."""
+    """Whether user messages may be shortened when nothing else can; the profiles set this."""
 
     name = "trim"
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
-        """One Drop of all that goes, and a Replace for each part that is clamped."""
+        """One Drop of the oldest messages, and a Replace for each shortened part."""
         if self.only_when_last_is_user and not ends_with_user(transcript):
             return Plan.skip("last_is_not_user", NOT_ENDED)
         target = allowance.target if self.threshold is None else allowance.share(self.threshold)
@@ -92,7 +92,7 @@ class Trim(Configured):
 
 @dataclass(slots=True)
 class _TrimWork:
-    """What has been decided so far, and how far it is from the target."""
+    """The decisions so far, and the remaining excess."""
 
     knobs: Trim
     transcript: Transcript
@@ -102,7 +102,7 @@ class _TrimWork:
     overhead: int = field(init=False)
     going: set[int] = field(default_factory=set[int])
     clamped: dict[int, dict[int, str]] = field(default_factory=dict[int, dict[int, str]])
-    """From message and part to what is left of the text."""
+    """The shortened texts, by message and part."""
     frames: dict[Place, int] = field(default_factory=dict[Place, int])
     """Tokens of the brackets and keys in the arguments of a call."""
 
@@ -118,11 +118,11 @@ class _TrimWork:
 
     @property
     def staying(self) -> frozenset[int]:
-        """What has not been dropped so far."""
+        """The positions that have not been dropped."""
         return frozenset(range(len(self.sizes))) - self.going
 
     def fit(self, firm: frozenset[int]) -> None:
-        """Give up what costs least first; ``firm`` messages are never dropped.
+        """Remove what is least costly first; ``firm`` messages are never dropped.
 
         In order: the middle of oversize messages, the middle of what is to stay, the oldest
         messages, the middle of what has stayed, preferred messages, and at last the middle of
@@ -145,18 +145,18 @@ class _TrimWork:
         everything = self.everything()
         least = 1 if self.shortest(everything, 1) <= self.target else _LAST
         for parts in (self.clampable(self.staying, last=True), everything):
-            # More than once only if counts of parts do not add up to the count of their message.
+            # Repeated only if the counts of parts do not add up to the count of their message.
             while self.excess > 0 and self.clamp(parts, self.staying, self.target, least):
                 pass
 
     def clampable(
         self, among: Iterable[int], *, last: bool = False, users: bool = False
     ) -> dict[Place, Part]:
-        """The parts of these messages that may lose their middle.
+        """The parts of these messages that may be shortened.
 
-        ``last`` adds summaries and the arguments of calls that were answered, ``users`` the words
-        of users. A summary is not cut short before, for then it would be none; as the newest
-        message it must give way like any other.
+        ``last`` adds summaries and the arguments of answered calls, ``users`` user messages. A
+        summary is not shortened earlier, since it would no longer be one; as the newest message it
+        is shortened like any other.
         """
         found: dict[Place, Part] = {}
         transcript = self.transcript
@@ -177,7 +177,7 @@ class _TrimWork:
         return found
 
     def everything(self) -> dict[Place, Part]:
-        """The parts that may lose their middle when nothing else can give way."""
+        """The parts that may be shortened when nothing else can."""
         return self.clampable(self.staying, last=True, users=self.knobs.clamp_users_last)
 
     def _answered(self, i: int) -> set[str]:
@@ -186,15 +186,15 @@ class _TrimWork:
         return {result.call_id for n in unit for result in self.transcript.messages[n].results}
 
     def shortest(self, parts: Mapping[Place, Part], level: int) -> int:
-        """Tokens of what stays if each of these parts had at most ``level``."""
+        """Tokens of the remaining messages if each of these parts had at most ``level``."""
         saved = [max(0, self._length(at, part) - level) for at, part in parts.items()]
         return self.excess + self.target - sum(saved)
 
     def drop_oldest(self, kept: AbstractSet[int]) -> None:
-        """Drop the oldest units that are not kept until the target is met.
+        """Drop the oldest units outside ``kept`` until the target is met.
 
         A rule may bring the oldest back, because the message after it may not be the first. Then
-        twice as much is asked for.
+        twice the excess is requested.
         """
         left = [0 if i in self.going else size for i, size in enumerate(self.sizes)]
         most = sum(size for i, size in enumerate(left) if i not in kept)
@@ -207,7 +207,7 @@ class _TrimWork:
             wanted *= 2
 
     def drop_preferred(self, firm: frozenset[int], kept: frozenset[int]) -> None:
-        """Drop the oldest preferred messages until the rest can be clamped to the target."""
+        """Drop the oldest preferred messages until the rest can be shortened to the target."""
         for i in sorted(kept - firm):
             if self.shortest(self.everything(), _LAST) <= self.target:
                 return
@@ -224,7 +224,7 @@ class _TrimWork:
         floor: int,
         step: int = 1,
     ) -> bool:
-        """Clamp the longest parts to one length so that the messages ``among`` fit the room.
+        """Cut the longest parts to one length so that the messages ``among`` fit the room.
 
         The length is a multiple of ``step``, and at least ``floor`` tokens. Returns whether a part
         became shorter.
@@ -242,7 +242,7 @@ class _TrimWork:
         return bool(changed)
 
     def _length(self, at: Place, part: Part) -> int:
-        """Tokens of a part that can be clamped, as it is now."""
+        """The present size of a part that can be shortened, in tokens."""
         meter = self.allowance.meter
         text = self.clamped.get(at[0], {}).get(at[1])
         media = _media(part) if text is None else ()
@@ -259,7 +259,7 @@ class _TrimWork:
         return self.frames[at]
 
     def _shorten(self, at: Place, part: Part, level: int) -> bool:
-        """Clamp the part if it is longer than the level; whether it became shorter."""
+        """Shorten the part if it is longer than the level; whether it became shorter."""
         length = self._length(at, part)
         if length <= level:
             return False
@@ -275,7 +275,7 @@ class _TrimWork:
         return True
 
     def edits(self) -> tuple[Edit, ...]:
-        """What was decided, as edits."""
+        """The decisions as edits."""
         found: list[Edit] = []
         if self.going:
             found.append(Drop(tuple(sorted(self.going)), "the oldest, to meet the budget"))
@@ -291,10 +291,10 @@ class _TrimWork:
 def _clamped(
     message: Message, part: Part, level: int, count: Callable[[str], int], seal: Seal | None
 ) -> str:
-    """Beginning and end of the text of a part, in about ``level`` tokens.
+    """The start and end of the text of a part, in about ``level`` tokens.
 
-    A summary is marked again, because it is recognised by its text. The media of a result go when
-    its text changes, and a line stands for them.
+    The mark of a summary is renewed, because it depends on the text. The media of a result are
+    dropped when its text changes, and a line names them.
     """
     body, media = body_of(message), _media(part)
     if body is not None:
@@ -310,10 +310,10 @@ def _clamped(
 
 
 def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | None) -> str:
-    """Beginning and end of the text.
+    """The start and end of the text.
 
-    The reference at its end stays whole or goes: half of one cannot be resolved, and one alone
-    says nothing.
+    The reference at its end stays whole or is dropped: half of one cannot be resolved, and one
+    alone says nothing.
     """
     said, reference = parted(text, seal)
     if not reference:
@@ -325,10 +325,10 @@ def _shortened(text: str, level: int, count: Callable[[str], int], seal: Seal | 
 
 
 def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
-    """The JSON object of a call's arguments with its longest values clamped, under the same keys.
+    """The JSON object of a call's arguments with its longest values cut, under the same keys.
 
-    A value that is no text is clamped as the JSON text that it is written as. Empty if the
-    arguments are no JSON object, or an empty one.
+    A value that is not text is cut as its JSON. Empty if the arguments are not a JSON object, or an
+    empty one.
     """
     try:
         found = parse(arguments)
@@ -358,7 +358,7 @@ def brief(arguments: str, tokens: int, count: Callable[[str], int]) -> str:
 
 
 def _cut(text: str, tokens: int, count: Callable[[str], int]) -> str:
-    """Beginning and end of the text around a mark, or the mark alone if no more fits.
+    """The start and end of the text around a mark, or the mark alone if no more fits.
 
     There is no white space at the end: some vendors refuse it in the last message.
     """

@@ -24,7 +24,7 @@ from holdfast.text.words import terms
 
 # Chosen by hand:
 _SHORT = 400  # characters: apologies and error messages are not longer, summaries of errors are
-_FAR_TOO_LONG = 8  # times what was asked for
+_FAR_TOO_LONG = 8  # times the requested size
 _PLACEHOLDER = re.compile(
     r"\[[^\]\n]{0,120}\]"
     r"|\W*(?:n/?a|none|null|nil|undefined|todo|tbd|(?:no )?summary|placeholder)?\W*",
@@ -51,21 +51,21 @@ _MARK = re.compile(r"\s*\[(?:HISTORY_SUMMARY|CONVERSATION_SUMMARY)\b")
 
 # Chosen by hand:
 _LONGEST = 200  # characters of a line of the list
-_AROUND = 60  # characters that are shown on both sides of an exact thing in a longer line
+_AROUND = 60  # characters shown on each side of an exact thing in a longer line
 _STOP = ". "
-_READ = 20_000  # characters of a tool's output in which exact things are looked for
-_SHARED = 0.8  # of the words of a constraint: a line with them repeats the constraint
+_READ = 20_000  # characters of a tool's output that are searched for exact things
+_SHARED = 0.8  # share of a constraint's words with which a line repeats it
 _WEIGHTS: dict[Role, float] = {"user": 1.5, "system": 1.5, "assistant": 1.0, "tool": 0.4}
-_CONSTRAINT = 3.0  # a user's constraint counts as so many exact things
-_OWN_WORDS = 0.4  # share of its words that a reply has from the text; a reply off topic has none
+_CONSTRAINT = 3.0  # a user's constraint counts as this many exact things
+_OWN_WORDS = 0.4  # share of a reply's words that are from the text; a reply off topic has none
 _SPELLED_OUT = 2  # digits of a number that the text may have in words
-_OVERHEAD = 20  # characters that each line costs beside its text
+_OVERHEAD = 20  # characters that each line costs besides its text
 
 Count = Callable[[str], int]
 
 
 def accepted(reply: str, tokens: int, count: Count) -> str:
-    """The reply as it may be used. Raises ModelError, saying why, if it is refused.
+    """The reply as it may be used. Raises ModelError, with the reason, if it is refused.
 
     Lines are removed that look like the mark of a summary, or that tell the reader to ignore other
     instructions.
@@ -88,7 +88,7 @@ def accepted(reply: str, tokens: int, count: Count) -> str:
 
 
 def unfounded(reply: str, text: str) -> str:
-    """Why the reply is no version of the text; empty if it is one.
+    """Why the reply is not a version of the text; empty if it is one.
 
     A short number may stand for words of the text: "twice" may have become "2 times".
     """
@@ -109,7 +109,7 @@ def unfounded(reply: str, text: str) -> str:
 class Detail:
     """A sentence or a line of the source, and the exact things in it.
 
-    ``constrains``: it is a user's, and says what must be or must not be.
+    ``constrains``: it is a user's constraint.
     """
 
     line: str
@@ -134,7 +134,7 @@ def details_of(role: Role, text: str) -> tuple[Detail, ...]:
 
 
 def missing(source: Sequence[Detail], text: str) -> list[Detail]:
-    """The details of which the text lacks something, each with what it lacks."""
+    """The details that the text lacks, each with the missing things."""
     said = [frozenset(terms(line)) for line in text.splitlines()]
     found: list[Detail] = []
     for detail in source:
@@ -146,7 +146,7 @@ def missing(source: Sequence[Detail], text: str) -> list[Detail]:
 
 
 def listed(lost: Sequence[Detail], tokens: int, count: Count) -> list[str]:
-    """The lines that tell most of the lost details, as many as fit, in the order of the source."""
+    """The most valuable of the lost details that fit, as lines in the order of the source."""
     uses = Counter(thing for detail in lost for thing in set(detail.things))
     ranked = sorted(range(len(lost)), key=lambda n: (-_worth(lost[n], uses), -n))
     told: set[str] = set()
@@ -166,14 +166,14 @@ def chosen(
     tokens: int,
     count: Count,
 ) -> list[str]:
-    """As many texts as fit when rendered together; ``order`` lists the best first."""
+    """The most texts that fit when rendered together; ``order`` lists the best first."""
     sizes = [len(text) for text in texts]
     choice = choose(order, sizes, lambda some: render([texts[n] for n in some]), tokens, count)
     return [texts[n] for n in choice.pieces] if choice else []
 
 
 def with_missing(text: str, source: Sequence[Detail], tokens: int, count: Count) -> str:
-    """The text and a list of the details that it lacks, in about so many tokens together."""
+    """The text and a list of the details that it lacks, in about ``tokens`` together."""
     lines = listed(missing(source, text), tokens - count(text), count)
     return f"{text}\n{bullets(lines)}" if lines else text
 
@@ -245,7 +245,7 @@ _DETAILS = Memo(_read, _size, 16_000_000)
 
 
 def _is_telling(one: Identifier, role: Role) -> bool:
-    """Whether somebody may need it again; of a tool's output only what is surely an identifier."""
+    """Whether it may be needed again; in a tool's output, only if it is surely an identifier."""
     digits = sum(character.isdigit() for character in one.text)
     if one.kind == "quoted" or len(one.text) > _LONGEST:
         return False
@@ -257,7 +257,7 @@ def _is_telling(one: Identifier, role: Role) -> bool:
 
 
 def _near(things: Sequence[Identifier]) -> list[list[Identifier]]:
-    """The things in groups, each of which fits one line of the list."""
+    """The things in groups that each fit one line of the list."""
     groups: list[list[Identifier]] = []
     for one in things:
         if groups and one.start + len(one.text) - groups[-1][0].start <= _LONGEST // 2:
@@ -268,7 +268,7 @@ def _near(things: Sequence[Identifier]) -> list[list[Identifier]]:
 
 
 def _line(text: str, start: int, end: int, near: Sequence[Identifier]) -> str:
-    """The piece as one line; of a long piece what stands around the things, cut between words."""
+    """The piece as one line; of a long piece the text around the things, cut between words."""
     if not near or end - start <= _LONGEST:
         return " ".join(text[start:end].split())
     first, last = near[0].start, near[-1].start + len(near[-1].text)

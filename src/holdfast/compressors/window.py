@@ -1,4 +1,4 @@
-"""Keep what is newest, exactly as much as was asked for."""
+"""Keeps the newest messages, exactly as many as requested."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from holdfast.kernel.transcript import Transcript
 
 @dataclass(frozen=True, slots=True)
 class SlidingWindow(Configured):
-    """System messages and the newest of the others, in order, where they stand.
+    """Keeps system messages and the newest of the others, in order.
 
-    Without any knob the window is what fits the target; the task, the newest message of a user and
-    a summary of dropped messages stay while they fit. A window that is given is exact: the result
-    may be over the budget, and a tool exchange that the window cuts through is dropped.
+    Without any knob the window is what fits the target; the task, the user's newest message and a
+    summary of dropped messages stay while they fit. A given window is exact: the result may be over
+    the budget, and a tool exchange that the window cuts is dropped.
     """
 
     window_size: int | None = None
@@ -30,7 +30,7 @@ class SlidingWindow(Configured):
     """Turns that stay, each from a user's message to the next."""
 
     keep_tokens: Share | None = None
-    """Tokens of messages that stay, or a share of the budget; system messages not counted."""
+    """Tokens of messages that stay, or a share of the budget, system messages not counted."""
 
     name = "sliding_window"
 
@@ -46,7 +46,7 @@ class SlidingWindow(Configured):
             raise ConfigError("a window has one measure", place="sliding_window", advice=advice)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
-        """One Drop of everything that is older than the window."""
+        """One Drop of everything before the window."""
         sizes = allowance.meter.sizes(transcript)
         if self.window_size is self.keep_turns is self.keep_tokens is None:
             excess = allowance.meter.total(transcript) - allowance.target

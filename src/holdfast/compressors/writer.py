@@ -1,7 +1,7 @@
-"""Asking a model for notes, in one call or in parts, and keeping summaries of single messages.
+"""Asking a model for notes, in one call or in parts, and storing summaries of single messages.
 
-The prompts are the texts in ``prompts/``. What the model is to read is quoted line by line, so that
-nothing in it passes for a request.
+The prompts are the texts in ``prompts/``. The material is quoted line by line, so that nothing in
+it looks like a request.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _HERE = Path(__file__).parent / "prompts"
 _WORDS_A_TOKEN = 0.7  # of English; vendors say three quarters, and this leaves some room
 _QUOTE = "| "
 _OF_SUMMARIES = ("extend", "merge", "message", "squeeze", "summarize", "system")
-"""The prompts whose answers are kept; after a change of one all of them are asked for again."""
+"""The prompts whose answers are stored; after a change of one, all answers are requested again."""
 
 
 def request(name: str, tokens: int, values: Mapping[str, str]) -> Complete:
-    """The request made of the prompt ``name``, for a reply of at most so many tokens."""
+    """The request made from the prompt ``name``, for a reply of at most ``tokens`` tokens."""
     given = {"words": str(max(1, int(tokens * _WORDS_A_TOKEN))), "instructions": "", **values}
     return Complete(
         _prompt(name).substitute(given).strip(), _prompt("system").template.strip(), tokens
@@ -51,12 +51,12 @@ def wording() -> str:
 
 
 def quoted(text: str) -> str:
-    """The text with a bar before every line, so that nothing inside can end the quotation."""
+    """The text with a bar before every line, so that nothing in it can end the quotation."""
     return "\n".join(_QUOTE + line for line in encodable(text).splitlines()) or _QUOTE
 
 
 def rendered(messages: Iterable[tuple[int, Message]]) -> Iterator[str]:
-    """Each message as a block: its position, who spoke, and the quotation."""
+    """Each message as a block: its position, its role, and the quotation."""
     tools: dict[str, str] = {}
     for position, message in messages:
         tools.update((call.id, call.name) for call in message.calls)
@@ -66,7 +66,7 @@ def rendered(messages: Iterable[tuple[int, Message]]) -> Iterator[str]:
 
 
 def _told_by(message: Message, tools: Mapping[str, str]) -> Iterator[str]:
-    """What a reader sees of each part; reasoning is left out, because it was not said."""
+    """The text of each part; reasoning is left out, because it was not said."""
     for part in message.parts:
         if isinstance(part, Text) and part.text.strip():
             yield part.text
@@ -81,16 +81,16 @@ def _told_by(message: Message, tools: Mapping[str, str]) -> Iterator[str]:
 Writing = Generator[Ask[Any], Any, str]
 
 # Chosen by hand:
-_LEAST_INPUT = 256  # tokens of material in one call, however small the window is said to be
+_LEAST_INPUT = 256  # tokens of material in one call, however small the stated window
 _WORDING = 600  # tokens for the prompts; the longest has some 400
-_ERRING = 0.9  # of a window: the model's own counter may differ from ours
-_ATTEMPTS = 3  # calls that the model may refuse as too long, each with half of the material
-_CHARACTERS = 8  # of a token; no text has longer ones on average
+_ERRING = 0.9  # share of a window: the model's own counter may differ from ours
+_ATTEMPTS = 3  # calls that the model may refuse as too long, each with half the material
+_CHARACTERS = 8  # characters of a token; no text has longer ones on average
 
 
 @dataclass(frozen=True, slots=True)
 class WritingTask:
-    """Notes to be written: by the prompt of this name with these values, in at most ``tokens``.
+    """Notes to be written with this prompt and these values, in at most ``tokens``.
 
     ``window`` is the window of the model in tokens, 0 if it is not known.
     """
@@ -102,7 +102,7 @@ class WritingTask:
     values: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def room(self, earlier: str = "") -> int:
-        """Tokens of material that one call may hold; 0 is without limit."""
+        """Tokens of material for one call; 0 means no limit."""
         if not self.window:
             return 0
         given = sum(map(self.count, (earlier, *self.values.values())))
@@ -111,7 +111,7 @@ class WritingTask:
 
 
 def written(task: WritingTask, blocks: Sequence[str], earlier: str = "") -> Writing:
-    """The notes of the blocks, together with ``earlier`` notes if given. Raises ModelError."""
+    """The notes on the blocks, together with ``earlier`` notes if given. Raises ModelError."""
     room, left = task.room(earlier), _ATTEMPTS
     while True:
         try:
@@ -178,7 +178,7 @@ def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
 
 
 def _pieces(block: str, room: int, count: Count) -> list[str]:
-    """The block, cut between lines if it does not fit; each part opens with the block's heading."""
+    """The block, cut between lines if it does not fit; each part has the block's heading."""
     if fits(block, room, count):
         return [block]
     heading, rest = "", block
@@ -199,11 +199,11 @@ def _pieces(block: str, room: int, count: Count) -> list[str]:
     return pieces
 
 
-_OF_THE_MODEL = 0.7  # of the tokens, chosen by hand: the rest is for exact things it leaves out
+_OF_THE_MODEL = 0.7  # share of the tokens, chosen by hand: the rest is for omitted exact things
 
 
 class MessageSummary(NamedTuple):
-    """A text in a model's words; ``trouble`` says why it is not kept, empty if it is."""
+    """A text in a model's words; ``trouble`` says why it is not stored, if it is not."""
 
     text: str
     trouble: str = ""
@@ -214,7 +214,7 @@ Summing = Generator[Ask[Any], Any, MessageSummary]
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """A text to be summarized by itself; ``source`` says what it is, such as ``output of grep``."""
+    """A text to be summarized by itself; ``source`` describes it, such as ``output of grep``."""
 
     text: str
     role: Role
@@ -225,12 +225,11 @@ class Single:
 def message_summary(
     single: Single, tokens: int, allowance: Allowance, question: str = ""
 ) -> Summing:
-    """The text in a model's words, in at most so many tokens, with exact things that it left out.
+    """A model's summary of the text in at most ``tokens``, with exact things that it left out.
 
-    It is kept in the store, by thread and position or by content, and found again as long as the
-    text, the prompts, the model and the question stay the same. Raises ModelError if no model
-    answers or its reply is refused. If the store fails the summary is not kept, and ``trouble``
-    says why.
+    It is stored by thread and position or by content, and found again while the text, the prompts,
+    the model and the question stay the same. Raises ModelError if no model answers or its reply is
+    refused. If the store fails, the summary is not stored, and ``trouble`` says why.
     """
     if not allowance.writer:
         raise ModelError("no model was given; pass llm=")
@@ -264,13 +263,13 @@ def message_summary(
 
 
 def output_summary(text: str, index: int, tool: str, tokens: int, allowance: Allowance) -> Summing:
-    """As ``message_summary``, of the output of a tool; ``tool`` is empty if it is not known."""
+    """Like ``message_summary``, for the output of a tool; ``tool`` is empty if it is not known."""
     single = Single(text, "tool", index, f"output of {tool or 'a tool'}")
     return message_summary(single, tokens, allowance)
 
 
 def _kept(value: str | None, proof: dict[str, str]) -> str | None:
-    """The text that a store gave, if it was made of the same things."""
+    """The stored text, if it was made from the same things."""
     found = as_object(value)
     text = found.get("text")
     return text if isinstance(text, str) and found == {**proof, "text": text} else None
@@ -286,7 +285,7 @@ T = TypeVar("T")
 def together(
     flows: Sequence[Generator[Ask[Any], Any, T]],
 ) -> Generator[Ask[Any], Any, list[T | HoldfastError]]:
-    """Run flows side by side; for each what it returns, or the HoldfastError that ended it."""
+    """Run flows together; return each one's value, or the HoldfastError that ended it."""
     ended: dict[int, T | HoldfastError] = {}
     answers: Mapping[int, object] = dict.fromkeys(range(len(flows)))
     while answers:

@@ -1,4 +1,4 @@
-"""What is kept of a conversation, by one order of value."""
+"""The strategy that keeps the most useful pieces of a conversation."""
 
 from .strategy import HEADING, Select
 from .view import LEFT_OUT

@@ -1,4 +1,4 @@
-"""The pieces of a conversation that may be kept: what each tells, its cost and its worth."""
+"""The pieces of a conversation that may be kept, with their cost and value."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from holdfast.stream.uses import uses_of
 
 Rate = Callable[[Event], float]
 
-TOKENS_A_CHARACTER = 0.3  # at first; then as it was counted
-_TRIES, _GUESSES = 10, 6  # sizes that are tried; of them by interpolation, the rest by halving
-_CAUTION = 0.995  # of what should fit is tried next
-_FULL = 0.985  # of the room: a fuller one is not worth another try
-_NEARLY_ALL = 0.8  # of the tokens that may be told
-_NEXT = 12  # pieces behind the best that may fill what is left
+TOKENS_A_CHARACTER = 0.3  # until it is measured
+_TRIES, _GUESSES = 10, 6  # in all, and by interpolation; the others bisect
+_CAUTION = 0.995  # share of the expected number of pieces that is tried next
+_FULL = 0.985  # share of the room above which no further attempt is made
+_NEARLY_ALL = 0.8  # share of the tokens of all candidates
+_NEXT = 12  # pieces after the best that may fill the remaining room
 
 
 class PieceOfEvent(NamedTuple):
@@ -33,11 +33,11 @@ class PieceOfEvent(NamedTuple):
 
     event: int
     number: int
-    """Of the piece among those of its event."""
+    """The number of the piece within its event."""
 
 
 class Candidates:
-    """All pieces of some events of a conversation."""
+    """The pieces of some events of a conversation."""
 
     def __init__(
         self,
@@ -47,10 +47,10 @@ class Candidates:
         question: str = "",
         share: float = 0.0,
     ) -> None:
-        """``among`` numbers the events whose pieces may be chosen; the others stay as they are.
+        """``among`` are the numbers of the events whose pieces may be chosen.
 
-        ``rate`` gives the tokens a character of an event, ``share`` what the best answer to the
-        question is worth.
+        ``rate`` returns an event's tokens for each character. ``share`` is the value of the best
+        answer to the question.
         """
         self.events = events
         self.failed = {event.act for event in events if event.failed}
@@ -83,7 +83,7 @@ class Candidates:
             )
 
     def order(self, enough: float) -> list[int]:
-        """The candidates by number, the best first, until together they cost ``enough`` tokens."""
+        """The candidates' numbers, the best first, until together they cost ``enough`` tokens."""
         weights = table()
         uses = uses_of(self.events, self.tellings)
         worth = worth_of(uses, max(len(self.events), 1))
@@ -115,7 +115,7 @@ class Candidates:
         )
 
     def _asks_of_one_text(self) -> bool:
-        """Whether a user spoke last and most candidates are of one text: they ask about it."""
+        """Whether a user spoke last and most candidates are from one text."""
         newest = self.events[-1] if self.events else None
         if newest is None or not newest.is_users_words:
             return False
@@ -125,10 +125,10 @@ class Candidates:
         return max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
 
     def _said(self, number: int, uses: Mapping[str, Use]) -> float:
-        """What a piece is worth for who says it, times how rare its things are.
+        """The value of a piece by its speaker, times the mean rarity of the things in it.
 
-        What is found, decided or ordered once is said in words of its own; what one does next, in
-        those of the work.
+        Findings, decisions and instructions have rare words; announcements of the next step have
+        the common words of the work.
         """
         worth = table().said.get(_role(self.events[self.found[number].event]), 0.0)
         told = self.tells[number]
@@ -142,7 +142,7 @@ def _role(event: Event) -> str:
 
 
 def rates(messages: Sequence[Message], meter: Meter) -> Rate:
-    """Tokens a character, message by message: a piece is not counted by itself."""
+    """Return a function that gives the tokens per character of an event's message."""
     known: dict[int, float] = {}
 
     def rate(event: Event) -> float:
@@ -163,11 +163,11 @@ def fitted(
     tokens: Callable[[Sequence[int]], int],
     first: Sequence[int] = (),
 ) -> list[int]:
-    """What is ``first`` as far as it fits, then the best that fit, then smaller ones behind them.
+    """Choose ``first`` as far as it fits, then the best pieces that fit, then smaller ones.
 
-    ``costs`` are estimates; ``tokens`` counts what a choice really takes. One piece that is worth
-    more than all that fit before it stands in their place: without that, trifles would win in a
-    small room (Khuller, Moss and Naor 1999).
+    ``costs`` are estimates; ``tokens`` counts a choice exactly. One piece with a higher value than
+    all that fit before it replaces them: otherwise trifles would fill a small room (Khuller, Moss
+    and Naor 1999).
     """
     firm: list[int] = []
     for number in first:
@@ -205,7 +205,7 @@ def fitted(
 
 
 class Run(NamedTuple):
-    """The pieces of one event that are told, by their numbers, ascending."""
+    """The chosen pieces of one event, by their numbers, ascending."""
 
     number: int
     chosen: Sequence[int]

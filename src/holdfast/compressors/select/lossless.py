@@ -1,4 +1,4 @@
-"""Where shorter forms of the same values are enough, nothing else is done."""
+"""Lossless shorter forms of tool outputs, used alone if they are enough."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from holdfast.kernel.edits import Edit, Replace
 from holdfast.kernel.messages import ToolResult
 from holdfast.kernel.transcript import Transcript
 
-_MOST_SAVED = 0.6  # of the outputs: no lossless form saves more
-_WORTH = 64  # characters: of a shorter text no form is looked for
+_MOST_SAVED = 0.6  # share of the outputs that lossless forms save at most
+_WORTH = 64  # characters; shorter texts are left alone
 
 
 def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ...]:
@@ -36,7 +36,7 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
     if excess > 0:
         return ()
     edits: list[Edit] = []
-    for saved, edit in found:  # what the last form saved may make earlier ones needless
+    for saved, edit in found:  # the last may have made earlier ones unnecessary
         if excess + saved <= 0:
             excess += saved
         else:

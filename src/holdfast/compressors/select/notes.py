@@ -1,6 +1,6 @@
-"""What is told of the past, in one place and a fixed order.
+"""The notes on the past, in a fixed order.
 
-First what the user said, then what was done, step by step, each outcome under its act.
+First the user's words, then the steps, each outcome under its act.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
 GAP = "…"
 _OURS = ("- ", "> ", SAID, DONE)
-_REACH = 2  # times the tokens: pieces that cost less than they were thought to may fill the room
+_REACH = 2  # times the room: candidates that cost less than estimated may fill it
 
 
 class Told(NamedTuple):
-    """An event, all its pieces, and the numbers of those that are told, ascending."""
+    """An event, all its pieces, and the numbers of those in the notes, ascending."""
 
     event: Event
     pieces: Sequence[Piece]
     chosen: Sequence[int]
     failed: bool = False
-    """An act that failed, and its outcome is not told."""
+    """Whether it is an act that failed and whose outcome is not in the notes."""
 
 
 def told_of(
     chosen: Sequence[int], candidates: Candidates, in_place: Collection[int] = ()
 ) -> list[Told]:
-    """What the notes tell of the chosen candidates; events ``in_place`` are told where they are."""
+    """The chosen candidates as the notes show them, without events that stay ``in_place``."""
     found = runs(chosen, candidates.found)
     events = candidates.events
     known = {events[run.number].act for run in found} | {events[number].act for number in in_place}
@@ -42,7 +42,7 @@ def told_of(
 
     def place(
         run: Run,
-    ) -> tuple[int, int]:  # calls may go out together: each outcome stands under its own
+    ) -> tuple[int, int]:  # calls may be made together: each outcome goes under its own
         act = events[run.number].act
         return (act if act in numbers else run.number, run.number)
 
@@ -56,7 +56,7 @@ def told_of(
 def notes_of(
     events: Sequence[Event], tokens: int, count: Callable[[str], int], heading: str = ""
 ) -> str:
-    """Notes on these events of at most so many ``tokens`` by ``count``; empty if nothing fits."""
+    """Notes on these events in at most ``tokens`` by ``count``; empty if nothing fits."""
     candidates = Candidates(events, range(len(events)), lambda _: TOKENS_A_CHARACTER)
 
     def text(chosen: Sequence[int]) -> str:
@@ -72,7 +72,7 @@ def notes_of(
 
 
 def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
-    """The notes; without a heading they are a bare list in order of time."""
+    """The text of the notes; without a heading it is a bare list in order of time."""
     if not heading:
         return "\n".join([*(line for each in told for line in _lines(each, "- user: ")), *tail])
     said = [line for each in told if each.event.is_users_words for line in _lines(each, "- ")]
@@ -86,7 +86,7 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
 
 
 def _lines(told: Told, users: str) -> Iterator[str]:
-    """The event's pieces behind a label of who speaks or acts, with a mark for what is left out."""
+    """The pieces of an event after its speaker or act, with marks for what is left out."""
     reached = 0
     lines: list[str] = []
     for number in told.chosen:
@@ -102,7 +102,7 @@ def _lines(told: Told, users: str) -> Iterator[str]:
 
 
 def _quoted(line: str) -> str:
-    """A line of a text, indented if it could be mistaken for one of the notes' own lines."""
+    """A line of a text, indented if it looks like one of the notes' own lines."""
     return f" {line}" if line.startswith(_OURS) else line
 
 

@@ -1,4 +1,4 @@
-"""Keep what the next steps will need: the newest exchanges, and the best pieces of the rest."""
+"""Keeps what the next steps will need: the newest exchanges, and the best pieces of the rest."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ HEADING = "Notes on the conversation so far (… marks what is left out):"
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """One order of value over all that was said, done and returned; the budget takes its beginning.
+    """Ranks the pieces of all that was said, done and returned, and keeps the best that fit.
 
     The task and the newest exchange stay in place, and as many exchanges before it as ``recent``
-    allows. Of all else, and of outputs too large to stay whole, the pieces are told that name what
-    the next steps are likely to use and nothing else told yet.
+    allows. Of older messages, and of outputs too large to stay whole, the pieces are kept whose
+    names the next steps are likely to use and no kept piece has yet.
     """
 
     recent: float = 0.15
-    """Share of the room in which the newest exchanges stay as they are."""
+    """Share of the room for the newest exchanges that stay unchanged."""
 
     task: float = 0.4
-    """Share of the room that the user's first message may take; a longer one loses its middle."""
+    """Share of the room for the user's first message; the middle of a longer one is cut out."""
 
     heading: str = HEADING
     """The first line of the notes."""
@@ -45,7 +45,7 @@ class Select:
         return {"strategy": self.name, **knobs(self)}
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan | Flow:
-        """A Drop of what the notes tell, their Insert, a Replace of each output told in part."""
+        """A Drop of older messages, an Insert of notes on them, a Replace of shortened outputs."""
         if allowance.meter.total(transcript) <= allowance.target:
             return Plan.skip("within_budget", "it fits already")
         edits = without_loss(transcript, allowance)
@@ -57,9 +57,9 @@ class Select:
         return self._kept(view) if allowance.stored else view.plan()
 
     def _kept(self, view: Selection) -> Flow:
-        """The plan with the originals kept and named; without them where the store fails.
+        """The plan with the originals saved and named, or without references if the store fails.
 
-        A reference takes room, so that more outputs may be cut: theirs are kept next.
+        A reference takes room, so that more outputs may be cut; their originals are saved next.
         """
         references, trouble = yield from saved(view.transcript, view.going, view.allowance)
         plan = view.plan(references, trouble)

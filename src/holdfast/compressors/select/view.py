@@ -1,4 +1,4 @@
-"""One view in the making: what stays in place, what is told in notes, and how much of it fits."""
+"""One selection: which messages stay in place, which pieces go into the notes, and what fits."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from .notes import told_of, written
 if TYPE_CHECKING:
     from .strategy import Select
 
-_IN_PLACE = 0.5  # share of the recent room above which one part is told in pieces
+_IN_PLACE = 0.5  # share of the recent room above which one part is shortened to pieces
 TOLD, LEFT_OUT = "told in notes", "nothing of it is told"
-"""Why a message goes: notes tell of it, or of its whole exchange they tell nothing."""
+"""The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
 IN_PART = "told in part"
-"""Why a part that stays has another text."""
-_ASIDE = "[…]"  # a text of which nothing is told; not the mark of a skipped turn
-_LEAST_SHOWN = 16  # tokens of the newest output, however small the room: older messages give way
-_IDLE = 0.1  # share of the room: where more is left the task takes it
-_SHORT_ANSWER = 64  # tokens of a message that says little without what it answers
-_LEAST_TASK = 150  # tokens of the task that stay whatever else must
-_NEWEST = 0.7  # of that is told of each output of the newest exchange at least
-_REACH = 1.3  # times the room: estimates of cost may be too high
-_SHOWN = 0.2  # of such an output, if the recent room holds it
+"""The reason for a new text of a part that stays."""
+_ASIDE = "[…]"  # replaces a text of which no piece is kept; not the mark of a skipped turn
+_LEAST_SHOWN = 16  # tokens of the newest output that stay in any room; older messages give way
+_IDLE = 0.1  # share of the room; if more is left, the task gets it
+_SHORT_ANSWER = 64  # tokens of a message that is hard to understand without the message it answers
+_LEAST_TASK = 150  # tokens of the task that always stay
+_NEWEST = 0.7  # share of that room that each output of the newest exchange gets at least
+_REACH = 1.3  # times the room, since estimated costs may be too high
+_SHOWN = 0.2  # share of such an output that is shown, if the recent room has space
 
 
 Place = tuple[int, int]
-"""A message and a part of it."""
+"""The indices of a message and of a part of it."""
 
 
 class Selection:
-    """What is decided of one conversation."""
+    """The decisions on one conversation."""
 
     def __init__(self, knobs: Select, transcript: Transcript, allowance: Allowance) -> None:
         self.knobs, self.transcript, self.allowance = knobs, transcript, allowance
@@ -81,7 +81,7 @@ class Selection:
 
     @property
     def may_shrink(self) -> bool:
-        """Whether anything may go or be told in part."""
+        """Whether any message may be dropped or shortened."""
         return bool(self._candidates.found)
 
     # what stays
@@ -91,7 +91,7 @@ class Selection:
         return users[0] if users and "task" in self.transcript.prefers else None
 
     def _staying(self) -> set[int]:
-        """The positions that stay in place: what must, the task, and the newest exchanges."""
+        """The positions that stay in place: protected ones, the task, and the newest exchanges."""
         staying = set(self._firm)
         left = int(self._room * self.knobs.recent)
         if self._task is not None:
@@ -106,7 +106,7 @@ class Selection:
         return staying
 
     def _answered_by_newest(self) -> range:
-        """What the agent said just before a user's newest message: a "yes" alone means nothing."""
+        """The agent's message before the user's newest one, since "yes" alone means nothing."""
         newest = self.transcript.newest
         before = [unit for unit in self.transcript.units if unit.stop <= newest.start]
         speaks = any(event.is_users_words for i in newest for event in self._by_message.get(i, ()))
@@ -127,7 +127,7 @@ class Selection:
         return unit
 
     def _least(self, i: int) -> int:
-        """What a message takes in place at least: its long outputs are told in part."""
+        """The tokens of a message with its long outputs shortened."""
         size = self._sizes[i]
         if size > self._cap:
             for event in self._by_message[i]:
@@ -161,12 +161,12 @@ class Selection:
         )
 
     def _clamped_task(self) -> int | None:
-        """The task, where it is too long even if nothing is told of the material in it."""
+        """The task's position if it is too long even without its pasted material."""
         too_long = self._task is not None and self._least(self._task) > self._task_room
         return self._task if too_long else None
 
     def _may_be_told_in_part(self, event: Event) -> bool:
-        """Whether a staying event may lose pieces: an output, pasted material, an agent's text."""
+        """Whether a staying event may be shortened: output, pasted material or an agent's text."""
         i = event.message
         if (
             i in self._firm
@@ -182,7 +182,7 @@ class Selection:
     # the plan
 
     def plan(self, references: tuple[str, ...] = (), trouble: str = "") -> Plan:
-        """The edits; ``references`` are lines at the end that name where originals are kept."""
+        """The edits; ``references`` are the last lines of the notes, which name the originals."""
         place = placed(self.transcript, self.going, "user") if self.going else None
         if self.going and place is None:
             return Plan.skip("no_place", "the rules of the conversation leave no place for notes")
@@ -211,7 +211,7 @@ class Selection:
         )
 
     def _of_the_newest(self, order: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
-        """Each output of the newest exchange, the newest first, and its best candidates."""
+        """Each output of the newest exchange, the newest first, with its best candidates."""
         found, costs = self._candidates.found, self._candidates.costs
         newest = [
             n
@@ -236,7 +236,7 @@ class Selection:
     def _floor(
         self, event: int, numbers: Sequence[int], room: int, tokens: Callable[[Sequence[int]], int]
     ) -> Sequence[int]:
-        """The candidates of a newest output; where none fits, none, and its ends stand for it."""
+        """The candidates of a newest output; if none fits, none, and its ends are shown instead."""
         if any(tokens([number]) <= room for number in numbers):
             return numbers
         spare = max(room - tokens([]) + self._meter.text(_ASIDE), _LEAST_SHOWN)
@@ -244,7 +244,7 @@ class Selection:
         return ()
 
     def without_reference(self, plan: Plan) -> list[tuple[Place, str, str]]:
-        """The parts that ``plan`` cuts and names no original of: place, whole text and kind."""
+        """The place, whole text and kind of each part that ``plan`` cuts without a reference."""
         found: list[tuple[Place, str, str]] = []
         for edit in plan.edits:
             if isinstance(edit, Replace) and edit.reason == IN_PART:
@@ -255,9 +255,9 @@ class Selection:
         return found
 
     def name_original(self, at: Place, kind: str, key: str) -> None:
-        """From now on the part, where it is cut, ends with the reference to its original.
+        """End the part, if it is cut, with a reference to its original.
 
-        ``key`` is empty where the caller keeps the text.
+        ``key`` is empty if the caller keeps the text.
         """
         tokens = self._meter.text(self._text_at(at))
         line = note(kind, tokens, key, tool=self.allowance.recall_tool) if key else ""
@@ -267,7 +267,7 @@ class Selection:
         return self.transcript.messages[at[0]].parts[at[1]].text
 
     def _fixed(self) -> int:
-        """Tokens of all that does not depend on the pieces that are told."""
+        """Tokens of everything that does not depend on the chosen pieces."""
         meter, going = self._meter, set(self.going)
         whole = meter.overhead(self.transcript.envelope)
         whole += sum(size for i, size in enumerate(self._sizes) if i not in going)
@@ -277,7 +277,7 @@ class Selection:
         return whole + sum(meter.text(f"\n{line}") for _, line in self._references.values() if line)
 
     def _clamp_task(self, task: int, spare: int = 0) -> int:
-        """Clamp a task that is too long, with ``spare`` more tokens; the change in tokens."""
+        """Shorten a task that is too long, to ``spare`` more tokens; the change in tokens."""
         message, most = self.transcript.messages[task], self._task_room + max(spare, 0)
         texts = [(n, part) for n, part in enumerate(message.parts) if isinstance(part, Text)]
         self._texts.clear()
@@ -296,7 +296,7 @@ class Selection:
     def _tokens(
         self, chosen: Sequence[int], place: Placed | None, references: tuple[str, ...]
     ) -> int:
-        """Tokens of what the pieces say, in notes and in place."""
+        """Tokens of the chosen pieces, in notes and in place."""
         notes, texts = self._written(chosen, references)
         count = self._meter.text
         told = sum(count(text) for text in texts.values())
@@ -310,7 +310,7 @@ class Selection:
     def _written(
         self, chosen: Sequence[int], references: tuple[str, ...]
     ) -> tuple[str, dict[int, str]]:
-        """The notes, and what is told of each event that stays in place and is told in part."""
+        """The notes, and the new text of each shortened event that stays in place."""
         told = told_of(chosen, self._candidates, self._told_in_part)
         texts = {number: self._clipped.get(number, _ASIDE) for number in sorted(self._told_in_part)}
         for number, pieces in runs(chosen, self._candidates.found):
@@ -321,14 +321,14 @@ class Selection:
         return written(told, self.knobs.heading, references) if told or references else "", texts
 
     def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[int, int, str]]:
-        """The new text of each part with an event that is told in part: message, part, text."""
+        """The indices and new text of each part with a shortened event."""
         places = {(self._events[n].message, self._events[n].part) for n in texts}
         numbered = list(enumerate(self._events))
         for at, part in sorted(places):
             events = [(n, e) for n, e in numbered if (e.message, e.part) == (at, part)]
             lines = [texts.get(n, e.text) for n, e in events]
             if "\n".join(lines) == self.transcript.messages[at].parts[part].text:
-                continue  # all of it is told
+                continue  # nothing is left out
             _, reference = self._references.get((at, part), ("", ""))
             yield at, part, "\n".join([*lines, reference] if reference else lines)
 
@@ -366,7 +366,7 @@ class Selection:
 
 
 def in_place(telling: Telling, chosen: Sequence[int]) -> str:
-    """The chosen pieces one below the other, each gap named."""
+    """The chosen pieces one below the other, with a line for each gap."""
     pieces, unit = telling.pieces, telling.unit
     lines: list[str] = []
     reached = 0
