@@ -1,4 +1,4 @@
-"""The kinds of text that tools return, and what may be lost of each: one file for each kind."""
+"""The kinds of text that tools return, and how each is shortened: one file for each kind."""
 
 from __future__ import annotations
 
@@ -33,28 +33,30 @@ KINDS = Registry(
     },
     formerly=("parsers", "grammars"),
 )
-"""In order of preference among kinds that fit alike, after those of plugins; the last fits any."""
+"""In order of preference among kinds that fit equally well, after those of plugins; the last fits
+any text.
+"""
 
-# characters for each token of the room: five times what fits, which no lossless form saves
+# characters for each token of the room: five times what fits, more than any lossless form saves
 _HOPELESS = 20
 
 
 @cache
 def kinds() -> tuple[ContentKind, ...]:
-    """Every known kind in the order in which it is asked."""
+    """Every known kind, in the order in which they are tried."""
     outside = [name for name in KINDS.names() if name not in KINDS.table]
     return tuple(kind(name) for name in (*outside, *KINDS.table))
 
 
 @cache
 def kind(name: str) -> ContentKind:
-    """The kind of that name. Raises ConfigError, naming the known ones, when there is none."""
+    """Return the kind of that name. Raises ConfigError, listing the known ones, for another."""
     made = cast("type[ContentKind]", KINDS.load(name))
     return made()
 
 
 def recognise(text: str) -> ContentKind:
-    """The kind that fits the whole text best."""
+    """Return the kind that fits the whole text best."""
     return _RECOGNISED(text)
 
 
@@ -72,17 +74,17 @@ def _fit(one: ContentKind, text: str) -> float:
 _RECOGNISED: Memo[str, ContentKind] = Memo(
     _recognised, lambda text, _kind: len(text), characters=8_000_000
 )
-"""The same output is recognised several times: shrunk, told in notes, remembered."""
+"""Cached, since the same output is recognised several times: by steps, notes and memory."""
 
 
 def shrink(text: str, room: Room) -> Shrunk:
-    """The text as it fits the room: without loss if it can be, else its most useful reading."""
+    """Shorten the text to the room: without loss if possible, else with its most useful parts."""
     found = recognise(text)
     return without_loss(text, room, found) or found.shrink(text, room)
 
 
 def without_loss(text: str, room: Room, of: ContentKind) -> Shrunk | None:
-    """The text whole, else in the lossless form of its kind; None where neither fits the room."""
+    """The whole text, else the lossless form of its kind; None if neither fits the room."""
     if len(text) > room.tokens * _HOPELESS:
         return None
     if room.count(text) <= room.tokens:

@@ -1,7 +1,4 @@
-"""Binary content that arrived as text.
-
-Data URLs, bytes decoded with replacement characters, escaped bytes.
-"""
+"""Binary content that arrived as text: data URLs, wrongly decoded bytes, escaped bytes."""
 
 from __future__ import annotations
 
@@ -14,35 +11,32 @@ from holdfast.text.opaque import LEAST, media_type
 from .lossy import MOST, Read
 from .shares import sampled
 
-_SAMPLE = 8_000  # characters from the beginning that tell what escaped bytes are
+_SAMPLE = 8_000  # characters from the beginning that identify escaped bytes
 # colour codes start with \x1b
 _STRANGE = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
-_STRANGE_SHARE = 0.08  # of the characters: most of a binary file is in no text
+_STRANGE_SHARE = 0.08  # share of such characters, above that of any text
 _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")  # bytes as Python and C write them
-_ESCAPED_SHARE = 0.3  # of the characters
+_ESCAPED_SHARE = 0.3  # share of the characters
 _DATA_URL = re.compile(r"\s{0,8}data:[\w.+-]{1,60}/[\w.+-]{1,80}[;,]\S*\s*\Z")
 _NAMED = re.compile(
     r"\s*\[([\w.+-]+(?:/[\w.+-]+)?, [\d,]+ (?:bytes|characters) [a-z0-9 ]+)\]\s*\Z"
 )  # in its place
-# letters beyond ASCII are as often bytes taken for letters
+# letters beyond ASCII may also be wrongly decoded bytes
 _READABLE = re.compile(r"[A-Za-z0-9][ -~]{7,160}")
 _WORD = re.compile(
     r"(?<![^\W\d_])(?=[a-zA-Z]{0,40}[aeiouAEIOU])(?:[A-Z]?[a-z]{4,40}|[A-Z]{5,40})(?![^\W\d_])"
 )
-_WORDY_SHARE = 0.35  # of the characters of what is readable stand in words
-_MOST_READABLE = 5_000  # readable parts that are looked at
+_WORDY_SHARE = 0.35  # share of the readable characters that are in words
+_MOST_READABLE = 5_000  # readable parts that are examined
 
 
 class Binary(Read):
-    """Bytes: only their type, their size and the words in them say anything to a reader."""
+    """Bytes, of which a reader can use only the type, the size and the words in them."""
 
     name = "binary"
 
     def fit(self, text: str) -> float:
-        """All of one data URL.
-
-        Else by the control and replacement characters that run all through it.
-        """
+        """1.0 for one data URL, else depends on the share of control and replacement characters."""
         if len(text) >= LEAST and _DATA_URL.match(text):
             return 1.0
         sample = sampled(text)
@@ -52,7 +46,7 @@ class Binary(Read):
         return min(1.0, MOST * share)
 
     def read(self, text: str) -> Reading:
-        """``[binary: image/png, 48,213 bytes]``, and below it the parts that have words in them."""
+        """``[binary: image/png, 48,213 bytes]``, and below it the parts with words in them."""
         notice = Piece(f"[binary: {_described(text)}]", 0)
         found = (part.group().strip() for part in islice(_READABLE.finditer(text), _MOST_READABLE))
         parts = dict.fromkeys(

@@ -1,6 +1,6 @@
-"""Source code in any language, told as its lines.
+"""Source code in any language, read line by line.
 
-Parsers and indents kept no more of what matters in it.
+Parsers and indentation kept no more of what matters.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from holdfast.selection.pieces import Reading, passages
 from .lossy import Read
 from .shares import sampled
 
-_CODE = re.compile(  # a shape that no sentence, record or log line has
-    r"\s*+(?:[^\s].*[{};(\[,\\]\s*(?://.*|/\*.*|#.*)?$"  # ends as no sentence ends
+_CODE = re.compile(  # what no sentence, record or log line looks like
+    r"\s*+(?:[^\s].*[{};(\[,\\]\s*(?://.*|/\*.*|#.*)?$"  # ends like no sentence
     r"|[{}()\]]|end\b|@\w|#\s*(?:include|define|if|endif|else|pragma)|<\?php"
     r"|(?:def|class|import|from|return|elif|else|try|except|finally|raise|async|func|fn|pub"
     r"|impl|use|mod|package|let"
@@ -29,14 +29,14 @@ _CODE = re.compile(  # a shape that no sentence, record or log line has
     r"|[\w.$\[\]\"'@&*]++(?:, ?[\w.$@*]++)*+(?:: ?[\w.\[\], |]++)? ?(?:[-+*/|&%]|<<|\|\||:)?= ?\S"
     r"|[\w.$:]++[!?]?\()"  # a call
 )
-# as no statement reads
+# looks like no statement
 _SENTENCE = re.compile(r"\s*+(?:[A-Za-z][a-z'’]*,? ){4,}.*[a-z][.:,;]?\s*$")
 _COMMENTS = ("#", "//", "/*", "*", "--", '"""', "'''")
-_FENCE = "```"  # a page about code
+_FENCE = "```"  # a text about code
 _FEWEST = 3  # lines
-_LONGEST_LINE = 300  # characters of a line by which it is told
+_LONGEST_LINE = 300  # characters of a line that are examined
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})( ?[:|│]|[\t→-]|  |$)")
-# of the lines have a number, one more than the line above, and the same sign behind it
+# share of the lines with a number, one more than the line above, and the same separator after it
 _NUMBERED = 0.6
 
 
@@ -46,7 +46,7 @@ class Code(Read):
     name = "code"
 
     def fit(self, text: str) -> float:
-        """The share of the lines, comments apart, that have the shape of a statement."""
+        """The share of the lines that look like statements, without comments."""
         lines = sampled(text).split("\n")
         sign = numbered(lines)
         bare = [_without_number(line, sign).strip()[:_LONGEST_LINE] for line in lines]
@@ -58,7 +58,7 @@ class Code(Read):
         ) / len(said)
 
     def read(self, text: str) -> Reading:
-        """As in a conversation: longer pieces kept more of what it declares."""
+        """The passages of any text, whose longer pieces keep more of the declarations."""
         return passages(text)
 
 
@@ -68,7 +68,7 @@ def _without_number(line: str, sign: str) -> str:
 
 
 def numbered(lines: Sequence[str]) -> str:
-    """The sign behind the line numbers with which a tool shows a file; nothing if it shows none."""
+    """The separator after a tool's line numbers; empty if the lines have no numbers."""
     found = [(match[1], match[2]) for line in lines if (match := _NUMBER.match(line))]
     signs = Counter(sign for _, sign in found if sign)
     if len(found) < 2 or not signs:

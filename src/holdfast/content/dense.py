@@ -11,7 +11,7 @@ from holdfast.text.opaque import LEAST, media_type
 from .lossy import Read, by_lines
 from .shares import sampled
 
-_SAMPLE = 200_000  # characters from the beginning that tell the language
+_SAMPLE = 200_000  # characters from the beginning that identify the language
 _LONG_LINE = 400  # characters
 _SPACES = (
     # share of white space in a line: minified code has 3 to 6 %, English 17 %, ordinary code 20 %
@@ -21,24 +21,21 @@ _SPACES = (
 _BLOCK = re.compile(r"[A-Za-z0-9+/=_-]{32,}")  # one line of wrapped base64 or hexadecimal
 # of xxd, hexdump, od -x
 _DUMPED = re.compile(r"[0-9a-fA-F]{6,16}[:*]?\s{1,4}((?:[0-9a-fA-F]{2,8}\s{1,3}){4,16})")
-_DUMP_ROWS = 20  # that tell, all but two
+_DUMP_ROWS = 20  # rows that are examined; all but two must match
 _SCRIPT = re.compile(r"function\b|=>|\b(?:var|let|const|return)\b")
 _STYLE = re.compile(r"[.#\w\]-]\{[a-z-]{2,30}:[^{}]{1,200}\}")
 _ENDS = 40  # characters of the beginning and the end
-_CELL = re.compile(rf"(?s:.{{1,{LONGEST}}}[;}}]|.{{1,{LONGEST}}})")  # up to where a statement ends
-_FEW = 3  # signs of a language
+_CELL = re.compile(rf"(?s:.{{1,{LONGEST}}}[;}}]|.{{1,{LONGEST}}})")  # up to a statement's end
+_FEW = 3  # keywords of a language
 
 
 class Dense(Read):
-    """Text that was not made for reading.
-
-    Its ends and what the question names are enough to know it by.
-    """
+    """Text that is not made for reading; its ends and what the question names identify it."""
 
     name = "dense"
 
     def fit(self, text: str) -> float:
-        """The share in long lines with hardly any white space, or in a dump of bytes."""
+        """The share in long lines with hardly any white space, or in a hex dump."""
         if not text or _is_dump(text):
             return float(bool(text))
         sample = sampled(text)
@@ -56,9 +53,9 @@ class Dense(Read):
         return min(1.0, max(dense, blocks) / len(sample))
 
     def read(self, text: str) -> Reading:
-        """What it is and how long, then its rows, or cells of one length.
+        """A piece with the type and size, then the rows, or pieces of one length.
 
-        The ends are things of their own.
+        The first and last piece have things of their own, so that both are kept.
         """
         if _is_dump(text):
             found = _DUMPED.match(text)

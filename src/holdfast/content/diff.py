@@ -1,7 +1,4 @@
-"""Unified diffs, as git, diff, svn and hg write them.
-
-Each file with its numbers, below it its hunks.
-"""
+"""Unified diffs, as git, diff, svn and hg write them: hunks under their files."""
 
 from __future__ import annotations
 
@@ -24,11 +21,11 @@ _HEAD = re.compile(
     r"|(?P<binary>Binary|GIT binary)"
     r"|index [0-9a-f]|new mode |(?:dis)?similarity index |(?:rename|copy) to |={20}|diff -"
 )
-_MARKS = ("diff -", "Index: ", "--- ")  # with which the line that begins a file begins
+_MARKS = ("diff -", "Index: ", "--- ")  # a file begins with one of these
 
 
 class _Part(IntEnum):
-    """What a line of a diff is, by what it stands under."""
+    """The types of lines in a diff, by their context."""
 
     TEXT = 0
     FILE = 1
@@ -39,7 +36,7 @@ class _Part(IntEnum):
 
 @dataclass(slots=True)
 class _File:
-    """One file of a diff, told in one line."""
+    """One file of a diff, summarized in one line."""
 
     path: str = "unnamed"
     notes: list[str] = field(default_factory=list[str])
@@ -47,10 +44,7 @@ class _File:
     removed: int = 0
 
     def takes(self, line: str) -> bool:
-        """Whether a line is of a file's head.
-
-        It tells the path, or that the file is new, renamed, binary.
-        """
+        """Add a line of the file's head, such as its path or that it is new; whether it was one."""
         found = _HEAD.match(line)
         if found is None:
             return False
@@ -68,7 +62,7 @@ class _File:
 
 
 class Diff(Read):
-    """Changes to files: what is told of one stands under its file and its hunk."""
+    """Changes to files; the lines of a change are under their hunk and file."""
 
     name = "diff"
 
@@ -81,14 +75,14 @@ class Diff(Read):
         return 1 - parts.count(_Part.TEXT) / len(parts)
 
     def read(self, text: str) -> Reading:
-        """A piece a file and a hunk.
+        """A piece for each file and hunk.
 
-        Below them changes together, and with them the lines around.
+        Under them, adjacent changes are one piece, with the lines around them.
         """
         rows = _rows(text)
         pieces: list[Piece] = []
-        above = dict.fromkeys(_Part, -1)  # the newest piece of each part
-        # what stands before the first change of a hunk, and is told with it
+        above = dict.fromkeys(_Part, -1)  # the newest piece of each type
+        # the lines before the first change of a hunk, which go with it
         waiting: list[int] = []
         for (part, _), members in groupby(
             enumerate(rows),
@@ -109,14 +103,14 @@ class Diff(Read):
 
 
 def _rows(text: str) -> Sequence[tuple[_Part, str]]:
-    """The lines by what they are, each file in one.
+    """The lines with their types; each file's head is one line.
 
-    What stands before the first and between commits is text.
+    Lines before the first file and between commits are text.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     rows: list[tuple[_Part, str]] = []
     files: dict[int, _File] = {}
-    file, old, new = _File(), 0, 0  # and the old and new lines that the open hunk still has
+    file, old, new = _File(), 0, 0  # with the number of old and new lines left in the open hunk
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         sign = line[:1]
         if (old > 0 or new > 0) and sign in "+- \\":

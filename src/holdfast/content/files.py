@@ -1,6 +1,6 @@
-"""Listings, as ls, find, tree, du, tar and dir print them.
+"""Listings of files, as ls, find, tree, du, tar and dir print them.
 
-Folders with their counts, and what is in them.
+Entries are under their folder, which has their number.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .lossy import Read, by_lines, under
 from .once import Once
 from .shares import enough, sampled
 
-_SHARE = 0.8  # of the lines must be entries
-_NAMED = 0.5  # of bare names must have an extension
+_SHARE = 0.8  # share of the lines that must be entries
+_NAMED = 0.5  # share of bare names that must have an extension
 _FEWEST = 4
 _LONGEST = 1_000  # characters of a line that are read
 
@@ -50,12 +50,12 @@ _FOLDER = re.compile(r"(\S[^:]*):$")
 _TOTAL = re.compile(
     r"total \d|\d+ director(?:y|ies), \d+ files?|Volume |Directory of |^\s+\d+ (?:File|Dir)\(s\)"
 )
-_EXTENSIONS = 3  # that a folder's line counts by name
+_EXTENSIONS = 3  # extensions that a folder's line counts
 _ONCE = Once("[paths, each folder once: names stand below theirs]")
 
 
 class Entry(NamedTuple):
-    """One file or folder: where it is, its name, and its size as the listing tells it."""
+    """One file or folder: its folder, its name, and its size as listed."""
 
     folder: str
     name: str
@@ -64,22 +64,19 @@ class Entry(NamedTuple):
 
 
 class Listing(Read):
-    """Lists of files.
-
-    Each name stands under its folder, which says how many there are of which extensions.
-    """
+    """Lists of files; names are under their folder, which counts its entries by extension."""
 
     name = "listing"
 
     def fit(self, text: str) -> float:
-        """The share of the lines that are an entry, totals and the names of folders apart."""
+        """The share of the lines that are entries, without totals and folder names."""
         lines = _lines(sampled(text))
         form = form_of(lines)
         asked = [line for line in lines if not _FOLDER.match(line)]
         return min(1.0, len(entries(lines, form)) / len(asked)) if form else 0.0
 
     def compact(self, text: str) -> str | None:
-        """Of paths each folder once, its names below it; None where that saves little."""
+        """For paths: each folder once, its names below it; None if that saves little."""
         if form_of(_lines(text)) != "paths":
             return None
         parted = (line.rpartition("/") for line in text.split("\n"))
@@ -90,7 +87,7 @@ class Listing(Read):
         return _ONCE.expanded(compacted)
 
     def read(self, text: str) -> Reading:
-        """A piece a folder, and its entries under it."""
+        """A piece for each folder, and its entries under it."""
         lines = _lines(text)
         members: dict[str, list[Entry]] = {}
         for entry in entries(lines, form_of(lines)):
@@ -103,13 +100,13 @@ class Listing(Read):
 
 
 def _lines(text: str) -> list[str]:
-    """The lines that say something, without totals."""
+    """The lines without empty ones and totals."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     return [line[:_LONGEST] for line in lines if line.strip() and not _TOTAL.match(line)]
 
 
 def _counts(folder: str, inside: Sequence[Entry]) -> str:
-    """The folder in one line: how many entries of which extensions."""
+    """The folder in one line, with the number of its entries by extension."""
     kinds = Counter(_extension(entry) for entry in inside)
     usual = kinds.most_common(_EXTENSIONS)
     rest = len(inside) - sum(count for _, count in usual)
@@ -129,7 +126,7 @@ def _told(entry: Entry) -> str:
 
 
 def form_of(lines: Sequence[str]) -> str:
-    """One of the forms; nothing for other texts."""
+    """The form of the listing; empty for other texts."""
     headings = "".join(line for line in lines if _FOLDER.match(line))
     asked = [line for line in lines if not _FOLDER.match(line)] if headings else lines
     least = max(_FEWEST, _SHARE * len(asked))
@@ -145,13 +142,13 @@ def form_of(lines: Sequence[str]) -> str:
 
 
 def entries(lines: Sequence[str], form: str) -> list[Entry]:
-    """The entries in their order."""
+    """The entries in order."""
     return list(_entries(lines, form)) if form else []
 
 
 def _entries(lines: Sequence[str], form: str) -> Iterator[Entry]:
     heading = ""
-    around: list[str] = []  # of a tree, the folders that are open
+    around: list[str] = []  # the open folders of a tree
     found = [_FORMS[form].match(line) for line in lines]
     depths = [(len(entry["lead"]) + 3) // 4 if entry and form == "tree" else 0 for entry in found]
     for line, entry, depth, deeper in zip(lines, found, depths, [*depths[1:], 0], strict=True):

@@ -1,10 +1,9 @@
-"""The content kind ``log``: lines written by programs, told as the kinds of event in them.
+"""The content kind ``log``: lines written by programs, summarized by kind of event.
 
-What varies is found by the regularity of the text. The columns with which lines begin are read from
-a sample; the head of a line ends behind its last time, level or component. Messages that are equal
-but for their numbers are one kind, and so are those that differ only where many words stand in
-turn. A word that is the same in all lines of a kind is told as it stands, a few words that stand at
-one place are all told: none is lost in a merger.
+What varies is found by comparing the lines. The columns with which lines begin are found in a
+sample; the head of a line ends after its last time, level or component. Messages that differ only
+in numbers are one kind, and so are those that differ only where many words alternate. A word that
+is the same in all lines of a kind is shown; if a few words alternate at one place, all are shown.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from .lossy import Read
 from .repeats import compacted, expanded
 from .shares import sampled
 
-_ROWS = 200  # lines by which the columns are read
+_ROWS = 200  # lines in which the columns are found
 _COLUMNS = 12
-_SHARE = 0.9  # of the lines must agree on a column
-_BOUND = 0.3  # of the lines begin a record, at least: the others continue one, as stack traces do
+_SHARE = 0.9  # share of the lines that must agree on a column
+_BOUND = 0.3  # least share of the lines that begin a record; the others continue one
 _FEWEST = 3  # lines of a log
 _LONGEST = 2_000  # characters of a line that are compared
-_STATES = 3  # so many words at one place are no values but states: each makes a kind of its own
-_FEW = 12  # words that stand at one place and are all told
+_STATES = 3  # up to so many words at one place are states, not values: each makes a kind of its own
+_FEW = 12  # alternating words at one place that are all shown
 _MOST_LISTED = 90  # characters of them
 _SHORT = 12  # characters of numbers that are listed
-_MUCH = 16  # characters of a single word from which its numbers are left to the line itself
-_CODES = 40  # numbers that stand at one place and may tell failures from successes
-_USUAL = 0.25  # of the messages that are alike: a word that fewer share at its place is a value
-_PACKAGES = 2  # parts of a component's name that are told
+_MUCH = 16  # characters of a single word above which its numbers are left to the lines themselves
+_CODES = 40  # numbers at one place that may distinguish failures from successes
+_USUAL = 0.25  # share of similar messages: a word that fewer have at its place is a value
+_PACKAGES = 2  # parts of a component's name that are shown
 _MORE = "…"
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -71,13 +70,13 @@ _NUMBER = re.compile(
 
 
 def _masked(text: str) -> str:
-    """The text with ``0`` for every number, id, address, date and list of them."""
+    """The text with ``0`` for each number, id, address, date, and list of them."""
     return _NUMBER.sub("0", _HEX.sub("0", text))
 
 
 @lru_cache(maxsize=1 << 12)
 def _class_of(field: str) -> str:
-    """What a field at the beginning of a line looks like."""
+    """The class of a field at the beginning of a line, by its form."""
     if _TIME.match(field) or (field[0] == "[" and _CLOCK.search(field)):
         return "time"
     if _LEVEL.fullmatch(field) or _LETTER.fullmatch(field):
@@ -95,14 +94,14 @@ def _class_of(field: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _conforms(field: str, name: str) -> bool:
-    """Whether a field can stand in a column of that class; fields are masked."""
+    """Whether a masked field can be in a column of that class."""
     if name == "time":
         return any(map(str.isdigit, field)) or _TIME.match(field) is not None
     return name not in {"level", "tag", "mark"} or _class_of(field) in {name, "tag", "level"}
 
 
 class Head(NamedTuple):
-    """What a line begins with: its fields' number, its level and its component."""
+    """The head of a line: its number of fields, its level and its component."""
 
     fields: int = 0
     level: str = ""
@@ -140,7 +139,7 @@ class Layout:
         self._least = self.columns.index("time") if "time" in self.columns else 0
 
     def head(self, shape: str) -> Head:
-        """The head of a masked line; one that continues another has none."""
+        """The head of a masked line; empty for a line that continues another."""
         fields, level, tag = 0, "", ""
         for name, field in zip(self.columns, _FIELD.findall(shape), strict=False):
             if not _conforms(field, name):
@@ -154,7 +153,7 @@ class Layout:
 
 
 def _column(fields: Sequence[str], rows: int) -> str:
-    """The class of nearly all fields of a column; nothing where they are a message's."""
+    """The class of nearly all fields of a column; empty if the column is part of the message."""
     least = _SHARE * rows
     if not fields or len(fields) < least:
         return ""
@@ -173,7 +172,7 @@ def _column(fields: Sequence[str], rows: int) -> str:
 
 
 def _grows(fields: Sequence[str]) -> bool:
-    """Whether bare numbers of one length nearly always grow: dates and times of day do."""
+    """Whether bare numbers of one length nearly always grow, as dates and times of day do."""
     if (
         len({len(field) for field in fields}) > 1
         or len(fields[0]) < 6
@@ -184,7 +183,7 @@ def _grows(fields: Sequence[str]) -> bool:
 
 
 class Sort:
-    """Lines that report the same kind of event: their words, masked, and where they stand."""
+    """Lines with the same kind of event: their masked words and their positions."""
 
     __slots__ = ("level", "rows", "tags", "words")
 
@@ -220,7 +219,7 @@ def _kinds(lines: Sequence[str], layout: Layout) -> list[Sort]:
 
 
 def _words(line: str, fields: int) -> list[str]:
-    """The words of a line behind so many fields of its head."""
+    """The words of a line after the fields of its head."""
     if not fields:
         return line.split()
     ends = [found.end() for found, _ in zip(_FIELD.finditer(line), range(fields), strict=False)]
@@ -233,7 +232,7 @@ def _level(field: str) -> str:
 
 
 def _without_runs(words: Sequence[str]) -> Iterator[str]:
-    """Masked words in which a row of values is two."""
+    """The masked words, with each run of values cut to two."""
     last = before = ""
     for word in words:
         bare = word.rstrip(",;")
@@ -243,11 +242,11 @@ def _without_runs(words: Sequence[str]) -> Iterator[str]:
 
 
 def _merged(kinds: list[Sort], fixed: frozenset[int] = frozenset()) -> Iterator[Sort]:
-    """Messages of one length, merged where they differ in values.
+    """Messages of one length, merged if they differ only in values.
 
-    Those that share their most usual word stand together, and are parted by each further word that
-    a good part of them shares. What then still differs are values, if enough stays the same, and
-    are joined if they are many.
+    Messages are grouped by their most usual word, and split by each further word that a good part
+    of a group shares. Words that still differ are values if enough others are equal; messages that
+    differ in many values are merged.
     """
     if len(kinds) <= _STATES:
         yield from kinds
@@ -290,22 +289,22 @@ def _merged(kinds: list[Sort], fixed: frozenset[int] = frozenset()) -> Iterator[
 
 @lru_cache(maxsize=1 << 14)
 def _tells(word: str) -> bool:
-    """Whether a word has letters enough to say something."""
+    """Whether a word has at least two letters."""
     return len(word) > 1 and sum(map(str.isalpha, word)) > 1
 
 
 class Report(NamedTuple):
-    """A kind of event as it is told."""
+    """The summary of one kind of event."""
 
     text: str
     tag: str
     rows: Sequence[int]
     words: int
-    """The most words that are told at one place: each makes a kind of its own."""
+    """The largest number of words shown at one place, each of which makes a kind."""
 
 
 def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Report]:
-    """The events of a kind: failures that only a number tells are told apart from successes."""
+    """The events of a kind; failures that differ only in a number are separated from successes."""
     at = [row for row, _ in kind.rows]
     said = [_as_words(_words(lines[row], fields), len(kind.words)) for row, fields in kind.rows]
     tag = _tag(kind.tags)
@@ -345,7 +344,7 @@ def _events(kind: Sort, lines: Sequence[str], usual_level: str) -> Iterator[Repo
 
 
 def _as_words(words: list[str], number: int) -> list[str]:
-    """The words of a line, a row of values as two, where there are more than its kind has."""
+    """The words of a line, with runs of values cut to two if it has more words than its kind."""
     if len(words) == number:
         return words
     masked = _masked("\n".join(words)).split("\n")
@@ -362,7 +361,7 @@ def _as_words(words: list[str], number: int) -> list[str]:
 
 
 def _told(values: Sequence[str], most: int) -> str:
-    """What one place holds in the lines of an event kind: a word, a few, or their common part."""
+    """The words at one place of a kind: one, a few, or their common part."""
     listed = "|".join(values)
     if (len(values) > 1 and len(listed) > _SHORT) or len(listed) > _MUCH:
         values = list(dict.fromkeys(_masked("\n".join(values)).replace("0", _MORE).split("\n")))
@@ -377,7 +376,7 @@ def _told(values: Sequence[str], most: int) -> str:
 
 
 def _shared(values: Sequence[str]) -> str:
-    """What all of the values begin with, up to the end of a word."""
+    """The common beginning of the values, up to the end of a word."""
     low, high = min(values)[:_MOST_LISTED], max(values)
     end = next(
         (at for at, (one, other) in enumerate(zip(low, high, strict=False)) if one != other),
@@ -389,26 +388,26 @@ def _shared(values: Sequence[str]) -> str:
 
 
 def _tag(tags: Counter[str]) -> str:
-    """The component without its process number; of several, their common part or the most usual."""
+    """The component without its process number; the most usual ones if there are several."""
     names = list(dict.fromkeys(_name(tag.replace("[0]", "")) for tag, _ in tags.most_common()))
     return "|".join([*names[:_STATES], *([_MORE] if len(names) > _STATES else [])])
 
 
 def _name(tag: str) -> str:
-    """A component without the packages that it is in."""
+    """A component's name without its packages."""
     parts = tag.split(".")
     return tag if len(parts) <= _PACKAGES or tag[0] == "[" else parts[-1]
 
 
 class Log(Read):
-    """Lines that begin with a time or level; each kind of event is told once, with its count."""
+    """Lines that begin with a time or level; each kind of event is shown once, with its count."""
 
     name = "log"
     takes_apart = True
     least = _BOUND
 
     def fit(self, text: str) -> float:
-        """The share of the lines that begin as a log's do, or that continue such a line."""
+        """The share of the lines that begin like a log's, or continue such a line."""
         lines = [line for line in lines_of(sampled(text)) if line.strip()]
         layout = Layout(lines)
         if len(lines) < _FEWEST or not {"time", "level"} & set(layout.columns[:5]):
@@ -418,12 +417,12 @@ class Log(Read):
             or _class_of(line.split(None, 1)[0]) == "level"
             for line in lines
         )
-        own = sum(not line[0].isspace() for line in lines)  # what is indented continues a record
+        own = sum(not line[0].isspace() for line in lines)  # indented lines continue a record
         least = 0.6 if "time" in layout.columns else 0.8
         return begun / len(lines) if begun > least * own else 0.0
 
     def compact(self, text: str) -> str | None:
-        """The lines without what they share with the line above, or None if that saves little."""
+        """The lines without what repeats the line above; None if that saves little."""
         return compacted(text)
 
     def expand(self, compacted: str) -> str:
@@ -431,7 +430,7 @@ class Log(Read):
         return expanded(compacted)
 
     def read(self, text: str) -> Reading:
-        """Each kind of event with its count, by component, and then the lines themselves."""
+        """Each kind of event with its count, by component, and under it the lines."""
         lines = lines_of(text)
         layout = Layout(lines)
         kinds = _kinds(lines, layout)

@@ -1,6 +1,6 @@
-"""What the kinds share: readings that one engine makes fit.
+"""The base class of content kinds: pieces of a text, from which the best are chosen.
 
-There is no lossless form unless a kind has one.
+A kind has no lossless form unless it overrides ``compact``.
 """
 
 from __future__ import annotations
@@ -14,42 +14,42 @@ from holdfast.text import fit
 from holdfast.text.opaque import elide
 
 MOST = 0.5
-"""The share of a text from which on it is of a kind."""
+"""The least share of a text that must read as a kind."""
 
 _SHORT = LONGEST // 2
-"""Characters of lines that are told together.
+"""Characters of short lines that are joined.
 
-In one text on its own shorter pieces kept more than in a conversation.
+In a single text, shorter pieces kept more than in a conversation.
 """
 
 
 class Read:
-    """A kind that proposes pieces; what of them fits is chosen by the one order of value."""
+    """A kind that splits a text into pieces; the selection chooses among them by value."""
 
     name = ""
     least = MOST
-    """The fit from which on a text is of this kind."""
+    """The least fit with which a text is of this kind."""
     takes_apart = False
-    """Whether a line of it does not speak for itself.
+    """Whether a single line needs its context.
 
-    In a conversation only such kinds are told in pieces of their own, and others as any text: in
+    In a conversation only such kinds are split in their own way, and others like any text: in
     recorded runs that kept more of the names that were used later.
     """
 
     def fit(self, text: str) -> float:  # noqa: ARG002 - the kinds read it
-        """The share of the text, from 0 to 1, that reads as one of this kind."""
+        """The share of the text, from 0 to 1, that reads as this kind."""
         return 0.0
 
     def recognises(self, text: str) -> bool:
-        """Whether enough of the text reads as one of this kind."""
+        """Whether enough of the text reads as this kind."""
         return self.fit(text) >= self.least
 
     def compact(self, text: str) -> str | None:  # noqa: ARG002 - the protocol passes the text
-        """None: no shorter form is certain to say the same."""
+        """None: there is no lossless form."""
         return None
 
     def expand(self, compacted: str) -> str:
-        """The text itself."""
+        """The text unchanged."""
         return compacted
 
     def read(self, text: str) -> Reading:
@@ -57,7 +57,7 @@ class Read:
         return by_lines(text)
 
     def shrink(self, text: str, room: Room) -> Shrunk:
-        """The pieces that tell most in the room; encoded data is named first."""
+        """The most valuable pieces that fit; encoded data is first replaced by its description."""
         if fit.fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, lossless=True)
         reading = self.read(elide(text))
@@ -70,13 +70,13 @@ class Read:
 
 
 def by_lines(text: str) -> Reading:
-    """The short neighbouring lines of a paragraph together, long ones clause by clause."""
+    """Short neighbouring lines of a paragraph together, long ones clause by clause."""
     lines = text.replace("\r\n", "\n").split("\n")
     return in_lines(_pieces(lines), lines)
 
 
 def _pieces(lines: Sequence[str]) -> Iterator[Piece]:
-    """A line that stands less deep than the one above it begins a piece."""
+    """The pieces; a line with less indentation than the one above begins one."""
     held, start, deep = list[str](), 0, 0
     for row, line in enumerate([*map(str.rstrip, lines), ""]):
         above, deep = deep, len(line) - len(line.lstrip())
@@ -92,7 +92,7 @@ def _pieces(lines: Sequence[str]) -> Iterator[Piece]:
 
 
 def under(heads: Sequence[tuple[str, Sequence[str]]], unit: str) -> Reading:
-    """Heads that are told with what stands under them, which is what the units count."""
+    """Heads with the lines under them; the units are these lines."""
     pieces: list[Piece] = []
     at = 0
     for head, lines in heads:
@@ -107,7 +107,7 @@ def under(heads: Sequence[tuple[str, Sequence[str]]], unit: str) -> Reading:
 
 
 def _omitted(reading: Reading, chosen: Sequence[int]) -> str:
-    """What is left out, by units of the source, or by pieces where each unit is told in part."""
+    """What is left out, in units of the source, or in pieces if every unit is partly shown."""
     told = reached = 0
     for piece in (reading.pieces[number] for number in chosen):
         end = piece.at + piece.units

@@ -1,4 +1,4 @@
-"""HTML and XML: a page is read as its text, a document as its records."""
+"""HTML and XML: a page is read as text, a document as records."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .shares import sampled
 from .structured.records import Pieces
 from .structured.values import Value
 
-_SPARSEST = 300  # characters a tag; a text with fewer tags only mentions some
-_FEWEST, _MOST = 3, 0.9  # tags, and the share of the text from which on it is markup
-_DEEPEST = 40  # levels of elements that are told apart
+_SPARSEST = 300  # characters per tag; a text with fewer tags only mentions some
+_FEWEST, _MOST = 3, 0.9  # tags, and the share of the text that makes it markup
+_DEEPEST = 40  # levels of elements that are read
 
 _BEGINS = re.compile(
     r"[\s\ufeff]{0,200}<(?:[A-Za-z_][\w.:-]{0,80}(?:\s[^<>]{0,4000})?/?>|!--|!doctype|\?xml)",
@@ -36,7 +36,7 @@ _LEAST_SAVING = 0.05
 _SPACE_MATTERS = re.compile(
     # white space between tags in them is content
     r"<!--|<!\[CDATA|xml:space|<(?:script|pre|code)\b"
-    # as it is where an element has both text and elements
+    # unchanged if an element has both text and elements
     r"|</[^<>]*+>\s*+[^<\s]|[^<>\s]\s*+<[A-Za-z_]",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ _TOKEN = re.compile(
     r"|(?P<comment><!--)|(?P<data><!\[CDATA\[)|(?P<declaration><[!?][^<>]*+>)|(?P<text>[^<]++|<)"
 )
 _ATTRIBUTE = re.compile(r"([^\s\"'=/>]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++)))?")
-_NAMELESS = re.compile(r"\[(?:button|select)[^\[\]:]{0,300}: ?\]")  # nothing says what it is for
+_NAMELESS = re.compile(r"\[(?:button|select)[^\[\]:]{0,300}: ?\]")  # a control without a label
 
 
 class Markup(Read):
@@ -69,18 +69,18 @@ class Markup(Read):
         )
 
     def compact(self, text: str) -> str | None:
-        """XML without the indentation between its tags, unless white space is content there."""
+        """XML without the indentation between its tags, unless that white space is content."""
         if "<" not in text or _is_page(text) or _SPACE_MATTERS.search(text):
             return None
         shorter = _INDENTED.sub(lambda gap: "><" if "\n" in gap[1] else gap.group(), text)
         return shorter if len(shorter) <= (1 - _LEAST_SAVING) * len(text) else None
 
     def expand(self, compacted: str) -> str:
-        """The document itself: the same but for its indentation."""
+        """The document unchanged, since only indentation was removed."""
         return compacted
 
     def read(self, text: str) -> Reading:
-        """The text of a page, or the elements of a document with their attributes as records."""
+        """The text of a page, or the elements of a document as records."""
         if _is_page(text):
             return passages("\n".join(_Page().read(text)))
         pieces = Pieces()
@@ -115,8 +115,8 @@ class Token:
 def tokens(source: str) -> Iterator[Token]:
     """The tokens without comments, declarations, scripts and styles; open tags are not closed.
 
-    Never fails and never looks at a character twice; the standard library's parser is lenient too,
-    but slower, and some broken documents take it quadratic time.
+    Never fails, and reads each character once; the standard library's parser is lenient too, but
+    slower, and takes quadratic time for some broken documents.
     """
     at = 0
     while found := _TOKEN.match(source, at):
@@ -146,7 +146,7 @@ def _behind(source: str, mark: str, at: int) -> int:
 
 @dataclass(slots=True)
 class _Element:
-    """An element that is open: what stands in it so far."""
+    """An open element and its content so far."""
 
     name: str
     attributes: dict[str, str]
@@ -157,7 +157,7 @@ class _Element:
     children: list[tuple[str, Value]] = field(default_factory=list["tuple[str, Value]"])
 
     def value(self) -> Value:
-        """Its text where it has any, else its attributes and elements as a record."""
+        """Its text if it has any, else its attributes and elements as a record."""
         text = " ".join("".join(self.texts).split()) if self.says else ""
         if not self.attributes and (text or not self.children):
             return text
@@ -166,14 +166,14 @@ class _Element:
 
 
 def _grouped(children: Iterable[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
-    """The children, neighbours of one name as a list."""
+    """The children; neighbours with one name become a list."""
     for name, group in groupby(children, lambda child: child[0]):
         values = [value for _, value in group]
         yield name, values if len(values) > 1 else values[0]
 
 
 def _record(members: Sequence[tuple[str, Value]]) -> Value:
-    """One record; several, one behind the other, where names come back later."""
+    """One record; several in sequence if names come back later."""
     record = dict(members)
     return record if len(record) == len(members) else [{name: value} for name, value in members]
 
@@ -231,13 +231,13 @@ _META = frozenset(
 )
 _FIELD = ("type", "name", "id", "value", "placeholder", "required", "checked", "disabled")
 _CELL_MARK, _BREAK_MARK, _FIELD_END = "\ufdd0", "\ufdd1", "\ufdd2"  # no character of any text
-_LONG_ROW = 300  # characters; what is longer is a layout made with a table
+_LONG_ROW = 300  # characters; a longer row is a layout made with a table
 _DEEPEST_LIST = 6  # levels of lists that are shown by indentation
 _LONGEST_LINK = 200  # characters of an address that are shown
 
 
 class _Page:
-    """Gathers the words of each block: the lines of a page, without what is for a browser."""
+    """Collects the words of each block: the lines of a page, without scripts and controls."""
 
     def __init__(self) -> None:
         self._words: list[str] = []
@@ -245,10 +245,10 @@ class _Page:
         self._links: list[tuple[str, int]] = []
         self._lists: list[
             int
-        ] = []  # the number of the item of each open list; below zero if it is not numbered
+        ] = []  # the number of the next item of each open list; negative without numbers
         self._in_row = False
         self._preformatted = 0
-        self._hidden = ""  # the element whose content is passed over
+        self._hidden = ""  # the element whose content is skipped
         self._hidden_depth = 0
 
     def read(self, source: str) -> Iterator[str]:
@@ -305,7 +305,7 @@ class _Page:
             self._words.append(_BREAK_MARK)
 
     def _ends(self, name: str) -> bool:
-        """Whether the tag of a block ends the line; within the row of a table it does not."""
+        """Whether the tag of a block ends the line; inside a table row it does not."""
         return name in _BLOCKS and not self._in_row
 
     def _inline(self, token: Token, name: str) -> Iterator[str]:
@@ -351,7 +351,7 @@ class _Page:
             self._words.append(f" ({address[:_LONGEST_LINK]})")
 
     def _flush(self) -> Iterator[str]:
-        """The block that is open, if anything is in it."""
+        """The open block, if it has any text."""
         said = "".join(self._words).replace(_FIELD_END, "]")
         self._words.clear()
         self._links.clear()
@@ -371,7 +371,7 @@ class _Page:
 
 
 def _texts(said: str) -> list[str]:
-    """The text of a block: as one line, or, if it is a long row of a table, by the breaks in it."""
+    """The text of a block: one line, or several if it is a long row of a table with line breaks."""
     parts = said.split(_BREAK_MARK) if len(said) > _LONG_ROW else [said.replace(_BREAK_MARK, " ")]
     lines = (
         " | ".join(" ".join(cell.split()) for cell in part.split(_CELL_MARK)).strip(" |")

@@ -1,29 +1,23 @@
-"""The lossless form of lines that begin alike: what they begin with stands once above them."""
+"""A lossless form of lines with common beginnings: each is written once above its lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# before what lines begin with, and before a line that stands for itself
+# marks a beginning, and a line without one
 _BELOW, _OTHER = "> ", "= "
-_WORTH = 0.95  # of the text: a longer form is not worth its marks
+_WORTH = 0.95  # share of the text's length; a longer form is not worth its marks
 
 
 class Once(NamedTuple):
-    """A form with this heading.
-
-    ``joint`` is left out where a digit follows what lines begin with.
-    """
+    """A form with this heading; ``joint`` is omitted between a beginning and a digit."""
 
     heading: str
     joint: str = ""
 
     def compacted(self, text: str, parted: Iterable[tuple[str, str]]) -> str | None:
-        """The text, of whose lines this is what they begin with and the rest.
-
-        None where little is saved.
-        """
+        """The short form, given each line's beginning and rest; None if it saves little."""
         lines = [self.heading]
         above = ""
         for beginning, rest in parted:
@@ -39,7 +33,7 @@ class Once(NamedTuple):
         return short if len(short) <= _WORTH * len(text) and self.expanded(short) == text else None
 
     def expanded(self, short: str) -> str:
-        """The text of which the form was made; any other text as it is."""
+        """The original text of a short form; any other text unchanged."""
         heading, _, body = short.partition("\n")
         if heading != self.heading:
             return short

@@ -1,4 +1,4 @@
-"""Texts by what they tell, by the one order of value: any beginning of it is a good choice."""
+"""Ranks texts by value; any number of the first ones is a good choice."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ def order(
     *,
     decisions: bool = True,
 ) -> list[int]:
-    """The numbers of the texts, the most telling first; ``weights`` multiply what a text is worth.
+    """The indices of the texts, the most valuable first; ``weights`` multiply their values.
 
-    With ``decisions`` what decides or constrains something is worth as much as what a kind of text
-    would name.
+    With ``decisions``, decisions and constraints are as valuable as what a content kind names.
     """
     pieces = [Piece(text, number) for number, text in enumerate(texts)]
     learned = table()

@@ -1,7 +1,4 @@
-"""Prose: sentences, or lines of what is no prose.
-
-And the kind of any text that is of no other kind.
-"""
+"""Prose: sentences, or lines; also the kind of any text that no other kind fits."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ _PLAIN = re.compile(r"[^\W\d_]+|\s+")
 
 
 class Prose(Read):
-    """Written language, and the kind of any text that is of no other kind."""
+    """Written language, and any text that no other kind fits."""
 
     name = "prose"
 
@@ -27,10 +24,7 @@ class Prose(Read):
         return sum(map(len, _PLAIN.findall(sample))) / len(sample) if sample.strip() else 0.0
 
     def read(self, text: str) -> Reading:
-        """Short neighbouring sentences together, long ones clause by clause.
-
-        Lines where it is made of lines.
-        """
+        """Short neighbouring sentences together, long ones by clause; lines if it has lines."""
         if not text.strip():
             return Reading([Piece(f"[{len(text):,} characters of white space]", 0)], 1)
         if is_of_lines(text):
@@ -49,5 +43,5 @@ class Prose(Read):
 
 
 def _bytes(text: str) -> int:
-    """The length of a text of any script, as tokens see it."""
+    """The length of a text of any script, as tokens count it."""
     return len(text.encode("utf-8", "replace"))

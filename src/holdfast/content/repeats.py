@@ -1,7 +1,7 @@
-"""The lossless form of a log: what a line has in common with the line above it is said once.
+"""A lossless form of a log: what a line has in common with the line above is written once.
 
-``″5 rest`` is a line whose first five words are those of the line above; ``×3`` are three more of
-the line above. Words end at single spaces, so any line comes back as it was.
+``″5 rest`` is a line whose first five words are those of the line above; ``×3`` stands for three
+repetitions of the line above. Words end at single spaces, so every line is restored exactly.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 
 _HEADING = "[log: ″n stands for the first n words of the line above, ×n for n more of that line]"
 _DITTO, _TIMES = "″", "×"
-_WORTH = 12  # characters that a ditto must save
-_LEAST_SAVING = 0.1  # of the text, or the form is not worth its marks
+_WORTH = 12  # characters that a mark must save
+_LEAST_SAVING = 0.1  # share of the text that must be saved
 
 
 def compacted(text: str) -> str | None:
-    """The shorter form, or None where it saves little or a line looks like one of its marks."""
+    """The shorter form; None if it saves little or a line looks like one of its marks."""
     lines = text.split("\n")
     if any(line.startswith((_DITTO, _TIMES, _HEADING)) for line in lines):
         return None
@@ -24,7 +24,7 @@ def compacted(text: str) -> str | None:
 
 
 def expanded(short: str) -> str:
-    """The text that ``compacted`` was made of; any other text as it is."""
+    """The original text of the short form; any other text unchanged."""
     heading, _, body = short.partition("\n")
     return "\n".join(_restored(body.split("\n"))) if heading == _HEADING else short
 

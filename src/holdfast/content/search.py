@@ -1,7 +1,4 @@
-"""Hits of a search, as grep, ripgrep, git grep and ack print them.
-
-Each file stands once, its hits below it.
-"""
+"""Search hits, as grep, ripgrep, git grep and ack print them: hits under their files."""
 
 from __future__ import annotations
 
@@ -16,10 +13,10 @@ from .lossy import Read, by_lines, under
 from .once import Once
 from .shares import enough, sampled
 
-_SHARE = 0.7  # of the lines must be hits
+_SHARE = 0.7  # share of the lines that must be hits
 _FEWEST = 3
 _LONGEST_PATH = 300
-_HEAD = 2 * _LONGEST_PATH  # characters by which a line is told
+_HEAD = 2 * _LONGEST_PATH  # characters of a line that are examined
 
 _NUMBERED = re.compile(rf"([^\s:\x00][^:\x00]{{0,{_LONGEST_PATH}}}?)([:-])(\d+)\2")
 _PLAIN = re.compile(r"((?:[^\s:]{0,200}/)?[^\s:/]{1,100}\.\w{1,8}|[^\s:]{0,200}/[^\s:]{1,100}):")
@@ -30,29 +27,26 @@ _NUMBER = re.compile(r":?((?:-?\d+[:-](?:\d+:)?)?)(.*)", re.DOTALL)
 _SEPARATOR = "--"
 _ONCE = Once("[search hits, each path once: N:text is a hit, -N-text a line near one]", ":")
 _Hit = tuple[str, str]
-"""The path and all that follows it, the sign between them included.
-
-A line that is no hit has no path.
-"""
+"""The path and the rest of the line with its separator; the path is empty if it is not a hit."""
 
 
 class Search(Read):
-    """Hits of a search; the hits of a file stand under its path, written once with their number."""
+    """Search hits under their file, whose path is written once with their number."""
 
     name = "search"
 
     def fit(self, text: str) -> float:
-        """The share of the lines that are a path or a line number and what was found there."""
+        """The share of the lines that are a hit: a path or a line number, and the found text."""
         lines = _lines(sampled(text))
         form = _form(lines)
         found = list(_hits(lines, form)) if form else []
-        # what stands between the hits, and headings
+        # separators between hits, and headings
         beside = {_SEPARATOR, *(path for path, _ in found)}
         asked = [path for path, rest in found if rest.strip() and rest not in beside]
         return sum(map(bool, asked)) / len(asked) if asked else 0.0
 
     def compact(self, text: str) -> str | None:
-        """Each path once, its hits below it; None where that saves nothing."""
+        """Each path once, its hits below it; None if that saves nothing."""
         lines = text.split("\n")
         form = _form(lines)
         return _ONCE.compacted(text, _hits(lines, form)) if form in {"numbered", "plain"} else None
@@ -62,7 +56,7 @@ class Search(Read):
         return _ONCE.expanded(compacted)
 
     def read(self, text: str) -> Reading:
-        """A piece a path, and its hits under it."""
+        """A piece for each path, and its hits under it."""
         lines = _lines(text)
         files: dict[str, list[str]] = {}
         for path, rest in _hits(lines, _form(lines)):
@@ -80,10 +74,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _form(lines: Sequence[str]) -> str:
-    """``numbered``, ``plain``, ``headed`` or ``bare``, as nearly all lines are.
-
-    Nothing for other texts.
-    """
+    """``numbered``, ``plain``, ``headed`` or ``bare``, if nearly all lines are; else empty."""
     asked = [line[:_HEAD] for line in lines if line.strip() and line != _SEPARATOR]
     least = max(_FEWEST, _SHARE * len(asked))
     signs = {
@@ -91,13 +82,13 @@ def _form(lines: Sequence[str]) -> str:
         for line in enough(asked, _path_and_number, least)
         if (match := _path_and_number(line))
     }
-    if ":" in signs:  # the lines around hits alone are none
+    if ":" in signs:  # context lines without hits do not count
         return "numbered"
     bare = [
         int(match[1]) for line in enough(asked, _BARE.match, least) if (match := _BARE.match(line))
     ]
     if bare and numbered(lines):
-        return ""  # a file, shown with its line numbers
+        return ""  # a file with line numbers
     if bare:
         headings = sum(_HEADING.match(line) is not None for line in asked)
         falls = sum(one >= other for one, other in pairwise(bare))
@@ -109,7 +100,7 @@ def _form(lines: Sequence[str]) -> str:
 
 
 def _path_and_number(line: str) -> re.Match[str] | None:
-    """The path and the number in front of a line, if that is no date or time."""
+    """The path and the number at the start of a line, unless that is a date or time."""
     found = _NUMBERED.match(line[:_HEAD])
     path = found[1] if found else ""
     if _DATE.search(path) or '"' in path or not any(map(str.isalpha, path)):
@@ -118,11 +109,11 @@ def _path_and_number(line: str) -> re.Match[str] | None:
 
 
 def _hits(lines: Sequence[str], form: str) -> Iterator[_Hit]:
-    """Every line with its path; of one that has a number alone the heading above it, or a blank."""
+    """Each line with its path; a line with a number alone gets the path of the heading above it."""
     path, heading = "", " "
     for line in lines:
         if form == "numbered":
-            # a path may hold ``-12-`` itself: that of the line above is tried first
+            # a path may contain ``-12-``: the path of the line above is tried first
             again = path and line.startswith(path) and re.match(r"([:-])\d+\1", line[len(path) :])
             found = None if again else _path_and_number(line)
             path = path if again else found[1] if found else ""

@@ -1,4 +1,4 @@
-"""The share of a sample's lines that a kind matches, counted only until the answer is known."""
+"""The share of lines that a kind matches, counted only until the answer is known."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_WINDOWS, _WIDE = 16, 4_000  # places of a long text that are looked at, and the characters of each
+_WINDOWS, _WIDE = 16, 4_000  # samples of a long text, and the characters of each
 
 
 def sampled(text: str) -> str:
-    """The text, or whole lines from places that lie evenly in it."""
+    """The text, or whole lines from evenly spaced places in it."""
     if len(text) <= _WINDOWS * _WIDE:
         return text
     starts = [number * (len(text) - _WIDE) // (_WINDOWS - 1) for number in range(_WINDOWS)]
@@ -20,7 +20,7 @@ def sampled(text: str) -> str:
 
 
 def enough(lines: Sequence[T], is_one: Callable[[T], object], least: float) -> list[T]:
-    """The lines that are one of those looked for; none as soon as they cannot be so many."""
+    """The lines that match; none as soon as they cannot reach the least share."""
     spare = len(lines) - least
     found: list[T] = []
     for line in lines:

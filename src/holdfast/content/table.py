@@ -24,16 +24,16 @@ Style: TypeAlias = OneOf["delimited", "ruled", "aligned"]
 _BAR = " | "
 _HEADS = {" ": "a space between cells", _BAR: "a bar between cells"}
 _COMPACT = re.compile(r"\[[\d,]+ rows, (a space|a bar) between cells\]\n")
-_SAMPLE = 200  # lines that decide
+_SAMPLE = 200  # lines that are examined
 _FEWEST_ROWS = 2
-_FEWEST_ALIGNED = 3  # rows, and columns unless there is a rule under the header
-_MOSTLY = 0.8  # of the lines of aligned columns have what marks them
-_REGULAR = 0.95  # of the rows have as many cells as the header
+_FEWEST_ALIGNED = 3  # rows, and columns unless there is a rule below the header
+_MOSTLY = 0.8  # share of the lines that must have the marks of aligned columns
+_REGULAR = 0.95  # share of the rows that must have as many cells as the header
 _FEWEST_FOR_ONE = (
-    5  # rows among which one may have other cells: a total, or where the text was cut off
+    5  # rows of which one may have other cells: a total, or the end of a truncated text
 )
-_MOST_CUT = 2  # lines at the end that a cut within quotes leaves
-_SHORT = 60  # characters of a table's median cell at most: longer ones are prose with commas
+_MOST_CUT = 2  # lines at the end that a truncated quotation leaves
+_SHORT = 60  # characters of the median cell at most: longer cells are prose with commas
 _DELIMITERS = "\t,;|"
 _RULE = re.compile(r"[\s|+\-=:─━═│┃┼╋┬┴├┤┌┐└┘╭╮╰╯╞╡╪┏┓┗┛┠┨┡┩╇╈]+")
 _MARKDOWN_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")
@@ -56,7 +56,7 @@ class Table(Read):
     least = _MOSTLY
 
     def fit(self, text: str) -> float:
-        """The share of rows with as many cells as a header that names columns; 0 without rows."""
+        """The share of rows with as many cells as the header; 0 without a header or rows."""
         found = grid(text)
         return (
             sum(len(row) == len(found.header) for row in found.rows) / len(found.rows)
@@ -65,7 +65,7 @@ class Table(Read):
         )
 
     def compact(self, text: str) -> str | None:
-        """The table without what only aligns its columns; None where that saves no tokens."""
+        """The table without padding; None if that saves no tokens."""
         found = grid(text)
         between = _between(found) if found else ""
         if (
@@ -73,13 +73,13 @@ class Table(Read):
             or found.style == "delimited"
             or (between == _BAR and found.style == "aligned")
         ):
-            return None  # a bar is a token, a run of blanks too
+            return None  # a bar is one token, and so is a run of spaces
         lines = "\n".join(between.join(row) for row in (found.header, *found.rows))
         compacted = f"[{len(found.rows):,} rows, {_HEADS[between]}]\n{lines}"
         return compacted if len(compacted) < len(text) else None
 
     def expand(self, compacted: str) -> str:
-        """The table as Markdown or aligned columns; cells are the same but for outer blanks."""
+        """The table as Markdown or aligned columns; cells are equal except for outer spaces."""
         head = _COMPACT.match(compacted)
         if head is None:
             return compacted
@@ -96,7 +96,7 @@ class Table(Read):
         return "\n".join("   ".join(row).rstrip() for row in padded)
 
     def read(self, text: str) -> Reading:
-        """The header, and under it each row; a long row is in parts under its first."""
+        """The header, and under it each row; further parts of a long row are under its first."""
         found = grid(text)
         if found is None:
             return passages(text)
@@ -117,7 +117,7 @@ def _pieces(found: Grid) -> Iterator[Piece]:
 
 
 def _between(found: Grid) -> str:
-    """The shortest separator that no cell holds: a space where that will do."""
+    """The shortest separator that no cell contains."""
     if found.style == "ruled":
         return _BAR
     cells = [found.header, *found.rows]
@@ -127,19 +127,19 @@ def _between(found: Grid) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A header, the rows under it, and each row as it stood in the text."""
+    """A header, the rows under it, and the original line of each row."""
 
     style: Style
     header: list[str]
     rows: list[list[str]]
     raw: list[str]
     head: str
-    """The header as it stood."""
+    """The original header line."""
     delimiter: str = ","
 
 
 def grid(text: str) -> Grid | None:
-    """The table that the text is, or None."""
+    """The table in the text, or None."""
     lines = [line.rstrip("\r") for line in text.removeprefix("\ufeff").strip("\r\n").split("\n")]
     if len(lines) > _FEWEST_ROWS and lines[0].startswith("```") and lines[-1].strip() == "```":
         lines = lines[1:-1]
@@ -163,7 +163,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _ruled(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
-    """Cells between bars; rules are no rows, and the header stands above the first inner rule."""
+    """Cells between bars; rules are not rows, and the header is above the first inner rule."""
     if not any(map(_is_rule, sample[:4])) or not _mostly(sample, _is_ruled, _REGULAR):
         return None
     kept = [line for line in lines if _BARS.search(line) and not _is_rule(line)]
@@ -195,7 +195,7 @@ def _delimited(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
 
 
 def _announced(lines: Sequence[str], sample: Sequence[str]) -> Grid | None:
-    """A table of cells under a line that announces it, which stays with the header."""
+    """A table below a line that announces it; that line stays with the header."""
     if not sample[0].rstrip().endswith(":"):
         return None
     start = lines.index(sample[0]) + 1
@@ -214,10 +214,9 @@ def _is_of_numbers(column: Sequence[str]) -> bool:
 
 
 def _plausible(sample: Sequence[str], delimiter: str) -> bool | None:
-    """Whether the lines are likely cut by the delimiter; None where they are not.
+    """Whether the delimiter likely separates cells; None if it does not.
 
-    A comma with a space behind it is more often prose: it is unlikely where no column is of
-    numbers.
+    A comma followed by a space is usually prose, unless a column is of numbers.
     """
     counts = Counter(line.count(delimiter) for line in sample if '"' not in line)
     usual, often = counts.most_common(1)[0] if counts else (sample[0].count(delimiter), len(sample))
@@ -243,7 +242,7 @@ def _read(lines: Sequence[str], delimiter: str) -> Grid | None:
     except csv.Error:
         if not cells or len(lines) - start > _MOST_CUT:
             return None
-        cells.append(lines[start].split(delimiter))  # the text was cut off within quotes
+        cells.append(lines[start].split(delimiter))  # the text was truncated within quotes
         raw.append("\n".join(lines[start:]))
     if len(cells) <= _FEWEST_ROWS or not _regular(cells):
         return None
@@ -261,7 +260,7 @@ def _regular(cells: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    """Whether the cells can name columns: none is a number, few are empty, none is there twice."""
+    """Whether the cells can name columns: no numbers, no repeats, few empty."""
     names = [cell.strip() for cell in cells if cell.strip()]
     if len(names) < len(cells) - 1 or len(set(names)) < len(names):
         return False
@@ -270,11 +269,11 @@ def _is_header(cells: Sequence[str]) -> bool:
 
 
 def _aligned(lines: Sequence[str]) -> Grid | None:
-    """Columns that only blanks set apart, as ``ps``, ``df`` and ``docker ps`` print them."""
+    """Columns separated only by spaces, as ``ps``, ``df`` and ``docker ps`` print them."""
     fewest = _FEWEST_ALIGNED - any(map(_is_rule, lines[1:2]))
     told = (line for line in lines if line.strip() and not _is_rule(line))
     first = list(islice(told, _SAMPLE))
-    if len(first) <= _FEWEST_ALIGNED or first[0].lstrip()[0].isdigit():  # a number names no column
+    if len(first) <= _FEWEST_ALIGNED or first[0].lstrip()[0].isdigit():  # not column names
         return None
     if not _mostly(first, _has_gutter):
         return None
@@ -300,12 +299,12 @@ def _has_gutter(line: str) -> bool:
 
 
 def _repeats(column: Sequence[str]) -> bool:
-    """Whether what should be a heading is a value like those under it."""
+    """Whether what should be a heading equals a value below it."""
     return column[1:].count(column[0]) * 2 > len(column)
 
 
 def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | None:
-    """One word for each cell, the rest in the last, if words align with their headings."""
+    """One word for each cell and the rest in the last, if words align with their headings."""
     names = list(_WORD.finditer(lines[0]))
     cells = [line.split(None, len(names) - 1) for line in lines]
     if any(len(row) != len(names) for row in cells) or not _mostly(
@@ -313,19 +312,19 @@ def _by_words(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]] | 
     ):
         return None
     if sum(_GUTTER.search(row[-1]) is not None for row in cells) > (1 - _REGULAR) * len(cells):
-        return None  # a cell before the last has several words: the last column stands apart
+        return None  # a cell before the last has several words, so words are not cells
     return cells
 
 
 def _under(names: Sequence[re.Match[str]], line: str) -> bool:
-    """Whether most words of the line are set left or right under their headings."""
+    """Whether most words of the line align left or right with their headings."""
     words = zip(names, _WORD.finditer(line), strict=False)
     fitting = sum(name.start() == word.start() or name.end() == word.end() for name, word in words)
     return fitting * 2 > len(names)
 
 
 def _by_gaps(lines: Sequence[str], sample: Sequence[str]) -> list[list[str]]:
-    """Cells as the blanks cut them that all lines have in common."""
+    """Cells separated by the gaps that all lines have in common."""
     cuts = _cuts(sample)
     cells = [_cut(line, cuts) for line in lines]
     return cells if cuts and _mostly(cells[:_SAMPLE], _is_filled) else [[]]
@@ -336,7 +335,7 @@ def _is_filled(row: Sequence[str]) -> bool:
 
 
 def _cuts(sample: Sequence[str]) -> list[int]:
-    """Where columns begin; everything after the last heading's start is one column."""
+    """The positions where columns begin; the last column reaches to the end of the line."""
     last = max((found.start() for found in _WORD.finditer(sample[0])), default=0)
     taken = bytearray(last + 1)
     for line in sample:
@@ -350,7 +349,7 @@ def _cuts(sample: Sequence[str]) -> list[int]:
 
 
 def _begins_column(sample: Sequence[str], cut: int, end: int | None) -> bool:
-    """Whether a heading starts at the gap, and no further word of one whose column is empty."""
+    """Whether a heading begins at the gap, rather than another word of a heading."""
     if not sample[0][cut:end].strip():
         return False
     apart = not sample[0][cut - 2 : cut].strip()

@@ -1,4 +1,4 @@
-"""The content kind ``testrun``: what failed and why, what the compiler says, and the outcome."""
+"""The content kind ``testrun``: failures with their reasons, compiler messages, and the outcome."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 from .lossy import MOST, Read
 
-_SAMPLE = 64_000  # characters by which a text is recognised, half of them from its end
-_FEWEST = 3  # telling lines
-_TOLD, _COVERED = 0.03, 0.7  # of the lines tell, where an outcome is told and where none is
-_LONGEST = 300  # characters of a line by which it is told
+_SAMPLE = 64_000  # characters that are examined, half of them from the end
+_FEWEST = 3  # matching lines
+_TOLD, _COVERED = 0.03, 0.7  # least share of matching lines with an outcome, and without one
+_LONGEST = 300  # characters of a line that are examined
 
 _NODE = r"(?=\S\S*?::)\S++"  # a file and a test in it, as pytest names them
 
@@ -76,11 +76,11 @@ _DIAGNOSTIC = re.compile(
 class TestRun(Read):
     """Test runs, builds, type checks and lints."""
 
-    __test__ = False  # pytest collects what is called so
+    __test__ = False  # or pytest would collect it
     name = "testrun"
 
     def fit(self, text: str) -> float:
-        """The share of the lines that tell an outcome, what failed or passed, or a diagnosis."""
+        """The share of the lines with an outcome, a failed or passed test, or a diagnostic."""
         half = _SAMPLE // 2
         looked_at = text if len(text) <= _SAMPLE else f"{text[:half]}\n{text[-half:]}"
         lines = [
@@ -92,7 +92,7 @@ class TestRun(Read):
         passed = sum(_PASSED.match(line) is not None for line in lines)
         outcomes += failed > 0 and failed + passed > _FEWEST and passed > 0
         telling = outcomes + diagnosed + failed + passed
-        own = sum(not line[0].isspace() for line in lines)  # what is indented is quoted
+        own = sum(not line[0].isspace() for line in lines)  # indented lines are quotations
         share = min(1.0, telling / max(own, 1))
         if telling < _FEWEST:
             return 0.0

@@ -9,11 +9,11 @@ from holdfast.selection.pieces import Reading
 from .lossy import Read, by_lines
 from .testrun import OUTCOME
 
-_SAMPLE = 64_000  # characters by which a text is recognised
-_LONGEST = 400  # characters of a line by which it is told
+_SAMPLE = 64_000  # characters that are examined
+_LONGEST = 400  # characters of a line that are examined
 _FEWEST = 2  # frames
-_FRAMES = 0.2  # of the lines: with fewer frames the text is of another kind that holds a trace
-_TIMED_LINES = 0.2  # of the lines: with more times in front it is a log
+_FRAMES = 0.2  # least share of the lines: with fewer frames it is another kind with a trace in it
+_TIMED_LINES = 0.2  # share of the lines: with more timestamps it is a log
 
 _LEAD = " \t|+>-"  # exception groups are drawn with bars, C# draws arrows
 _FRAME = re.compile(
@@ -59,7 +59,7 @@ class Traceback(Read):
     least = _FRAMES
 
     def fit(self, text: str) -> float:
-        """The share of the lines that are frames or errors; of a test run or a log, none."""
+        """The share of the lines that are frames or errors; 0 for a test run or a log."""
         lines = [line for line in text[:_SAMPLE].replace("\r\n", "\n").split("\n") if line.strip()]
         bare = [line.lstrip(_LEAD)[:_LONGEST].rstrip() for line in lines]
         frames = sum(_FRAME.match(line) is not None for line in bare)
@@ -69,11 +69,11 @@ class Traceback(Read):
         timed = sum(_TIMED.match(line) is not None for line in lines)
         if not causes or timed > _TIMED_LINES * len(lines) or any(map(OUTCOME.match, lines)):
             return 0.0
-        # a frame has its source line, or a place
+        # a frame has its source line, or a location
         return min(1.0, (2 * frames + causes) / len(lines))
 
     def read(self, text: str) -> Reading:
-        """Its lines; what lies in a library or in the language's own runtime is one thing."""
+        """Its lines; frames in a library or in the language's runtime count as one thing."""
         reading = by_lines(text)
         told = [
             piece._replace(things=("a library" if _LIBRARY.search(piece.text) else piece.text,))

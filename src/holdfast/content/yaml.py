@@ -1,4 +1,4 @@
-"""YAML: read by its indents as the records that it stands for."""
+"""YAML, read by its indentation as records."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .structured.records import Pieces
 from .structured.values import Value
 
 _FEWEST = 3  # lines
-_MOSTLY = 0.9  # of the lines have the shape of YAML
-_TWICE = 0.05  # of the keys may be there twice: more, and they are labels of a log
-_DEEPEST = 60  # levels that are told apart
+_MOSTLY = 0.9  # share of the lines that must look like YAML
+_TWICE = 0.05  # share of the keys that may be repeated: with more, they are labels of a log
+_DEEPEST = 60  # levels that are read
 
 _ENTRY = re.compile(
     r"""(?:- +)*+(?P<key>[\w.$/@*<-][\w.$/@*<~+-]*|"[^"\n]*"|'[^'\n]*'):(?: |$)|- +\S|-$"""
@@ -55,14 +55,14 @@ class Yaml(Read):
         return shaped / seen if seen >= _FEWEST and keyed > 1 and twice <= _TWICE * keyed else 0.0
 
     def read(self, text: str) -> Reading:
-        """The records of the documents and their parts, as those of JSON; comments are left out."""
+        """The pieces of the records, as for JSON; comments are left out."""
         pieces = Pieces()
         pieces.add(list(_documents(text.removeprefix("\ufeff").splitlines())) or [""])
         return pieces.reading()
 
 
 def _outside_blocks(lines: Sequence[str]) -> Iterator[str]:
-    """The lines without those of block texts (``|`` and ``>``), which may be anything."""
+    """The lines outside block scalars, which may contain anything."""
     inside = -1
     for line in lines:
         indent = len(line) - len(line.lstrip(" "))
@@ -74,7 +74,7 @@ def _outside_blocks(lines: Sequence[str]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Open:
-    """A key or an entry of a list whose value is being read: its text, or what stands under it."""
+    """A key or a list entry whose value is being read: its text, or its children."""
 
     level: int
     key: str = ""
@@ -82,7 +82,7 @@ class _Open:
     children: list[tuple[str, Value]] = field(default_factory=list["tuple[str, Value]"])
 
     def value(self) -> Value:
-        """The text, or the record or list of what stands under it."""
+        """The text, or the record or list of its children."""
         if not self.children:
             return self.text.strip("\"'")
         record = dict(self.children)
@@ -92,9 +92,9 @@ class _Open:
 
 
 def _documents(lines: Sequence[str]) -> Iterator[Value]:
-    """Each document, read by its indents alone: values stay as they are written."""
+    """Each document, read by its indentation; scalars stay text."""
     around = [_Open(-1)]
-    block = -1  # how far in the key of a block text stands
+    block = -1  # the indentation of a block text's key
     for line in (*lines, "---"):
         bare = line.strip()
         indent = len(line) - len(line.lstrip(" "))
@@ -128,7 +128,7 @@ def _documents(lines: Sequence[str]) -> Iterator[Value]:
 
 
 def _close(around: list[_Open], level: int) -> None:
-    """Ends all that stands no farther out than the level."""
+    """Close all open entries at this level or deeper."""
     while len(around) > 1 and around[-1].level >= level:
         closed = around.pop()
         around[-1].children.append((closed.key, closed.value()))

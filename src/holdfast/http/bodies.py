@@ -1,4 +1,4 @@
-"""Bodies of requests: decompressed with a limit, read as JSON, and written again."""
+"""Request bodies: decompressed with a limit, read as JSON, and written again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST = 64_000_000
 """Bytes of a decompressed body that are read: some ten times the largest context window."""
 
 _ZSTD = Registry("coding", "codings", {"zstd": "zstandard:ZstdDecompressor"})
-"""Decoders that few clients need are loaded when they are used."""
+"""Decoders that few clients need, loaded when they are used."""
 
 
 class _Inflates(Protocol):
@@ -60,7 +60,7 @@ def _gzip(raw: bytes, most: int) -> bytes:
 def _deflate(raw: bytes, most: int) -> bytes:
     try:
         return _whole(zlib.decompressobj(), raw, most)
-    except zlib.error:  # some clients leave out the header
+    except zlib.error:  # some clients omit the header
         return _whole(zlib.decompressobj(-zlib.MAX_WBITS), raw, most)
 
 
@@ -93,7 +93,7 @@ def read_object(text: bytes) -> Mapping[str, Any]:
 
 
 def _carefully(text: bytes) -> object:
-    """With the standard library, which also reads halves of surrogate pairs."""
+    """Read JSON with the standard library, which also accepts lone surrogates."""
     try:
         return cast("object", json.loads(text))
     except (ValueError, RecursionError) as fault:
@@ -110,7 +110,7 @@ def written(body: Mapping[str, Any]) -> bytes:
 
 
 class _Piece(msgspec.Struct):
-    """A message, an item of Responses, or a part of one, that holds nothing but text."""
+    """A message, an item of Responses, or a part of one, with text only."""
 
     type: Literal[
         "text",
@@ -145,7 +145,7 @@ class _Piece(msgspec.Struct):
 
 
 class _Text(msgspec.Struct):
-    """A body whose conversation is nothing but text, on any wire."""
+    """A body whose conversation has text only, in any format."""
 
     model: str = ""
     messages: list[_Piece] | None = None
@@ -157,7 +157,7 @@ _TEXT = msgspec.json.Decoder(_Text)
 
 
 def model_of_text(text: bytes) -> str | None:
-    """The model that the body names, empty without one; None if it is not surely all text.
+    """The model that the body names, empty without one; None unless the body surely has text only.
 
     Of text alone it is known that it has at most as many tokens as bytes: images and documents can
     be named by their address.

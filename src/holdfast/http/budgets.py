@@ -13,24 +13,27 @@ from holdfast.kernel.errors import ConfigError
 from holdfast.tokens import counter_for, window_of
 
 Size = int | str | Budget | None
-"""``32_000``, ``"32k"``, ``"80%"`` of the model's window, a Budget, or None for all of it."""
-
-TARGET = 0.75
-"""Share of the room beside the fixed parts (system messages, tools) that a new view fills.
-
-The rest lets it grow at its end for some requests, during which the provider's cache stays valid.
+"""``32_000``, ``"32k"``, ``"80%"`` of the model's window, a Budget, or None for the whole
+window.
 """
 
-_UNKNOWN = 0.2  # the error of a count for an unknown model, such as most open models
-_ANSWER = 0.5  # largest share of the window that is reserved for the answer
+TARGET = 0.75
+"""The share of the room besides the fixed parts (system messages, tools) that a new view fills.
+
+The rest lets the view grow at its end for several requests, during which the provider's cache stays
+valid.
+"""
+
+_UNKNOWN = 0.2  # error of a count for an unknown model, such as most open models
+_ANSWER = 0.5  # largest share of the window reserved for the answer
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Budgets by the names of models: the first pattern that matches, else ``default``.
+    """Budgets by model name: that of the first matching pattern, else ``default``.
 
-    ``target`` is a share like ``TARGET``, for budgets without one. If tokens of a model can only be
-    estimated, the error of the count is left free, unless a budget states a headroom.
+    ``target`` is a share like ``TARGET``, for budgets that have none. If a model's tokens can only
+    be estimated, the error of the estimate is left free, unless a budget states a headroom.
     """
 
     default: Size = None
@@ -42,7 +45,7 @@ class Budgets:
             checked(size)
 
     def of(self, model: str, body: Mapping[str, Any]) -> Budget | None:
-        """The budget of a request to the model; None if none is stated and no window is known."""
+        """The budget of a request; None if none is given and the model's window is not known."""
         found = (
             size for pattern, size in self.by_model.items() if fnmatchcase(model.lower(), pattern)
         )
@@ -57,9 +60,9 @@ class Budgets:
 
 
 def roomy(budget: Budget, share: float, allowed: int, fixed: int) -> Budget:
-    """The budget in tokens, with a target that leaves room to grow if it states none.
+    """The budget in tokens, with a target that leaves room to grow if it has none.
 
-    ``allowed`` is what the whole may take, ``fixed`` what of it no view can change.
+    ``allowed`` is the limit of the whole request, ``fixed`` the part of it that no view can change.
     """
     if budget.target is not None or budget.trigger is not None or fixed >= allowed:
         return budget
@@ -67,7 +70,7 @@ def roomy(budget: Budget, share: float, allowed: int, fixed: int) -> Budget:
 
 
 def checked(size: Size) -> Size:
-    """The size. Raises ConfigError for anything that is no size."""
+    """Return the size. Raises ConfigError for anything else."""
     if size is None or isinstance(size, Budget):
         return size
     if isinstance(size, int):
@@ -81,7 +84,7 @@ def checked(size: Size) -> Size:
 
 
 def _share(size: str) -> float | None:
-    """``"80%"`` as .8; None for anything else."""
+    """0.8 for ``"80%"``; None for anything but a percentage."""
     number = size.strip().removesuffix("%")
     if number == size.strip() or not number.isdecimal() or not 0 < int(number) <= 100:
         return None
@@ -106,7 +109,7 @@ def _stated(size: Size, model: str, body: Mapping[str, Any]) -> Budget | None:
 
 
 def _answer(body: Mapping[str, Any]) -> int:
-    """Tokens that the request reserves for the answer, under any vendor's name for it."""
+    """Tokens that the request reserves for the answer, under any vendor's field name."""
     config: object = body.get("generationConfig")
     named = {**config, **body} if is_object(config) else body
     for name in ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"):

@@ -1,4 +1,4 @@
-"""Clients of httpx and httpx2 whose requests are fitted, for the packages of vendors."""
+"""Clients of httpx and httpx2 that fit their requests, for vendors' packages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PARTS = Registry(
         for name in ("Client", "AsyncClient", "HTTPTransport", "AsyncHTTPTransport")
     },
 )
-"""Both libraries have the same names; only the one that is used is loaded."""
+"""Both libraries have the same names; only the used one is imported."""
 
 
 @lists_options
@@ -37,16 +37,16 @@ def client(
     observe: Observer | None = None,
     **options: Unpack[Options],
 ) -> Any:
-    """A client for ``openai.OpenAI(http_client=...)`` and similar, which fits what it sends.
+    """Return a client for ``openai.OpenAI(http_client=...)`` and similar, which fits its requests.
 
     ``budget``: tokens (``32_000`` or ``"32k"``), a share of the model's window (``"80%"``), a
-    Budget, or None for the whole window of a known model. ``budgets`` states budgets by the names
-    of models, in which ``*`` matches anything. ``library`` is the one that the vendor's package
-    uses, by default httpx2 if it is installed. ``observe`` is called with the
-    ``Fitted`` of each request. The options are those of ``compress``.
+    Budget, or None for the whole window of a known model. ``budgets`` are budgets by model name,
+    where ``*`` matches any text. ``library`` is the one that the vendor's package uses, by default
+    httpx2 if it is installed. ``observe`` is called with the ``Fitted`` of each request. The
+    options are those of ``compress``.
 
-    If fitting fails the request is sent as it was, with a warning in the log ``holdfast``; with
-    ``redact`` RequestRefusedError is raised. Raises ConfigError for wrong arguments,
+    If fitting fails, the request is sent unchanged, with a warning in the log ``holdfast``; with
+    ``redact``, RequestRefusedError is raised. Raises ConfigError for wrong arguments, and
     MissingExtraError if neither library is installed.
     """
     fitter = Fitter(Budgets(budget, budgets or {}), options)
@@ -68,7 +68,7 @@ def async_client(
     observe: Observer | None = None,
     **options: Unpack[Options],
 ) -> Any:
-    """As ``client``, for ``openai.AsyncOpenAI(http_client=...)`` and similar."""
+    """Like ``client``, for ``openai.AsyncOpenAI(http_client=...)`` and similar."""
     fitter = Fitter(Budgets(budget, budgets or {}), options)
     chosen = _library(library)
     inner = _part(chosen, "AsyncHTTPTransport")
@@ -94,7 +94,7 @@ def _part(library: Library, name: str) -> Callable[..., Any]:
 
 
 def _mounts(through: Callable[[str], Any]) -> dict[str, Any]:
-    """The proxies that the environment names: httpx ignores them if it is given a transport."""
+    """The proxies of the environment, which httpx ignores if it is given a transport."""
     proxies = getproxies()
     found: dict[str, Any] = {
         "all://" if scheme == "all" else f"{scheme}://": through(

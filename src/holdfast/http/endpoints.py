@@ -1,4 +1,4 @@
-"""What a request asks for, by its path: the format of the vendor, and the model."""
+"""The format and the model of a request, by its path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIRES: tuple[tuple[str, Vendor, str], ...] = (
     (r"/messages", "anthropic", "anthropic"),
     (r"/models/(?P<model>[^/:]+):(?:stream)?[gG]enerateContent", "google", "gemini"),
 )
-"""The ends of paths whose requests hold a conversation, and the format of the body."""
+"""The paths with conversations, by their ends, and the format of their bodies."""
 
 _ANTHROPIC = re.compile(r"/messages(?:/|$)")
 _GOOGLE = re.compile(r"/v1(?:alpha|beta)\d*/|:\w+$")
@@ -26,7 +26,7 @@ _GOOGLE = re.compile(r"/v1(?:alpha|beta)\d*/|:\w+$")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An endpoint for conversations: the format of the body, and the model if the path names it."""
+    """An endpoint for conversations: the format of its body, and the model if the path names it."""
 
     vendor: Vendor
     format: str
@@ -35,9 +35,9 @@ class Endpoint:
 
 @lru_cache(maxsize=256)
 def endpoint_of(path: str) -> Endpoint | None:
-    """The endpoint of a path; None if its requests hold no conversation to be fitted.
+    """The endpoint of a path; None if its requests have no conversation to fit.
 
-    Endpoints that count or compact are left alone: they are asked about the request as it is.
+    Endpoints that count tokens or compact are left alone, since they need the request unchanged.
     """
     for pattern, vendor, form in _WIRES:
         found = re.search(rf"{pattern}/?$", path)
@@ -47,7 +47,7 @@ def endpoint_of(path: str) -> Endpoint | None:
 
 
 def vendor_of(path: str, headers: frozenset[bytes] = frozenset()) -> Vendor:
-    """The vendor whose API the path belongs to, or if all have such a path, by the headers."""
+    """The vendor to whose API the path belongs; if several have such a path, by the headers."""
     if _ANTHROPIC.search(path) or b"anthropic-version" in headers:
         return "anthropic"
     if _GOOGLE.search(path) or b"x-goog-api-key" in headers:

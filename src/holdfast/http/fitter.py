@@ -1,7 +1,7 @@
-"""Fits the body of a request; the transport, the proxy and other integrations share it.
+"""Fits request bodies, for the transport, the proxy and other integrations.
 
-Engine and options are those of ``compress``. If fitting fails the request is sent as it was and
-the failure is reported; where secrets are masked the request is refused.
+Engine and options are those of ``compress``. If fitting fails, the request is sent unchanged and
+the failure is reported; if secrets are to be masked, the request is refused.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from holdfast.result import CompressionResult
 from holdfast.tokens import window_of
 from holdfast.trace import log
 
-_FAR = 10**12  # tokens: longer than any conversation
+_FAR = 10**12  # tokens, more than any conversation has
 
 
 class RequestRefusedError(HoldfastError):
-    """The request was not sent: it could not be fitted, and its secrets may not leave unmasked."""
+    """The request was not sent: it could not be fitted, and its secrets must be masked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A fitted body: ``before`` and ``after`` are its tokens, 0 if they were not counted.
+    """A fitted body; ``before`` and ``after`` are its tokens, 0 if they were not counted.
 
-    ``body`` is the very same object unless it was ``changed``. ``note`` says why it was not fitted,
-    or what failed (``fault``). ``grown``: it is the view that was sent before, with what is new.
+    ``body`` is the same object unless it was ``changed``. ``note`` says why it was not fitted, or
+    what failed (``fault``). ``grown``: it is the earlier view with the new messages added.
     """
 
     body: bytes
@@ -62,7 +62,7 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A conversation that was read from a body."""
+    """A conversation read from a body."""
 
     body: Mapping[str, Any]
     endpoint: Endpoint
@@ -73,7 +73,7 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """The origin of a request, as the arguments of ``fit`` say."""
+    """The origin of a request; see ``Fitter.fit``."""
 
     thread: str
     owner: str
@@ -82,7 +82,7 @@ class _Origin:
 
 @dataclass(frozen=True, slots=True)
 class _Viewed:
-    """The view to send for a conversation; ``before``: tokens of the whole conversation."""
+    """The view to send; ``before`` is the size of the whole conversation in tokens."""
 
     result: CompressionResult
     thread: str
@@ -92,20 +92,21 @@ class _Viewed:
 
 
 class _AsItIs:
-    """A strategy that changes nothing, for a run that only masks secrets."""
+    """A strategy that changes nothing, for masking secrets only."""
 
     name = "as_it_is"
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Plan:
-        """No edits."""
+        """A plan without edits."""
         del transcript, allowance
         return Plan.skip("within_budget", "only secrets are masked")
 
 
 class Fitter:
-    """Fits the bodies of requests; one serves any number of conversations and threads.
+    """Fits request bodies; one instance serves any number of conversations and threads.
 
-    ``reads``: also decode bodies that are short enough to fit, to know their conversations.
+    ``reads``: also decode bodies that are short enough to fit, so that later requests are
+    recognised.
     """
 
     def __init__(self, budgets: Budgets, options: Options, *, reads: bool = False) -> None:
@@ -128,12 +129,11 @@ class Fitter:
         owner: str = "",
         aside: bool = False,
     ) -> Fitted:
-        """The body as it is to be sent to this path; ``encoding`` is its content coding.
+        """Return the body to send to this path; ``encoding`` is its content coding.
 
-        ``thread`` is the name of the conversation where that is known; ``owner`` is whose it is:
-        conversations of different owners are never taken for one. ``aside``: what is sent next
-        does not go on from this. Raises RequestRefusedError where secrets are masked and that
-        cannot be done.
+        ``thread`` is the name of the conversation, if it is known; ``owner`` identifies the client:
+        conversations of different owners are kept apart. ``aside``: later requests do not continue
+        this one. Raises RequestRefusedError if secrets are to be masked and cannot be.
         """
         endpoint = endpoint_of(path)
         if endpoint is None or not raw:
@@ -147,9 +147,10 @@ class Fitter:
     def fit_body(
         self, body: Mapping[str, Any], endpoint: Endpoint, *, thread: str = ""
     ) -> Mapping[str, Any]:
-        """As ``fit``, for a decoded body; the very same object if nothing is to be done.
+        """Like ``fit``, for a decoded body; returns the same object if nothing changes.
 
-        Untouched messages are the very same objects. What cannot be fitted, as ``fit`` has it.
+        Unchanged messages are the same objects. A body that cannot be fitted is handled as in
+        ``fit``.
         """
         try:
             model = self._model(endpoint, body)
@@ -164,7 +165,7 @@ class Fitter:
         return found.result.messages if found and found.changed else body
 
     def at_once(self, path: str, raw: bytes, encoding: str = "") -> Fitted | None:
-        """The body as it is, if it surely fits; None if it has to be decoded."""
+        """The body unchanged, if it surely fits; None if it must be decoded."""
         endpoint = endpoint_of(path)
         if endpoint is None or encoding or self._reads:
             return None
@@ -187,9 +188,9 @@ class Fitter:
         thread: str = "",
         owner: str = "",
     ) -> Fitted | None:
-        """The body ``raw``, smaller than the one that was sent for it and refused for its length.
+        """Fit ``raw`` again, smaller than the body that was refused for its length.
 
-        None for any other refusal, and if it cannot get smaller.
+        None for any other refusal, and if it cannot become smaller.
         """
         fault = refusal("the provider", status, refused, {})
         if not isinstance(fault, ContextOverflowError) or fitted.endpoint is None:
@@ -239,7 +240,7 @@ class Fitter:
         )
 
     def _viewed(self, request: _Request, origin: _Origin) -> _Viewed | None:
-        """The view of a conversation; None if there is none."""
+        """The view of a conversation; None if the body has none."""
         form = named(request.endpoint.format)
         field = form.key(request.body)
         messages: object = request.body.get(field)
@@ -312,7 +313,7 @@ class Fitter:
         return budget
 
     def _roomy(self, request: _Request) -> Budget:
-        """The budget for a new view, which leaves room to grow."""
+        """The budget of a new view, with room to grow."""
         counted = count(
             request.body,
             model=request.model or None,
@@ -333,7 +334,7 @@ class Fitter:
                 allowed = budget.tokens(_FAR)
                 known = allowed if budget.trigger is None else 0
             with self._lock:
-                if len(self._quick) >= 1_000:  # names are the clients'
+                if len(self._quick) >= 1_000:  # the clients choose the names
                     self._quick.clear()
                 self._quick[model] = known
         return known
@@ -343,13 +344,13 @@ class Fitter:
 
 
 def _begins(messages: Any) -> int:
-    """The position of the first message of a user: with what stands before it, the beginning."""
+    """The position of the first user message; everything up to it identifies the conversation."""
     roles = (i for i, each in enumerate(messages) if each.get("role") == "user")
     return next(roles, 0)
 
 
 def _masked(result: CompressionResult, options: Options) -> CompressionResult:
-    """What fits, with its secrets masked; the very same where there are none."""
+    """The result with secrets masked; the same result if there are none."""
     masking: Options = {**options, "strategy": _AsItIs(), "redact": True}
     budget = Budget(limit=_FAR, trigger=0)
     found = compress(result.messages, budget, **masking)

@@ -1,6 +1,6 @@
-"""Views that grow: what was sent of a conversation stands at the beginning of what is sent next.
+"""Views that grow: what was sent before stays at the start of what is sent next.
 
-Of a conversation only hashes are kept, and the messages that were written here.
+Only hashes of conversations are kept, and the messages that Holdfast wrote.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ import msgspec
 
 from holdfast.formats.values import is_list, is_object
 
-_MOST = 2_000  # conversations that are remembered: some 20 MB
+_MOST = 2_000  # conversations that are remembered, about 20 MB
 _MARKER = "cache_control"
-"""The mark where clients ask Anthropic to cache. It moves with every request and is ignored."""
+"""The field with which clients mark blocks for Anthropic's cache. It moves with every request and
+is ignored.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What was sent of a conversation: for each message its position, or the message itself if new.
+    """A view that was sent: for each message its position, or the message itself if it is new.
 
-    ``length`` is in messages of the whole; ``before`` and ``after`` are tokens of the whole and of
-    the view.
+    ``length`` is the number of messages of the whole conversation; ``before`` and ``after`` are
+    tokens of the whole and of the view.
     """
 
     length: int
@@ -37,7 +39,7 @@ class Sent:
 
 
 class Views:
-    """The latest view of each conversation, by the hash of the messages that it was made of."""
+    """The latest view of each conversation, by the hash of the messages from which it was made."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._kept: OrderedDict[bytes, Sent] = OrderedDict()
@@ -45,7 +47,7 @@ class Views:
         self._most, self._lock = most, Lock()
 
     def found(self, chain: Sequence[bytes]) -> Sent | None:
-        """The latest view of a beginning of this conversation."""
+        """The latest view whose messages begin this conversation."""
         with self._lock:
             for link in reversed(chain):
                 sent = self._kept.get(link)
@@ -57,8 +59,8 @@ class Views:
     def thread(self, chain: Sequence[bytes], begins: int) -> str:
         """A name for a conversation that continues no known view.
 
-        The hash of its beginning, up to the message at ``begins``; where another conversation
-        began alike and is under way, that of all of it.
+        It is the hash of its first messages, up to position ``begins``, or the hash of all messages
+        if another active conversation begins alike.
         """
         name = chain[begins].hex()
         with self._lock:
@@ -66,7 +68,7 @@ class Views:
         return name if other is None or other in chain else chain[-1].hex()
 
     def keep(self, chain: Sequence[bytes], sent: Sent, replaces: int = 0) -> None:
-        """Remember what was sent. ``replaces``: length of the conversation that it continues."""
+        """Remember a sent view. ``replaces`` is the length of the conversation before."""
         with self._lock:
             if replaces:
                 self._kept.pop(chain[replaces - 1], None)
@@ -79,7 +81,7 @@ class Views:
 
 
 def chain_of(messages: Sequence[Any], seed: bytes) -> list[bytes]:
-    """For each message the hash of all messages up to it, without marks for caching."""
+    """For each message, the hash of all messages up to it, without cache marks."""
     links: list[bytes] = []
     link = blake2b(seed, digest_size=16)
     for message in messages:
@@ -89,7 +91,7 @@ def chain_of(messages: Sequence[Any], seed: bytes) -> list[bytes]:
 
 
 def _unmarked(value: Any) -> Any:
-    """The message without marks for caching on it and on its blocks."""
+    """The message without cache marks on it and on its blocks."""
     if not is_object(value):
         return value
     plain = {name: each for name, each in value.items() if name != _MARKER}
@@ -106,12 +108,12 @@ def _bare(block: Any) -> Any:
 
 
 def positions(view: Sequence[Any], messages: Sequence[Any]) -> tuple[int | Any, ...]:
-    """For each message of the view its position among the messages, or itself if it is new."""
+    """For each message of the view, its position among the messages, or itself if it is new."""
     known: Mapping[int, int] = {id(message): i for i, message in enumerate(messages)}
     return tuple(known.get(id(message), _unmarked(message)) for message in view)
 
 
 def grown(sent: Sent, messages: Sequence[Any]) -> list[Any]:
-    """The view of the beginning, and all messages since."""
+    """The earlier view followed by all newer messages."""
     first = [messages[each] if type(each) is int else each for each in sent.view]
     return [*first, *messages[sent.length :]]

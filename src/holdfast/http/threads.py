@@ -1,4 +1,4 @@
-"""Which conversation a request belongs to, if its client says so."""
+"""Identifying the conversation of a request, if its client names it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, Protocol, TypedDict
 from holdfast.formats.values import is_object
 
 HEADER = "x-holdfast-thread"
-"""The header by which any client may name the conversation; it is not sent on."""
+"""The header with which any client may name the conversation; it is not forwarded."""
 
 _SESSIONS = ("x-claude-code-session-id", "session_id", "session-id", "conversation_id")
-"""Headers by which Claude Code and Codex name theirs."""
+"""Headers in which Claude Code and Codex name their sessions."""
 
 _IN_USER = re.compile(r"session[\w\"' :]*?([0-9a-f]{8}-[0-9a-f-]{27})")
-"""Claude Code's name for it within ``metadata.user_id``."""
+"""Claude Code's session id within ``metadata.user_id``."""
 
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 
 
 class Headers(Protocol):
-    """Headers by name, whatever its case."""
+    """Headers by name, ignoring case."""
 
     def get(self, key: str, default: str = "", /) -> str:
         """The value, or the default."""
@@ -30,14 +30,14 @@ class Headers(Protocol):
 
 
 class Origin(TypedDict):
-    """Where a request comes from, as arguments of ``Fitter.fit``."""
+    """The origin of a request, as arguments of ``Fitter.fit``."""
 
     thread: str
     owner: str
 
 
 def origin_of(headers: Headers, address: str = "") -> Origin:
-    """The name of the conversation in the headers, and a hash that says whose it is.
+    """The name of the conversation in the headers, and a hash that identifies the client.
 
     It is of the client and its API key, or of its address where it has no key.
     """
@@ -49,7 +49,7 @@ def origin_of(headers: Headers, address: str = "") -> Origin:
 
 
 def named_in_body(body: Mapping[str, Any]) -> str:
-    """The name of the conversation in a body of Claude Code or Codex, or empty."""
+    """The name of the conversation in a body of Claude Code or Codex, or an empty text."""
     metadata, key = body.get("metadata"), body.get("prompt_cache_key")
     if is_object(metadata):
         found = _IN_USER.search(str(metadata.get("user_id") or ""))
@@ -59,5 +59,5 @@ def named_in_body(body: Mapping[str, Any]) -> str:
 
 
 def thread_of(owner: str, name: str) -> str:
-    """A name for an owner's conversation, which no other owner's conversation has."""
+    """The name of an owner's conversation, different from those of all other owners."""
     return sha256(f"{owner}\0{name}".encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -1,7 +1,7 @@
 """Transports for httpx and httpx2, on which the packages of OpenAI, Anthropic and Google run.
 
-They fit the bodies of requests; answers and streams pass untouched. If a provider refuses a request
-for its length, it is made smaller and sent once more.
+They fit request bodies; answers and streams are not changed. If a provider refuses a request for
+its length, it is made smaller and sent once more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REFUSED = frozenset({400, 413, 422})
 _BODY = frozenset({b"content-length", b"content-encoding", b"transfer-encoding"})
 
 Observer = Callable[[Fitted], object]
-"""Called with each request that was looked at."""
+"""Called with the result of each request."""
 
 
 class Inner(Protocol):
@@ -30,19 +30,19 @@ class Inner(Protocol):
         ...
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         ...
 
 
 class AsyncInner(Protocol):
-    """As ``Inner``, asynchronous."""
+    """Like ``Inner``, asynchronous."""
 
     async def handle_async_request(self, request: Any, /) -> Any:
         """The response."""
         ...
 
     async def aclose(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         ...
 
 
@@ -73,7 +73,7 @@ class Transport:
         return self.inner.handle_request(_rewritten(request, smaller))
 
     def close(self) -> None:
-        """Close the inner one."""
+        """Close the inner transport."""
         self.inner.close()
 
     def __enter__(self) -> Self:
@@ -85,7 +85,7 @@ class Transport:
 
 @dataclass(slots=True)
 class AsyncTransport:
-    """As ``Transport``, asynchronous: requests are fitted in a thread."""
+    """Like ``Transport``, asynchronous: requests are fitted in a thread."""
 
     inner: AsyncInner
     fitter: Fitter
@@ -112,7 +112,7 @@ class AsyncTransport:
         return await self.inner.handle_async_request(_rewritten(request, smaller))
 
     async def aclose(self) -> None:
-        """Close the inner one."""
+        """Close the inner transport."""
         await self.inner.aclose()
 
     async def __aenter__(self) -> Self:
@@ -171,7 +171,7 @@ def _rewritten(request: Any, fitted: Fitted) -> Any:
 
 
 def _replayed(response: Any) -> Any:
-    """The response with the body that was read already, which can be read again."""
+    """The response with its body already read, so that it can be read again."""
     headers = [pair for pair in response.headers.raw if pair[0].lower() not in _BODY]
     return type(response)(
         response.status_code,

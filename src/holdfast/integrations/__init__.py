@@ -1,1 +1,1 @@
-"""Doors of other frameworks: one file each, which loads the framework."""
+"""Integrations with other frameworks: one file each, which imports the framework."""

@@ -25,12 +25,12 @@ _MESSAGES = Endpoint("openai", "langchain")
 
 
 class HoldfastMiddleware(AgentMiddleware[AgentState[Any], Any]):
-    """Fits what the model is sent; the agent's state keeps every message.
+    """Fits each model call; the agent's state keeps every message.
 
     ``create_agent(model, tools, middleware=[HoldfastMiddleware("32k")])``. The budget is one of
     ``holdfast.http.client``: tokens, a share of the model's window, a Budget, or None for the
-    window; ``budgets`` states it by the names of models. The options are those of ``compress``. The
-    system prompt and the tools are counted too.
+    window; ``budgets`` are budgets by model name. The options are those of ``compress``. The system
+    prompt and the tools are counted too.
     """
 
     @lists_options
@@ -49,7 +49,7 @@ class HoldfastMiddleware(AgentMiddleware[AgentState[Any], Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
-        """Call the model with what fits."""
+        """Call the model with the fitted request."""
         return handler(self._fitted(request))
 
     async def awrap_model_call(
@@ -57,7 +57,7 @@ class HoldfastMiddleware(AgentMiddleware[AgentState[Any], Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """As ``wrap_model_call``; what is fitted is fitted in a thread."""
+        """Like ``wrap_model_call``; the request is fitted in a thread."""
         return await handler(await asyncio.to_thread(self._fitted, request))
 
     def _fitted(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -84,13 +84,13 @@ def trim_messages(
     text_splitter: Any = None,
     **options: Any,
 ) -> list[BaseMessage]:
-    """In the place of LangChain's: what is too much is told in short instead of cut off.
+    """Replace LangChain's ``trim_messages``: older messages are condensed instead of cut off.
 
-    ``token_counter`` may be a model, the name of one, ``"approximate"`` or a function of a list of
-    messages; without one tokens are counted as ``compress`` does it. How LangChain's cuts
+    ``token_counter`` may be a model, its name, ``"approximate"`` or a function of a list of
+    messages; by default tokens are counted as in ``compress``. The arguments for LangChain's cuts
     (``strategy``, ``allow_partial``, ``end_on``, ``start_on``, ``include_system``,
-    ``text_splitter``) is taken and not needed: the system's messages and the newest stay, and the
-    result is valid for a provider. Further options are those of ``compress``.
+    ``text_splitter``) are accepted and ignored: the system's messages and the newest always stay,
+    and the result is valid for a provider. Further options are those of ``compress``.
     """
     del strategy, allow_partial, end_on, start_on, include_system, text_splitter
     counted = cast("Options", {**_counting(token_counter), **options})
@@ -99,7 +99,7 @@ def trim_messages(
 
 
 def _counting(counter: Any) -> Options:
-    """The options that count as LangChain was told to."""
+    """The options for LangChain's counter."""
     if counter is None:
         return {}
     if counter == "approximate":
@@ -113,13 +113,13 @@ def _counting(counter: Any) -> Options:
 
 
 def _model_of(model: Any) -> str:
-    """The name of a chat model, which each package keeps in a field of its own."""
+    """The name of a chat model, which each package keeps in a different field."""
     names = (getattr(model, field, None) for field in ("model_name", "model", "model_id"))
     return next((name for name in names if isinstance(name, str)), "")
 
 
 def _thread_of(request: ModelRequest[Any]) -> str:
-    """The thread that the agent was invoked with."""
+    """The thread id with which the agent was invoked."""
     info = getattr(request.runtime, "execution_info", None)
     return str(getattr(info, "thread_id", None) or "")
 

@@ -1,6 +1,6 @@
 """LiteLLM: a callback for its SDK and its proxy, and a guardrail for its proxy.
 
-Its synchronous calls ask no callback: for those set ``litellm.client_session`` to
+LiteLLM's synchronous calls have no such callback: for those, set ``litellm.client_session`` to
 ``holdfast.http.client("32k", library="httpx")``.
 """
 
@@ -29,10 +29,10 @@ _CALLS: Mapping[str, tuple[Endpoint, str]] = {
     "responses": (Endpoint("openai", "openai_responses"), "input"),
     "aresponses": (Endpoint("openai", "openai_responses"), "input"),
 }
-"""What LiteLLM calls its kinds of calls: whose form the conversation has, and where it stands."""
+"""The kinds of calls by LiteLLM's names: the format of the conversation, and its field."""
 
 _COUNTED = ("model", "tools", "system", "instructions", "max_tokens", "previous_response_id")
-"""What is read of a call beside its messages."""
+"""Fields of a call that are counted besides its messages."""
 
 
 class HoldfastCallback(CustomLogger):
@@ -55,12 +55,12 @@ class HoldfastCallback(CustomLogger):
     async def async_pre_call_deployment_hook(
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any]:
-        """The call as it fits."""
+        """Return the fitted call."""
         return await asyncio.to_thread(_fitted, self.fitter, kwargs, call_type)
 
 
 class HoldfastGuardrail(CustomGuardrail):
-    """The same for a proxy's ``guardrails``: ``budget`` and ``profile`` stand in its settings."""
+    """The same as a guardrail of the proxy, whose settings hold ``budget`` and ``profile``."""
 
     def __init__(self, **settings: Any) -> None:
         budget = settings.pop("budget", None)
@@ -71,7 +71,7 @@ class HoldfastGuardrail(CustomGuardrail):
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
     ) -> dict[str, Any]:
-        """The request as it fits."""
+        """Return the fitted request."""
         del user_api_key_dict, cache
         return await asyncio.to_thread(_fitted, self.fitter, data, call_type)
 

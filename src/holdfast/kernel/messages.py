@@ -115,7 +115,7 @@ class Wire(Protocol):
 
 @runtime_checkable
 class Annotated(Protocol):
-    """A wire whose messages have text beside their parts, such as a speaker's name or a title."""
+    """A wire whose messages have text besides their parts, such as a speaker's name or a title."""
 
     def aside(self, original: object) -> str:
         """That text, which is counted and never changed."""
@@ -127,14 +127,14 @@ class Viewing(Protocol):
     """A wire whose messages may be a framework's objects, each read as a JSON object."""
 
     def view(self, original: object) -> Mapping[str, Any]:
-        """The message as an object of JSON; the very same where it is one."""
+        """The message as a JSON object; the same object if it is one already."""
         ...
 
     def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
-        """The message of which this is the view.
+        """The message that corresponds to a view.
 
-        ``was`` is the one that it is a version of: what the view does not tell stays as it is
-        there.
+        ``was`` is the message of which it is a new version: fields that the view does not show are
+        kept.
         """
         ...
 

@@ -28,7 +28,7 @@ class Registry:
     table: Mapping[str, str] = field(default_factory=dict[str, str])
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     formerly: tuple[str, ...] = ()
-    """Former groups: an entry point in one of them causes a warning."""
+    """Former groups; an entry point in one of them causes a warning."""
 
     def load(self, name: str) -> object:
         """Import what the name stands for. Raises ConfigError, listing the known names."""

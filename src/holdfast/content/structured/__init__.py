@@ -1,4 +1,4 @@
-"""JSON and JSON lines: records as tables, without loss as far as that is enough."""
+"""JSON and JSON lines: records as tables, without loss if that is enough."""
 
 from holdfast.kernel.registry import moved_names
 

@@ -27,7 +27,7 @@ _DEEPEST = 60  # levels above the records
 
 
 def written(documents: list[Value]) -> str | None:
-    """The documents with their keys once; None where nothing in them is alike."""
+    """The documents with their keys written once; None if no records are alike."""
     lines = len(documents) > 1
     writing = _Writing()
     value = writing.without_keys(list(documents) if lines else documents[0], 0)
@@ -35,7 +35,7 @@ def written(documents: list[Value]) -> str | None:
 
 
 def expanded(text: str) -> str | None:
-    """The minified JSON from which ``written`` made the text; None if it did not make it."""
+    """The minified JSON from which ``written`` made the text; None for other texts."""
     head = next((head for head in _HEADS if text.startswith(head)), None)
     if head is None:
         return None
@@ -45,7 +45,7 @@ def expanded(text: str) -> str | None:
         ValueError,
         KeyError,
         StopIteration,
-    ):  # somebody else's text that begins like one of ours
+    ):  # another text that begins like one of ours
         return None
     return "\n".join(map(dump, cast("list[Value]", value))) if head == _HEADS[1] else dump(value)
 
@@ -57,7 +57,7 @@ class _Writing:
         """Whether an object of the source looks like a table."""
 
     def without_keys(self, value: Value, depth: int) -> Value:
-        """The value, its like records as text of rows."""
+        """The value, with lists of similar records as rows."""
         if not isinstance(value, dict | list) or depth > _DEEPEST:
             return value
         children = list(value.values()) if isinstance(value, dict) else value
@@ -87,7 +87,7 @@ class _Writing:
 
 
 def _dashes(records: list[Value]) -> Iterator[str]:
-    """The texts in them that could be taken for the mark of what is not there."""
+    """The texts in them that could be mistaken for the mark of a missing value."""
     waiting: list[Value] = list(records)
     while waiting:
         here = waiting.pop()
@@ -117,7 +117,7 @@ def _row(value: Cell, kind: Shape | Many | Same | None, absent: str) -> str:
 
 
 def _spec(shape: Shape) -> Value:
-    """The keys as JSON: one with anything under it stands in an object."""
+    """The keys as JSON; a key with nested keys is an object."""
     return [key if kind is None else {key: _under(kind)} for key, kind in shape.items()]
 
 
@@ -148,7 +148,7 @@ def _is_table(value: Record) -> bool:
 
 
 def _with_keys(value: Value, depth: int) -> Value:
-    """The value with its tables as the records that they were."""
+    """The value with its tables turned back into records."""
     if not isinstance(value, dict | list) or depth > _DEEPEST:
         return value
     if isinstance(value, list):

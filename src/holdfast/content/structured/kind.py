@@ -10,7 +10,7 @@ from .records import Pieces
 from .values import CHECKER, Value, dump, minified, parse, values_in
 
 _WORTH = 0.95  # of the minified text's length: longer forms are not worth their header
-_LEAST = 0.6  # of the text that is JSON
+_LEAST = 0.6  # least share of the text that is JSON
 
 
 class Json(Read):
@@ -27,7 +27,7 @@ class Json(Read):
         )
 
     def compact(self, text: str) -> str | None:
-        """Records with their keys once, everything else minified; None where nothing is gained."""
+        """Records with their keys once, the rest minified; None if that saves nothing."""
         try:
             documents = parse(text)
         except ValueError:
@@ -38,11 +38,11 @@ class Json(Read):
         return best if len(best) < len(text) else None
 
     def expand(self, compacted: str) -> str:
-        """The JSON text whose compact form this is, minified."""
+        """The minified JSON of a compact form."""
         return expanded(compacted) or compacted
 
     def read(self, text: str) -> Reading:
-        """Each record or part of one, and the text around."""
+        """The pieces of the records, and the text around them."""
         pieces, held = Pieces(), list[Value]()
         for part, values in values_in(text):
             held += values

@@ -1,7 +1,7 @@
-"""JSON values as pieces: each a record or a part of one, with its name and without JSON's marks.
+"""JSON values as pieces: each a record or a part of one, with its name and without JSON syntax.
 
 ``orders A-17 lines: item desk, price 120.5, size (width 140, depth 70)``. Many records of one shape
-are rows under one piece that names their columns.
+are rows under one piece with their columns.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from holdfast.text.opaque import elide
 from .shapes import Many, Record, Same, Shape, is_of, shape_of
 from .values import MISSING, Cell, Literal, Missing, Value, dump
 
-_LONG = 160  # characters of a piece: some forty tokens
+_LONG = 160  # characters of a piece, about forty tokens
 _LONGEST_LABEL, _LONGEST_NAME = (
     80,
     40,
-)  # characters of what stands before it, and of the name of a record
-_MANY = 8  # records that are better seen side by side
-_DEEPEST = 40  # levels; what lies deeper is told as JSON
+)  # characters of the label before it, and of a record's name
+_MANY = 8  # records that are shown as rows
+_DEEPEST = 40  # levels; deeper values are shown as JSON
 _UNCLEAR = re.compile(r", |[()\[\]\n]|^ | $|^$")
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
-"""Shapes of values that name no record."""
+"""Types of values that do not name a record."""
 
 
 class Pieces:
-    """Gathers the pieces of values, one behind the other; their units are records."""
+    """Collects the pieces of values in order; their units are records."""
 
     def __init__(self) -> None:
         self._pieces: list[Piece] = []
         self._records = 0
 
     def reading(self) -> Reading:
-        """What was gathered."""
+        """The collected pieces."""
         return Reading(self._pieces, self._records, "record")
 
     def add(self, values: Sequence[Value]) -> None:
-        """The pieces of one value, or of several that stand beside each other."""
+        """Add the pieces of one value, or of several in sequence."""
         if len(values) == 1:
             record = self._next() if isinstance(values[0], dict) else self._records
             self._value("", values[0], record, 0)
@@ -49,12 +49,12 @@ class Pieces:
             self._list("", values, self._records, 0)
 
     def add_text(self, text: str) -> None:
-        """The pieces of a text that stands beside the values."""
+        """Add the pieces of text beside the values."""
         for piece in passages(text).pieces:
             self._put(piece.text, self._next())
 
     def _next(self) -> int:
-        """The number of a record that begins."""
+        """The number of the next record."""
         self._records += 1
         return self._records - 1
 
@@ -92,7 +92,7 @@ class Pieces:
     def _members(
         self, label: str, named: str, members: Iterable[tuple[str, Value]], record: int, depth: int
     ) -> None:
-        """Short members together, up to the length of a piece; of a list each record by itself."""
+        """Join short members up to the length of a piece; each record of a list is separate."""
         held: list[str] = []
         size = 0
         for key, value in members:
@@ -114,7 +114,7 @@ class Pieces:
     def _rows(
         self, label: str, records: Sequence[Record], shape: Shape, at: int, depth: int
     ) -> None:
-        """The columns, and under them each record; its first part stands above its other parts."""
+        """Add the columns, and under them each record; its other parts are under its first."""
         header = self._put(f"{len(records):,} records, a row each: {_columns(shape)}", at, label)
         self._pieces[header] = self._pieces[header]._replace(units=0)
         for record in records:
@@ -129,14 +129,14 @@ class Pieces:
 
 
 def facts(text: str, record: int) -> tuple[str, ...]:
-    """The facts in one row. They count as new even if another row holds the same words."""
+    """The things in one row, which count as new even if another row has the same words."""
     return tuple(
         [f"{word} of {record}" for word in text.replace(",", " ").replace(";", " ").split()]
     )
 
 
 def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[str]:
-    """The cells in lines, up to the length of a piece; some begin one."""
+    """The cells in lines up to the length of a piece; some cells begin a line."""
     held, size = list[str](), 0
     for cell, begins in cells:
         if held and (begins or size + len(cell) > _LONG):
@@ -148,7 +148,7 @@ def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[str]:
 
 
 def _beside(cells: Sequence[str]) -> str:
-    """The cells of a line, separated by a blank or, where that is not enough, a comma."""
+    """The cells of a line, separated by a space or, if that is ambiguous, a comma."""
     text = cells[0]
     spaced = " " in text
     for cell in cells[1:]:
@@ -160,7 +160,7 @@ def _beside(cells: Sequence[str]) -> str:
 
 
 def _joined(label: str, name: str) -> str:
-    """The names on the way to a record; where the way is long, the last of them."""
+    """The path of names to a record; of a long path the last name."""
     joined = f"{label} {name}" if label and name else label or name
     if len(joined) <= _LONGEST_LABEL:
         return joined
@@ -168,7 +168,7 @@ def _joined(label: str, name: str) -> str:
 
 
 def _name(record: Record) -> str:
-    """The first value of a record, if it can name it."""
+    """The first value of a record, if it can name the record."""
     first = next(iter(record.values()), None)
     if not isinstance(first, str) or not 0 < len(first) <= _LONGEST_NAME or " " in first:
         return ""
@@ -188,9 +188,9 @@ def _scalar(value: Cell) -> str:
 
 
 def _inline(value: Value, room: int, named: str = "") -> str | None:
-    """The value in one line, records and lists in brackets; None if it needs more characters.
+    """The value on one line, records and lists in brackets; None if it has too many characters.
 
-    What only says again by what name a record stands is left out.
+    A value that only repeats the record's name is left out.
     """
     if not isinstance(value, dict | list):
         scalar = _scalar(value)
@@ -213,7 +213,7 @@ def _inline(value: Value, room: int, named: str = "") -> str | None:
 
 
 def _columns(shape: Shape) -> str:
-    """The keys of a row, with those under them in brackets."""
+    """The keys of a row, with nested keys in brackets."""
     found: list[str] = []
     for key, kind in shape.items():
         if isinstance(kind, Same):
@@ -226,7 +226,7 @@ def _columns(shape: Shape) -> str:
 
 
 def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
-    """The cells of a row, an item of a list each, and whether a list begins with it."""
+    """The cells of a row, one for each list item, and whether each begins a list."""
     for key, kind in shape.items():
         if isinstance(kind, Same):
             continue
@@ -242,7 +242,7 @@ def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
 
 
 def _bare(value: Cell, kind: Shape | Many | Same | None) -> str:
-    """The text of a cell; records in it are given by their values, as the columns name the keys."""
+    """The text of a cell; nested records show only values, since the columns have their keys."""
     if type(value) is dict:
         if type(kind) is dict and is_of(value, kind):
             return _beside([cell for cell, _ in _cells(value, kind)] or ["{}"])

@@ -1,4 +1,4 @@
-"""The keys that the records of a list share, so that lossless forms and rows write them once."""
+"""The keys that the records of a list share, so that they are written once."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from .values import MISSING, Cell, Value
 
 Record: TypeAlias = dict[str, Value]
 Shape: TypeAlias = "dict[str, Shape | Many | Same | None]"
-"""The keys of a record in order, and what each holds: a record, a list of them, always the same
-text (which then stands in no row), or anything else."""
+"""The keys of a record in order, with their contents: a record, a list of records, a constant
+(which is left out of rows), or anything else.
+"""
 
-_DEEPEST = 12  # levels of nesting that have columns
-_SHORT_STAYS = 15  # characters of a value that stands in every row although it is the same in all
-_FEWEST = 5  # records that show that a value is the same in all
-_MOST_SHAPES = 60  # sets of keys that are looked at; a record with other keys stands whole
-_SHARED = 0.5  # of its keys that a record shares with the most usual ones, at least
+_DEEPEST = 12  # levels of nesting with columns
+_SHORT_STAYS = 15  # characters of a constant value that still appears in every row
+_FEWEST = 5  # records that prove a value to be constant
+_MOST_SHAPES = 60  # sets of keys that are compared; a record with other keys stays whole
+_SHARED = 0.5  # least share of its keys that a record has in common with the usual ones
 
 
 class Many:
@@ -72,7 +73,7 @@ def _column(values: Sequence[Cell], depth: int) -> Shape | Many | Same | None:
 
 
 def _keys(records: Sequence[Record]) -> list[str]:
-    """The most usual keys, and between them those of records that share most of these."""
+    """The most usual keys, together with those of records that share most of them."""
     usual = Counter(map(tuple, records)).most_common(_MOST_SHAPES)
     order = list(usual[0][0]) if usual else []
     for keys, _ in usual[1:]:
@@ -83,7 +84,7 @@ def _keys(records: Sequence[Record]) -> list[str]:
 
 
 def _merged(order: list[str], keys: Sequence[str]) -> list[str] | None:
-    """The keys of both in one order that keeps each one's own, or None."""
+    """The keys of both in one order that preserves each; None if there is no such order."""
     places = {key: place for place, key in enumerate(order)}
     merged: list[str] = []
     at = 0

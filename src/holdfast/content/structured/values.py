@@ -1,4 +1,4 @@
-"""JSON values that keep number texts, key order and repeated keys, and their way back to text."""
+"""JSON values that preserve number texts, key order and repeated keys, and writing them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'{_STRING}|[^\s"]+', re.DOTALL)
 _MARK = re.compile(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
 _START = re.compile(r"^[ \t]*[\[{]|\{\s*\"|\[\s*[\[{]", re.MULTILINE)
-"""Where a value may begin within another text."""
+"""Where a value may begin inside other text."""
 
-_TRIES = 100_000  # characters, beside as many as the text has, that are read for nothing
-_TOO_DEEP = 10_000  # characters, about, until the scanner finds that a text is nested too deeply
+_TRIES = 100_000  # characters that may be read in vain, plus as many as the text has
+_TOO_DEEP = 10_000  # characters, about, that the scanner reads before it reports too deep nesting
 
 
 class Literal(str):
@@ -26,7 +26,7 @@ class Literal(str):
 
 
 class Missing(Enum):
-    """What a record has under a key that it does not have."""
+    """The value of a key that a record does not have."""
 
     MISSING = "-"
 
@@ -38,7 +38,7 @@ Cell: TypeAlias = "Value | Missing"
 
 
 def object_of(pairs: list[tuple[str, Value]]) -> Value:
-    """The object of these members; one that names a key twice stands as it is written."""
+    """The object of these members; with a repeated key it is kept as text."""
     record = dict(pairs)
     if len(record) == len(pairs):
         return record
@@ -57,7 +57,7 @@ _WRITER = json.JSONEncoder(ensure_ascii=False)
 CHECKER = json.JSONDecoder(
     parse_float=len, parse_int=len, parse_constant=len, object_pairs_hook=len
 )
-"""Reads what ``DECODER`` reads and keeps nothing of it, in a third of the time."""
+"""Reads what ``DECODER`` reads without keeping it, in a third of the time."""
 
 
 def parse(text: str, decoder: json.JSONDecoder = DECODER) -> list[Value]:
@@ -84,9 +84,9 @@ def parse(text: str, decoder: json.JSONDecoder = DECODER) -> list[Value]:
 
 
 def values_in(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[str, list[Value]]]:
-    """The parts of a text, each with its JSON objects and arrays, none where it is something else.
+    """The parts of a text, each with its JSON objects and arrays, or none.
 
-    A value that is broken or cut off is read as far as it goes.
+    A broken or truncated value is read as far as possible.
     """
     try:
         whole = parse(text, decoder)
@@ -110,7 +110,7 @@ def values_in(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[
 
 
 def _as_far_as_it_goes(text: str, start: int, decoder: json.JSONDecoder) -> tuple[Value, int]:
-    """The value that begins there without its broken end, or None; and where reading ended."""
+    """The value at the start without its broken end, or None; and the position after it."""
     try:
         return decoder.raw_decode(text, start)
     except RecursionError:
@@ -148,7 +148,7 @@ def minified(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """The string as JSON writes it; only what cannot be encoded as UTF-8 becomes an escape."""
+    """The string as JSON; only characters that UTF-8 cannot encode are escaped."""
     if not text.isascii():
         try:
             text.encode()
@@ -158,7 +158,7 @@ def quote(text: str) -> str:
 
 
 def dump(value: Value) -> str:
-    """The value as minified JSON, however deep it is."""
+    """The value as minified JSON, at any depth."""
     if isinstance(value, str):
         return value if isinstance(value, Literal) else quote(value)
     pieces: list[str] = []
@@ -187,7 +187,7 @@ _WORDS = {None: "null", True: "true", False: "false"}
 
 
 def _open(todo: list[Value], bracket: str, members: int) -> None:
-    """The bracket, in the place of the comma that stands before the first member."""
+    """Push the bracket and put it in place of the comma before the first member."""
     if members:
         todo[-1] = Literal(bracket + str(todo[-1])[1:])
     else:
