@@ -55,6 +55,20 @@ def test_the_warm_form_says_who_said_what_in_the_words_of_the_text():
         assert text.split(". ")[0] in REPORT
 
 
+@pytest.mark.parametrize(("level", "share"), [(LIGHT, 0.8), (HEAVY, 0.5)])
+def test_decisions_of_a_talk_are_kept_before_what_is_told_at_length(level, share):
+    decided = [
+        "We decided to keep the port 8443 for the gateway.",
+        "Ben and I agreed that nobody deploys on a Friday.",
+        "The question of the logs is settled: they go to the archive.",
+    ]
+    said = REPORT.splitlines() * 2
+    for at, decision in zip((3, 11, 25), decided, strict=True):
+        said.insert(at, f"Dana: {decision}")
+    form = RuleCondenser().condense("\n".join(said), level, count)
+    assert sum(decision[:-1] in form for decision in decided) >= share * len(decided)
+
+
 def test_courtesy_is_not_kept():
     assert "Good morning" not in RuleCondenser().condense(REPORT, LIGHT, count)
 

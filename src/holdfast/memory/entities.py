@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -274,22 +274,49 @@ def named_in(text: str) -> dict[str, str]:
     return {name: label for name, label in found.items() if label != name or told.count(name) == 1}
 
 
-def with_names(form: str, named: Mapping[str, str]) -> str:
-    """The form, followed by a list of the names that it lacks."""
+_NAMED = "named"
+_TELLING = frozenset({"name", "email", "url", "path", "env"})
+"""Kinds that say something without their surroundings; a number of a table or a log does not."""
+
+
+def names_beside(text: str, said: Mapping[str, str]) -> dict[str, str]:
+    """What is ``said``, with the names of a text that quotes outputs, without their numbers."""
+    telling = {entity.text for entity in _READ(text).entities if entity.kind in _TELLING}
+    found = {name: label for name, label in named_in(text).items() if name in telling}
+    return {**found, **said}
+
+
+def with_names(form: str, named: Mapping[str, str], head: str = _NAMED) -> str:
+    """The form, followed by a list of the names that it lacks, behind the word of the ``head``."""
     missing = dict.fromkeys(label for name, label in named.items() if name not in form)
     listed = ", ".join(missing)
     if not listed:
         return form
-    return f"{form}\nAlso named: {listed}" if form else f"Named: {listed}"
+    return f"{form}\nAlso {head}: {listed}" if form else f"{head.capitalize()}: {listed}"
 
 
-def completed(form: str, named: Mapping[str, str], room: int, count: Callable[[str], int]) -> str:
-    """The form, followed by as many of the names that it lacks as fit, the shortest first."""
+def completed(
+    form: str,
+    named: Mapping[str, str],
+    room: int,
+    count: Callable[[str], int],
+    first: Collection[str] = (),
+    head: str = _NAMED,
+) -> str:
+    """The form, followed by as many of the names that it lacks as fit, the shortest first.
+
+    Names that are to come ``first`` come before shorter ones.
+    """
     missing = [(name, label) for name, label in named.items() if name not in form]
-    places = sorted(range(len(missing)), key=lambda place: (len(missing[place][1]), place))
+
+    def rank(place: int) -> tuple[bool, int, int]:
+        name, label = missing[place]
+        return name not in first, len(label), place
+
+    places = sorted(range(len(missing)), key=rank)
 
     def written(size: int) -> str:
-        return with_names(form, dict(missing[place] for place in sorted(places[:size])))
+        return with_names(form, dict(missing[place] for place in sorted(places[:size])), head)
 
     fitting = bisect_right(range(len(missing) + 1), room, key=lambda size: count(written(size)))
     return written(max(0, fitting - 1))

@@ -17,10 +17,11 @@ from holdfast.content.order import order
 from holdfast.kernel.ports import Ask, Room
 from holdfast.selection.pieces import clauses
 from holdfast.text.fit import choose
+from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
 from holdfast.text.sentences import sentences
 
-from .entities import HEAD, completed, named_in, telling, with_names
+from .entities import HEAD, completed, named_in, names_beside, telling, with_names
 
 VERBATIM, LIGHT, HEAVY = 0, 1, 2
 """Levels of compression (V.3): the original, the warm form, and the cold form."""
@@ -110,8 +111,11 @@ def _form(key: tuple[str, int, Count]) -> str:
     told = _told(text, aimed, count)
     if level == HEAVY:
         told = [(by, part.strip(_EDGES)) for by, said in told for part in clauses(said, _CLAUSE)]
-    named, most = named_in(text), room_for(size, level)
+    told = list(dict.fromkeys(told))
+    spoken, most = named_in(_FENCED.sub("", text)), room_for(size, level)
+    named = names_beside(text, spoken)
     ranked = ranked_by_worth([said for _, said in told])
+    ranked.sort(key=lambda n: signals(told[n][1]).decides < 1)
     sizes = [len(said) for _, said in told]
     tries = [(int(size / aimed), named), (most, named)]
     tries += [(int(most * (1 - share)), {}) for share in _LISTED]
@@ -125,7 +129,9 @@ def _form(key: tuple[str, int, Count]) -> str:
         said = _rendered(told[n] for n in chosen.pieces) if chosen else ""
         if listed and count(said) < _SAID * room:
             continue
-        made = completed(said, named, most, count)
+        if made and not said:
+            break
+        made = completed(said, named, most, count, spoken)
         if sum(name in made for name in named) >= KEPT[level] * len(named):
             break
     return made if made and count(made) <= size else text

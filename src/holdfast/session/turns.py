@@ -15,13 +15,16 @@ from holdfast.compressors.select.notes import notes_of
 from holdfast.content import recognise
 from holdfast.formats.rules.pairing import paired
 from holdfast.kernel.messages import Message, Role, Text, ToolCall, ToolResult
+from holdfast.memory.entities import completed, named_in, names_beside, with_names
 from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import Count, RuleCondenser, room_for
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, by_turns, original_of
 from holdfast.stream.events import Event
 from holdfast.stream.tellings import called
+from holdfast.text.importance import signals
 from holdfast.text.memo import Memo
+from holdfast.text.sentences import sentences
 
 from .log import Kept, Thread
 from .state import Span, State, holds, span_of
@@ -213,11 +216,18 @@ def events_in(text: str) -> list[Event] | None:
     return found
 
 
+_NOTED = 0.5
+"""Least share of a form that is notes, where it also lists decisions and names."""
+_DECIDED = "decided"
+
+
 @dataclass(frozen=True, slots=True)
 class TurnCondenser(RuleCondenser):
     """Makes notes of turns in which tools were called, as a digest does; else the usual form.
 
-    So the result of a call is read by its kind of content, and told beside the call.
+    So the result of a call is read by its kind of content, and told beside the call. Decisions
+    and names that the notes lack are listed at the end as far as there is room, first those names
+    that somebody said.
     """
 
     def condense(self, text: str, level: int, count: Count) -> str:
@@ -229,7 +239,23 @@ def _notes(key: tuple[str, int, Count]) -> str:
     """The notes; empty for a text without calls, and where nothing fits."""
     text, level, count = key
     events = events_in(text)
-    return "" if events is None else notes_of(events, room_for(count(text), level), count)
+    if events is None:
+        return ""
+    room = room_for(count(text), level)
+    words = [event.text for event in events if event.function == "words"]
+    said = named_in("\n".join(words))
+    named = names_beside(text, said)
+    spoken = (sentence.strip() for each in words for sentence in sentences(each))
+    decided = {each: each for each in spoken if signals(each).decides >= 1}
+    notes = notes_of(events, room, count)
+    whole = with_names(with_names(notes, decided, _DECIDED), named)
+    if notes and count(whole) > room:
+        listed = count(whole) - count(notes)
+        notes = notes_of(events, max(int(room * _NOTED), room - listed), count) or notes
+    if not notes:
+        return ""
+    notes = completed(notes, decided, room, count, head=_DECIDED)
+    return completed(notes, named, room, count, said)
 
 
 _NOTES: Memo[tuple[str, int, Count], str] = Memo(
