@@ -1,4 +1,4 @@
-"""Whose messages are these? One file for each wire format, with its vendor's rules."""
+"""The message formats of providers, one file each, with the provider's rules."""
 
 from __future__ import annotations
 
@@ -35,22 +35,21 @@ FORMATS = Registry(
         "vertex": "anthropic",
     },
 )
-"""Wire formats, in the order in which they are asked whether they recognise a payload, and names of
-providers that speak them."""
+"""The formats in the order in which they are tried, and names of providers that use them."""
 
 
 def named(name: str | Format) -> Format:
-    """The format of this name, or the object itself. Raises ConfigError for an unknown one."""
+    """Return the format of this name, or the given object. Raises ConfigError for another name."""
     if isinstance(name, Format):
         return name
     return cast("type[Format]", FORMATS.load(name))()
 
 
 def detect(payload: object, name: str | Format | None = None) -> Format:
-    """The named format, or the first that recognises the payload.
+    """Return the named format, or the first that recognises the payload.
 
-    If none does it is plain, whose reading says what is wrong and where. Raises FormatError for
-    what is neither a list nor a request body.
+    If none does, it is ``plain``, whose reader reports what is wrong and where. Raises FormatError
+    for anything but a list or a request body.
     """
     if name is not None:
         return named(name)
@@ -62,10 +61,10 @@ def detect(payload: object, name: str | Format | None = None) -> Format:
 def read(
     payload: Any, name: str | Format | None = None, tools: object = None
 ) -> tuple[Any, Format, Transcript]:
-    """The payload, its format and its messages.
+    """Return the payload, its format and its messages.
 
-    A payload with objects of a vendor's SDK that the format cannot read is returned as the SDK
-    would send it. Raises FormatError for what cannot be read.
+    A payload with SDK objects that the format cannot read is returned as the SDK would send it.
+    Raises FormatError if it cannot be read.
     """
     try:
         form = detect(payload, name)

@@ -1,9 +1,9 @@
-"""Messages of Anthropic's Messages API, on its own door, on Bedrock and on Vertex.
+"""Messages of Anthropic's Messages API, also on Bedrock and Vertex.
 
-What this format does differently: the system prompt stands beside the messages; tool results are
-blocks of the user's next message, before its words; arguments of a call are an object; thinking is
-signed and must be sent back unchanged. Calls to the vendor's own tools and their results are blocks
-of the assistant, and are left as they are.
+What this format does differently: the system prompt is beside the messages; tool results are blocks
+of the user's next message, before its text; a call's arguments are an object; thinking is signed
+and must be sent back unchanged. Calls of the vendor's own tools and their results are blocks of the
+assistant, and are not changed.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _FOREIGN_ROLES = ("system", "developer", "tool", "function")
 
 
 def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """Where the id of this block stands."""
+    """The path of this block's id."""
     field = "tool_use_id" if message["content"][part]["type"] == "tool_result" else "id"
     return ("content", part, field)
 
@@ -120,7 +120,7 @@ class Anthropic(BlockWire):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether a field of the body, a schema or a block belongs to the Messages API alone."""
+        """Whether a field of the body, a schema or a block exists only in the Messages API."""
         messages = objects_of(payload)
         lists = [content for message in messages if is_list(content := message.get("content"))]
         blocks = [block for content in lists for block in objects_in(content)]
@@ -136,7 +136,7 @@ class Anthropic(BlockWire):
         return seen or not any(message.get("role") in _FOREIGN_ROLES for message in messages)
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload; system prompt and tools of a body are its envelope."""
+        """The transcript; the body's system prompt and tools are its envelope."""
         body = body_of(payload)
         system = tuple(part for part, _ in _content(body, "system", "body", ()))
         beside = "\n".join(_beside({"content": body.get("system")}, frozenset({"content"})))
@@ -152,7 +152,7 @@ class Anthropic(BlockWire):
         return (AsPublished("anthropic", system), CacheControls("anthropic", system, tools))
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """The blocks in their order; a text alone is one block."""
+        """The blocks in order; content that is a string is one block."""
         for field in _FOREIGN_FIELDS.intersection(message):
             if message[field]:
                 advice = "convert the messages first, with holdfast.formats.convert.to_anthropic"
@@ -162,11 +162,11 @@ class Anthropic(BlockWire):
         return _content(message, "content", place, ("content",))
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Titles and contexts of documents, and all other text beside what is read."""
+        """Titles and contexts of documents, and all other text outside the parts."""
         return _beside(message, SPOKEN)
 
     def compose(self, role: Role, text: str) -> object:
-        """A new message; words of the system become a user's message."""
+        """A new message; the system role becomes the user's."""
         return {"role": "assistant" if role == "assistant" else "user", "content": text}
 
     def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
@@ -190,13 +190,13 @@ class Anthropic(BlockWire):
 class Bedrock(Anthropic):
     """The Messages API on Amazon Bedrock, which has stricter rules.
 
-    Its messages look like Anthropic's, so that it is never detected and must be named.
+    Its messages look like Anthropic's, so it is never detected and must be named.
     """
 
     name = "bedrock"
 
     def recognises(self, payload: object) -> bool:
-        """Never, because its messages look like Anthropic's."""
+        """False, because its messages look like Anthropic's."""
         del payload
         return False
 
@@ -212,13 +212,13 @@ def _block(block: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path
 
 
 def _beside(holder: Mapping[str, Any], taken: frozenset[str]) -> Iterator[str]:
-    """The texts beside what was read of a message or a block, and of the blocks within."""
+    """The texts of a message or a block outside its parts, also within nested blocks."""
     yield from unread(holder, taken)
     content = holder.get("content") if "content" in taken else ()
     for block in content if is_list(content) else ():
         kind = block.get("type")
         if kind == "text" and len(block) == len(_TEXT) and "text" in block:
-            continue  # most blocks have nothing else
+            continue  # true of most blocks
         if isinstance(kind, str) and kind in _TAKEN:
             yield from _beside(block, _TAKEN[kind])
 
@@ -291,12 +291,12 @@ _READERS = {
     "tool_use": _tool_use,
     "tool_result": _tool_result,
 }
-"""Types of blocks that are understood; any other is passed through."""
+"""Types of blocks that are read; any other is passed through."""
 
 _TEXT = frozenset({"type", "text"})
 _TAKEN = {
     "text": _TEXT,
-    "image": frozenset[str](),  # what is shown of its source is no text
+    "image": frozenset[str](),  # the shown fields of its source are not text
     "document": frozenset({"source"}),
     "thinking": frozenset({"thinking"}),
     "redacted_thinking": frozenset({"data"}),

@@ -1,9 +1,9 @@
-"""Text in fields of a message that are no parts.
+"""Text in fields of a message that belong to no part.
 
-Counts should rather be too high than too low, so all of it is counted, except: the data of images
-and sounds, which ``tokens.media`` counts; signatures, which the vendor checks and removes;
+Counts should rather be too high than too low, so all of this text is counted, except: the data of
+images and sounds, which ``tokens.media`` counts; signatures, which the vendor checks and removes;
 citations, whose text, title and address are free according to Anthropic's guides; and the first 64
-characters of labels and names of fields, which no vendor's ids, types and names exceed.
+characters of labels and field names, since no vendor's ids, types and names are longer.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def said(value: object, field: str = "") -> Iterator[str]:
 
 
 def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
-    """The texts in the fields of the object that no part was made of."""
+    """The texts in the object's fields that became no part."""
     if is_object(holder):
         for field, value in holder.items():
             if field in taken or field in _SKIPPED:
@@ -64,14 +64,14 @@ def unread(holder: object, taken: frozenset[str]) -> Iterator[str]:
             if len(field) > LABEL:
                 yield field
             is_label = field in _LABELS and type(value) is str and len(value) <= LABEL
-            if not is_label:  # most are
+            if not is_label:  # true of most
                 yield from said(value, field)
 
 
 def unread_in(content: object, taken: Mapping[str, frozenset[str]]) -> Iterator[str]:
-    """The texts beside what was read of the parts of a content.
+    """The texts outside the parts of a content.
 
-    ``taken`` gives, for each type of part that is understood, the fields that were read.
+    ``taken`` gives the fields that were read, for each type of part.
     """
     for part in content if is_list(content) else ():
         kind = part.get("type")

@@ -1,8 +1,8 @@
 """Messages of the Converse API of Amazon Bedrock.
 
-What this format does differently: blocks have no type, and are known by their only field; the
-system prompt is a list beside the messages, tools stand in ``toolConfig``; roles alternate and the
-first is a user's; media are bytes or a place in a bucket.
+What this format does differently: blocks have no type, only one field that identifies them; the
+system prompt is a list beside the messages, and tools are in ``toolConfig``; roles alternate,
+beginning with a user's; media are bytes or a place in a bucket.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _CALLED = frozenset({"name", "input"})
 
 
 def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """Where the id of this block stands."""
+    """The path of this block's id."""
     field = "toolResult" if "toolResult" in message["content"][part] else "toolUse"
     return ("content", part, field, "toolUseId")
 
@@ -88,7 +88,7 @@ class Converse(BlockWire):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether a field of the body belongs to Converse alone, or blocks have no type."""
+        """Whether a field of the body exists only in Converse, or blocks have no type."""
         body = body_of(payload)
         if not _OWN_BODY_FIELDS.isdisjoint(body):
             return True
@@ -98,7 +98,7 @@ class Converse(BlockWire):
         )
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload; its system prompt and tools are its envelope."""
+        """The transcript; the body's system prompt and tools are its envelope."""
         body = body_of(payload)
         system = {"content": body.get("system")}
         envelope = tuple(part for part, _ in self.located(system, "body.system"))
@@ -113,17 +113,17 @@ class Converse(BlockWire):
         return (AsPublished(self.name), ShortCallIds(_id_path, limits["call_id"]))
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """The blocks in their order; a text alone is one block."""
+        """The blocks in order; content that is a string is one block."""
         advice = "give text or a list of blocks"
         return content_at(message, "content", place, ("content",), _block, advice)
 
     def alone(self, block: Mapping[str, Any]) -> str | None:
-        """The text of a block that has nothing beside it."""
+        """The text of a block that has nothing else."""
         text = block.get("text")
         return text if len(block) == 1 and type(text) is str else None
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Names of documents, and all other text beside what is read."""
+        """Names of documents, and all other text outside the parts."""
         yield from unread(message, SPOKEN)
         for block in objects_in(message.get("content")):
             for kind, held in block.items():
@@ -135,7 +135,7 @@ class Converse(BlockWire):
                     yield from unread(held, frozenset({"source", "format"}))
 
     def compose(self, role: Role, text: str) -> object:
-        """A new message; words of the system become a user's message."""
+        """A new message; the system role becomes the user's."""
         return self.holding("assistant" if role == "assistant" else "user", [{"text": text}])
 
     def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
@@ -201,7 +201,7 @@ def _id(held: Mapping[str, Any], place: str) -> str:
 
 
 def _media(held: Mapping[str, Any], kind: MediaKind) -> Media:
-    """The medium; its bytes as they are written in JSON."""
+    """The medium, with its bytes as JSON holds them."""
     source = held.get("source")
     given: object = next(iter(source.values()), "") if is_object(source) else ""
     value = b64encode(given).decode() if isinstance(given, bytes) else given

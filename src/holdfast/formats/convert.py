@@ -1,9 +1,9 @@
-"""The same conversation on another wire, as far as that can express it.
+"""Converting a conversation to another format, as far as that can express it.
 
-System messages become the system prompt where the wire has one beside the messages. Reasoning stays
-behind, for it is signed by its vendor or has no place; a message that says nothing does too. Sound,
-films and unknown parts go as their JSON where the wire has no form for them. Ids that two calls
-share, or that the wire does not spell, get another name.
+System messages become the system prompt if the format has one beside the messages. Reasoning is
+dropped, because it is signed by its vendor or has no field; so are empty messages. Sound, video and
+unknown parts become their JSON if the format has no field for them. Ids that two calls share, or
+whose characters the format does not allow, are changed.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _MENDED = frozenset(
         "tool_exchange_whole",
     }
 )
-"""Rules of a wire that another may not have, and that a repair can meet without a loss."""
+"""Rules that another format may not have, and whose repairs lose nothing."""
 
 
 class Turn(NamedTuple):
-    """What one speaker says in one go."""
+    """Consecutive parts of one speaker."""
 
     role: Role
     parts: tuple[Part, ...]
@@ -59,11 +59,11 @@ def convert(
     to: str,
     format: str | None = None,  # noqa: A002 - the name that users know for it
 ) -> Object:
-    """The conversation as a request body of the wire ``to``: its messages, system prompt and tools.
+    """Convert the conversation, with system prompt and tools, to a request body of another format.
 
-    ``format`` names the wire that it is on, which is detected by default. Raises FormatError for
-    what is no conversation, and ConfigError for a wire that is not known or has no messages of its
-    own.
+    ``to`` names the new format and ``format`` the present one, which is detected by default. Raises
+    FormatError for anything but a conversation, and ConfigError for an unknown format or one that
+    cannot be written.
     """
     form = named(to)
     body, source, transcript = read(payload, format)
@@ -90,26 +90,26 @@ def convert(
 
 
 def to_anthropic(payload: object) -> Object:
-    """A conversation of Chat Completions as ``{"system", "messages", "tools"}``.
+    """Convert a conversation of Chat Completions to ``{"system", "messages", "tools"}``.
 
     Takes a list or a request body; fields without a value are left out. Raises FormatError for
-    what is no conversation of Chat Completions.
+    anything but a conversation of Chat Completions.
     """
     return convert(payload, "anthropic", "openai_chat")
 
 
 def to_openai(payload: object) -> Object:
-    """A conversation of the Messages API as ``{"messages", "tools"}``.
+    """Convert a conversation of the Messages API to ``{"messages", "tools"}``.
 
     Takes a list or a request body; fields without a value are left out. Each result becomes a
-    message of its own, and its images follow in a message of the user. Raises FormatError for what
-    is no conversation of the Messages API.
+    message of its own, followed by its images in a user message. Raises FormatError for anything
+    but a conversation of the Messages API.
     """
     return convert(payload, "openai_chat", "anthropic")
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[Turn]:
-    """What each speaker says; separate items of one reply of the assistant become one turn."""
+    """The turns; separate items of one reply of the assistant become one turn."""
     said: list[Part] = []
     for message in messages:
         if message.role == "assistant" and (message.calls or not said):
@@ -134,16 +134,16 @@ def _text(turn: Turn) -> str:
 
 
 def _says(part: Part) -> bool:
-    """Whether the part is a text that is not blank, or something else than a text."""
+    """Whether the part is not blank text."""
     return not isinstance(part, Text | Opaque) or bool(part.text.strip())
 
 
 def written(
     form: Format, turns: Sequence[Turn], names: Mapping[str, str] | None = None
 ) -> list[Any]:
-    """The turns as messages of this wire; ``names`` are those of tools by the ids of earlier calls.
+    """The turns as messages of this format; ``names`` are the tools of earlier calls by id.
 
-    Raises ConfigError for a wire without messages of its own.
+    Raises ConfigError for a format that cannot be written.
     """
     if isinstance(form, BlockWire):
         return list(_in_blocks(form, turns, dict(names or {})))
@@ -169,7 +169,7 @@ def _tools(
 
 
 def _mended(form: Format, messages: list[Any]) -> list[Any]:
-    """The messages as the wire takes them, where a wire that it does not know has written them."""
+    """The messages, repaired where the other format allowed what this one does not."""
     transcript = form.read(messages)
     for _ in range(2):
         for rule in transcript.rules:
@@ -210,7 +210,7 @@ def _in_blocks(form: BlockWire, turns: Sequence[Turn], names: dict[str, str]) ->
 
 
 def _as_chat(turns: Sequence[Turn]) -> Iterator[Object]:
-    """The results, then what is said beside them and the calls."""
+    """A message for each result, then one with the other parts and the calls."""
     for turn in turns:
         results = [part for part in turn.parts if isinstance(part, ToolResult)]
         for result in results:
@@ -232,12 +232,12 @@ def _as_chat(turns: Sequence[Turn]) -> Iterator[Object]:
 
 
 def _alone(content: Sequence[Mapping[str, Any]]) -> str:
-    """The text of content that is one text; empty where it is more."""
+    """The text of content that is a single text; empty otherwise."""
     return str(content[0].get("text", "")) if len(content) == 1 else ""
 
 
 def _address(media: Media) -> str:
-    """Where the medium is, its data as a URL."""
+    """The address of the medium; data becomes a data URL."""
     if media.media_type and not media.source.startswith(("http://", "https://", "data:")):
         return f"data:{media.media_type};base64,{media.source}"
     return media.source
@@ -256,7 +256,7 @@ def shown(media: Media) -> Object:
 
 
 def _as_items(turns: Sequence[Turn]) -> Iterator[Object]:
-    """What is said and shown as messages, each call and each output as an item."""
+    """Text and media as messages, each call and each output as an item."""
     for turn in turns:
         kind = "output_text" if turn.role == "assistant" else "input_text"
         role = "user" if turn.role == "tool" else turn.role
@@ -315,4 +315,4 @@ _PROMPTS: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "gemini": ("systemInstruction", lambda text: {"parts": [{"text": text}]}),
     "converse": ("system", lambda text: [{"text": text}]),
 }
-"""Field and form of the system prompt, on wires that have it beside the messages."""
+"""The field of the system prompt and how to write it, for formats with it beside the messages."""

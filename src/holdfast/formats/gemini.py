@@ -1,9 +1,9 @@
-"""Contents of Google's Gemini API, on its own door and on Vertex.
+"""Contents of Google's Gemini API, also on Vertex.
 
-What this format does differently: messages are ``contents`` with ``parts``; the assistant is called
-``model``; calls and responses need no id and find each other by name and order; a response is an
-object; the system's words stand beside the contents; fields may be written in camel case and in
-snake case; signatures of thoughts stand beside any part and go back as they came.
+What this format does differently: messages are ``contents`` with ``parts``; the assistant's role is
+``model``; calls and responses need no id and are matched by name and order; a response is an
+object; the system instruction is beside the contents; fields may be in camel case or snake case;
+thought signatures may be on any part and are sent back unchanged.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ _SNAKE = {
     "systemInstruction": "system_instruction",
 }
 _ID = "function:"
-"""Before the name of a function, in the id of a call that has none of its own."""
+"""Prefix of the id of a call that has none, before the name of its function."""
 _SAID = ("result", "output", "error", "content", "text")
-"""Fields whose text is all that a response says, if it has no other field."""
+"""Fields whose text is the whole response, if it has no other field."""
 _FAMILIES: Mapping[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 _PLACE = frozenset({"role", "parts"})
 _CALLED = frozenset({"name", "args"})
@@ -71,7 +71,7 @@ def _field(holder: Mapping[str, Any], name: str) -> str:
 
 
 def kind_of(content: Mapping[str, Any]) -> str:
-    """Every message is published as one type."""
+    """The schema's name of every message."""
     del content
     return "content"
 
@@ -103,7 +103,7 @@ class Gemini(BlockWire):
         )
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload; its system instruction and tools are its envelope."""
+        """The transcript; the body's system instruction and tools are its envelope."""
         body = body_of(payload)
         field = _field(body, "systemInstruction")
         system: object = body.get(field)
@@ -118,7 +118,7 @@ class Gemini(BlockWire):
         return (AsPublished(self.name, kind=kind_of),)
 
     def named_role(self, original: object, place: str) -> Role:
-        """That of the content; without one it is the model's where it calls, and else a user's."""
+        """The role of the content; without one, the model's if it has calls, else a user's."""
         if is_object(original) and original.get("role") is None and self.content in original:
             parts = objects_in(original[self.content])
             return (
@@ -129,18 +129,18 @@ class Gemini(BlockWire):
         return super().named_role(original, place)
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """The parts in their order."""
+        """The parts in order."""
         calls, results = Counter[str](), Counter[str]()
         for k, part in objects_at(message, self.content, place):
             yield _part(part, f"{place}.parts[{k}]", ("parts", k), calls, results)
 
     def alone(self, block: Mapping[str, Any]) -> str | None:
-        """The text of a part that has nothing beside it."""
+        """The text of a part that has nothing else."""
         text = block.get("text")
         return text if len(block) == 1 and type(text) is str else None
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Names of the functions that answer, and all other text beside what is read."""
+        """Function names of responses, and all other text outside the parts."""
         yield from unread(message, _PLACE)
         for part in objects_in(message.get(self.content)):
             call, response = _field(part, "functionCall"), _field(part, "functionResponse")
@@ -150,7 +150,7 @@ class Gemini(BlockWire):
             yield from unread(part.get(response), _ANSWERED)
 
     def compose(self, role: Role, text: str) -> object:
-        """A new message; words of the system become a user's message."""
+        """A new message; the system role becomes the user's."""
         return self.holding(role, [{"text": text}])
 
     def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -178,7 +178,7 @@ def _is_own(message: Mapping[str, Any]) -> bool:
 
 
 def _called(call_id: str, name: str) -> dict[str, Any]:
-    """The name of a function, and the id of its call where that is not made of the name."""
+    """The name of a function, and the id of its call unless that was made from the name."""
     if call_id.startswith(_ID):
         return {"name": call_id.removeprefix(_ID).partition("#")[0]}
     return {"id": call_id, "name": name}
@@ -213,7 +213,7 @@ def _part(
 
 
 def _id(holder: Mapping[str, Any], name: str, seen: Counter[str]) -> str:
-    """The id of a call or a response, or its name and its number among those of that name."""
+    """The id of a call or a response, or its name and its number among those with that name."""
     if holder.get("id"):
         return str(holder["id"])
     seen[name] += 1

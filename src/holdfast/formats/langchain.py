@@ -1,9 +1,9 @@
-"""Messages of LangChain: its objects, and the JSON that its packages write of them.
+"""Messages of LangChain: its objects, and the JSON that its packages write.
 
-What this format does differently: a message has a ``type`` where others have a role; arguments of
-calls are objects; the content may hold blocks of the model's vendor, and there the calls once more,
-and its reasoning, which goes back as it came. The rest is as in Chat Completions, and is read as
-such. JSON may stand under ``data`` or ``kwargs``, as ``messages_to_dict`` and ``dumpd`` write it.
+What this format does differently: a message has a ``type`` instead of a role; a call's arguments
+are objects; the content may have blocks of the model's vendor, which repeat the calls and hold the
+reasoning, and are kept unchanged. The rest is as in Chat Completions, and is read as such. The JSON
+may be under ``data`` or ``kwargs``, as ``messages_to_dict`` and ``dumpd`` write it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .wire import FrameworkWire
 _MAKERS = Registry(
     "maker", "makers", {"messages": "langchain_core.messages.utils:convert_to_messages"}
 )
-"""What makes an object is loaded where objects are."""
+"""The functions that make objects, imported if there are objects."""
 
 _ROLES = {
     "human": "user",
@@ -36,7 +36,7 @@ _ROLES = {
     "function": "function",
     "chat": "",
 }
-"""Types of messages and their roles; one of a chat has a role of its own."""
+"""The roles by message type; a chat message has a role of its own."""
 _TYPES: Mapping[str, str] = {role: kind for kind, role in _ROLES.items()} | {"developer": "system"}
 _REASONED = {"thinking": "thinking", "reasoning": "reasoning", "redacted_thinking": "data"}
 _UNSEEN = frozenset({*_REASONED, "tool_use", "tool_call", "function_call"})
@@ -59,7 +59,7 @@ class LangChain(FrameworkWire, OpenAIChat):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether the first message has a type of LangChain's, and no role beside it."""
+        """Whether the first message has a type of LangChain's and no role."""
         body = body_of(payload)
         found: object = body.get(self.field) if body else payload
         return is_list(found) and bool(found) and bool(_fields(found[0]))
@@ -70,7 +70,7 @@ class LangChain(FrameworkWire, OpenAIChat):
         return ()
 
     def view(self, original: object) -> Mapping[str, Any]:
-        """The message as Chat Completions has it; what is not its own is handed on as it is."""
+        """The message in the form of Chat Completions; other fields are passed through."""
         fields = _fields(original)
         if not fields:
             return super().view(original)
@@ -88,7 +88,7 @@ class LangChain(FrameworkWire, OpenAIChat):
         return value | ({"status": "error"} if fields.get("status") == "error" else {})
 
     def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
-        """The message of this view; of the one that it was it keeps what the view does not tell."""
+        """The message of this view; fields that the view does not show are taken from ``was``."""
         fields = _fields(was)
         old: Mapping[str, Any] = self.view(was) if fields else {}
         if not fields or old["role"] != value.get("role"):
@@ -106,7 +106,7 @@ class LangChain(FrameworkWire, OpenAIChat):
         return {**was, wrap: {**was[wrap], **now}} if wrap else {**was, **now}
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """As in Chat Completions; reasoning stays, since it may be signed."""
+        """As in Chat Completions; reasoning is not changed, since it may be signed."""
         for part, path in super().located(message, place):
             if isinstance(part, Reasoning):
                 yield Reasoning(part.text, signed=True), path
@@ -116,7 +116,7 @@ class LangChain(FrameworkWire, OpenAIChat):
                 yield part, path
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
-        """As in Chat Completions, but for the result of a fault."""
+        """As in Chat Completions, except for the result of a failed call."""
         return None if "status" in message else super().usual(message)
 
     def _made(self, value: Mapping[str, Any]) -> object:
@@ -133,7 +133,7 @@ class LangChain(FrameworkWire, OpenAIChat):
 
 
 def _fields(message: object) -> Mapping[str, Any]:
-    """The fields of a message of LangChain's; none of anything else."""
+    """The fields of a LangChain message; none for anything else."""
     fields: Mapping[str, Any] = {}
     if is_object(message):
         wrap = _wrap(message)
@@ -145,12 +145,12 @@ def _fields(message: object) -> Mapping[str, Any]:
 
 
 def _wrap(message: Mapping[str, Any]) -> str:
-    """The field of the JSON that holds the message itself; empty where it is not wrapped."""
+    """The field of the JSON that holds the message; empty if it is not wrapped."""
     return next((field for field in ("data", "kwargs") if is_object(message.get(field))), "")
 
 
 def _type(fields: Mapping[str, Any]) -> str:
-    """The type of the message, of a piece of a stream as of a whole one."""
+    """The type of the message; a chunk of a stream has the type of a whole message."""
     kind = str(fields.get("type"))
     return kind.removesuffix("MessageChunk").lower() if kind.endswith("Chunk") else kind
 
@@ -165,7 +165,7 @@ def _reasoned(block: object) -> str:
 
 
 def _block(block: object) -> object:
-    """A block of the content as Chat Completions has it."""
+    """A block of the content in the form of Chat Completions."""
     if isinstance(block, str):
         return {"type": "text", "text": block}
     kind = _MEDIA.get(str(block.get("type"))) if is_object(block) else None
@@ -183,7 +183,7 @@ def _medium(kind: MediaKind, block: Mapping[str, Any]) -> Media:
 
 
 def _merged(content: object, now: Sequence[Any]) -> Iterator[object]:
-    """The blocks as they are now, among them those that the view does not show."""
+    """The new blocks, together with those that the view does not show."""
     left = list(now)
     for block in content if is_list(content) else ():
         if _unseen(block):

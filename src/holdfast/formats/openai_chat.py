@@ -1,7 +1,7 @@
-"""Messages of OpenAI's Chat Completions, and of everything that speaks them.
+"""Messages of OpenAI's Chat Completions, and of other servers with that API.
 
-What this format does differently: system messages stand among the others; each tool result is a
-message of its own, right after the message that called; arguments of a call are JSON text;
+What this format does differently: system messages are among the others; each tool result is a
+message of its own, right after the message with the call; a call's arguments are JSON text;
 ``content`` may be null.
 """
 
@@ -56,7 +56,7 @@ _PARTS = {
     "input_audio": frozenset[str](),
     "file": frozenset[str](),
 }
-"""Types of parts that are understood, and the fields that are read as text."""
+"""Types of parts that are read, and the fields of their text."""
 _OWN_FIELDS = _CARRIERS | {"tool_call_id", "annotations"}
 _OWN_ROLES = ("tool", "function", "developer")
 _OWN_BODY_FIELDS = frozenset(
@@ -105,9 +105,9 @@ class OpenAIChat(ObjectWire):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether a role or a field belongs to Chat Completions, or content is a list or null.
+        """Whether a role or a field exists only in Chat Completions, or content is a list or null.
 
-        Anthropic has lists of parts too; that format is asked before this one.
+        Anthropic has lists of parts too, but its format is tried first.
         """
         body = body_of(payload)
         if not _OWN_BODY_FIELDS.isdisjoint(body) or _function_schemas(body.get("tools")):
@@ -121,7 +121,7 @@ class OpenAIChat(ObjectWire):
         return not kinds_of(messages, "content").isdisjoint({list, tuple, type(None)})
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript; tools and functions of a body are its envelope."""
+        """The transcript; the body's tools and functions are its envelope."""
         body = body_of(payload)
         envelope = schemas(body.get("tools") if tools is None else tools)
         envelope += schemas(body.get("functions"), "functions")
@@ -136,7 +136,7 @@ class OpenAIChat(ObjectWire):
         )
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """Reasoning, content, refusal, sound and calls; of a tool's message its result."""
+        """Reasoning, content, refusal, sound and calls, or a tool message's result."""
         if ROLES.get(message["role"]) == "tool":
             yield _result(message, place), ("content",)
             return
@@ -158,7 +158,7 @@ class OpenAIChat(ObjectWire):
             yield _call(call, f"{place}.tool_calls[{k}]", ("tool_calls", k))
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Names of speakers, and all other text beside what is read."""
+        """Names of speakers, and all other text outside the parts."""
         is_result = message["role"] in ("tool", "function")  # only the content is a part
         yield from unread(message, SPOKEN if is_result else _READ)
         if not is_result and message.get("reasoning") and message.get("reasoning_content"):
@@ -177,7 +177,7 @@ class OpenAIChat(ObjectWire):
             yield from unread(message["function_call"], _CALLED)
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
-        """The parts of a result, or of calls beside a text: half of an agent's messages."""
+        """The parts of a result, or of calls beside text, which are half of an agent's messages."""
         try:
             content = message["content"]
             if message["role"] == "tool":
@@ -197,7 +197,7 @@ class OpenAIChat(ObjectWire):
         return tuple(parts) if sound and parts else None
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """As on every wire; a result of plain text, the most common, is copied at once."""
+        """As in every format; a result of plain text, the most common part, is copied directly."""
         message = self.view(original)
         if message["role"] == "tool" and type(message.get("content")) is str:
             return self.rebuilt({**message, "content": texts[0]}, original)
@@ -248,12 +248,12 @@ def _call(call: Mapping[str, Any], place: str, path: Path) -> tuple[Part, Path]:
 
 
 def _kind(call: Mapping[str, Any]) -> tuple[str, str]:
-    """The field of what is called, and in it the field of the arguments."""
+    """The field that names what is called, and its field for the arguments."""
     return ("custom", "input") if call.get("type") == "custom" else ("function", "arguments")
 
 
 def _function(call: Mapping[str, Any], field: str, place: str) -> tuple[str, str]:
-    """Name and arguments as JSON text; some clients keep the arguments as an object."""
+    """The name and the arguments as JSON text; some clients keep the arguments as an object."""
     arguments: object = call.get(field)
     text = compact(arguments, place) if is_object(arguments) else text_at(call, field, place)
     return text_at(call, "name", place), text

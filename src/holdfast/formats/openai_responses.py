@@ -1,10 +1,9 @@
 """Items of OpenAI's Responses API.
 
 What this format does differently: a conversation is a list of items, of which messages are one
-type; each call and each output is an item of its own, and they find each other by ``call_id``,
-wherever they stand; reasoning is an item that goes with the items after it; tools may stand among
-the items (``additional_tools``); an item may name another that the vendor keeps; ``input`` may be
-one text.
+type; each call and each output is an item, and they are matched by ``call_id`` in any place;
+reasoning is an item that belongs to the items after it; tools may be among the items
+(``additional_tools``); an item may refer to one that the vendor keeps; ``input`` may be a string.
 """
 
 from __future__ import annotations
@@ -90,20 +89,20 @@ _PARTS = {
     "input_file": frozenset[str](),
     "input_audio": frozenset[str](),
 }
-"""Types of parts that are understood, and the fields that are read as text."""
+"""Types of parts that are read, and the fields of their text."""
 _TOLD = ("text", "refusal")
 _STREAMS = ("stdout", "stderr")
 _REASONED = frozenset({"summary", "content"})
 
 
 def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """Where the id of a call or an output stands."""
+    """The path of the id of a call or an output."""
     del message, part
     return ("call_id",)
 
 
 def kind_of(item: Mapping[str, Any]) -> str:
-    """The type of an item; for a message, which may leave it out, the role of who speaks."""
+    """The type of an item; for a message, which may omit it, its role."""
     kind = item.get("type")
     if kind is None and set(item) == {"id"}:
         return "item_reference"
@@ -126,7 +125,7 @@ class OpenAIResponses(ObjectWire):
     )
 
     def recognises(self, payload: object) -> bool:
-        """Whether a body has ``input`` and no messages, or an item or part a type of its own."""
+        """Whether a body has ``input`` and no messages, or a type that only this API has."""
         body = body_of(payload)
         if body and self.field in body and "messages" not in body:
             return True
@@ -137,12 +136,12 @@ class OpenAIResponses(ObjectWire):
         )
 
     def listed(self, payload: object) -> Sequence[Any]:
-        """The items; where the input is one text, it is the only message, and a user's."""
+        """The items; an input that is a string is one user message."""
         given: object = payload.get(self.field) if is_object(payload) else None
         return listed(given) if isinstance(given, str) else super().listed(payload)
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload; instructions and tools of a body are its envelope."""
+        """The transcript; the body's instructions and tools are its envelope."""
         body = body_of(payload)
         envelope: tuple[Part, ...] = ()
         if body.get("instructions"):
@@ -151,7 +150,7 @@ class OpenAIResponses(ObjectWire):
         return self.transcript(payload, envelope)
 
     def continues(self, payload: object) -> str:
-        """The field by which the request continues what the vendor keeps; empty if it is whole."""
+        """The field that continues a conversation kept by the vendor; empty if there is none."""
         body = body_of(payload)
         return next((field for field in _CONTINUES if body.get(field)), "")
 
@@ -164,7 +163,7 @@ class OpenAIResponses(ObjectWire):
         )
 
     def named_role(self, original: object, place: str) -> Role:
-        """That of a message; an output is the tool's, any other item the assistant's."""
+        """The role of a message; an output is the tool's, any other item the assistant's."""
         if not is_object(original) or "role" in original or kind_of(original) == str(None):
             return super().named_role(original, place)
         return "tool" if kind_of(original).endswith("_output") else "assistant"
@@ -177,7 +176,7 @@ class OpenAIResponses(ObjectWire):
         return iter((_item(message, kind_of(message), place),))
 
     def alone(self, block: Mapping[str, Any]) -> str | None:
-        """The text of a part that has nothing beside it."""
+        """The text of a part that has nothing else."""
         kind, text = block.get("type"), block.get("text")
         said = kind in ("input_text", "output_text") and set(block) <= {
             "type",
@@ -187,7 +186,7 @@ class OpenAIResponses(ObjectWire):
         return text if said and type(text) is str else None
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Namespaces of calls, encrypted reasoning, and all other text beside what is read."""
+        """Namespaces of calls, encrypted reasoning, and all other text outside the parts."""
         kind = message.get("type")
         if kind not in (None, "message"):
             yield from unread(message, _read_of(str(kind), message))
@@ -196,7 +195,7 @@ class OpenAIResponses(ObjectWire):
             yield from unread_in(message.get("content"), _PARTS)
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
-        """The part of a call or an output: most items are these."""
+        """The part of a call or an output, which most items are."""
         kind = message.get("type")
         if kind not in ("function_call", "function_call_output"):
             return None
@@ -208,7 +207,7 @@ class OpenAIResponses(ObjectWire):
         return (ToolCall(call_id, name, text) if is_call else ToolResult(call_id, text),)
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """A copy with these texts; an action keeps its fields, an output of streams its streams."""
+        """A copy with these texts; the fields of an action and the streams of an output stay."""
         message = cast("Mapping[str, Any]", original)
         field = CALLS.get(str(message.get("type")), "")
         if is_object(message.get(field)):
@@ -221,7 +220,7 @@ class OpenAIResponses(ObjectWire):
 
 
 def _reshaped(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The action with those new values that have the type of the old ones."""
+    """The action with those of the new values that have the type of the old ones."""
     same = {field: value for field, value in now.items() if type(value) is type(before.get(field))}
     return {**before, **same}
 

@@ -1,4 +1,4 @@
-"""The places of parts in a message, and copies of the message with other texts there."""
+"""The paths of parts in a message, and copies of the message with other texts there."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from holdfast.kernel.messages import Part
 from .values import is_object, parsed_object
 
 Path = tuple[str | int, ...]
-"""Keys and positions from the message down to the value that holds the part's text."""
+"""Keys and indices from the message to the value with the part's text."""
 
 Located = Iterator[tuple[Part, Path]]
-"""The parts of a message, in order, each with the path of its text."""
+"""The parts of a message in order, each with the path of its text."""
 
 
 def rewritten(original: Mapping[str, Any], texts: Mapping[Path, str]) -> Mapping[str, Any]:

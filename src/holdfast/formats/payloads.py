@@ -1,4 +1,4 @@
-"""Reading payloads of JSON objects, with errors that name the place and say what to do."""
+"""Reading payloads of JSON objects, with errors that name the place and the remedy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROLES: Mapping[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-"""From names of roles to the roles that they are read as. Any other name is read as a user."""
+"""The roles by their names in all formats. Any other name is read as a user's."""
 
 
 _STRANGERS = (
@@ -43,18 +43,18 @@ _STRANGERS = (
 
 
 def body_of(payload: object) -> Mapping[str, Any]:
-    """The request body, or nothing where the payload is a bare list."""
+    """The request body; empty if the payload is a list."""
     return payload if is_object(payload) else {}
 
 
 def model_of(payload: object) -> str | None:
-    """The model that a request body names; None where it names none."""
+    """The model that a request body names, or None."""
     model = body_of(payload).get("model")
     return model if isinstance(model, str) and model else None
 
 
 def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
-    """The messages of a list or of a request body. Raises FormatError where there are none."""
+    """The messages of a list or of a request body. Raises FormatError if there are none."""
     if is_object(payload) and payload.get(field) is None:
         advice = f'give a list of messages, or a request body with its "{field}"'
         raise FormatError(f'an object without "{field}" is no conversation', advice=advice)
@@ -67,29 +67,29 @@ def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
 
 
 def objects_of(payload: object, field: str = MESSAGES) -> list[Mapping[str, Any]]:
-    """Those of the messages that are objects, by which a format is recognised."""
+    """The messages that are objects, by which a format is recognised."""
     return list(objects_in(payload.get(field) if is_object(payload) else payload))
 
 
 def objects_in(value: object) -> Iterator[Mapping[str, Any]]:
-    """The objects of a list; none of what is no list."""
+    """The objects in a list; none if it is not a list."""
     if is_list(value):
         yield from (each for each in value if type(each) is dict or is_object(each))
 
 
 def fields_of(messages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Every field that one of the messages has."""
+    """The names of all fields in the messages."""
     return frozenset[str]().union(*messages)
 
 
 def kinds_of(messages: Iterable[Mapping[str, Any]], field: str) -> set[type]:
-    """The types of the values that this field has; that of None where one has no such field."""
+    """The types of this field's values; NoneType if a message lacks the field."""
     values: list[object] = [message.get(field) for message in messages]
     return set(map(type, values))
 
 
 def role_of(original: object, place: str) -> Role:
-    """The role of a message. Raises FormatError for what is no message, or has no role."""
+    """The role of a message. Raises FormatError for anything but a message with a role."""
     if not is_object(original):
         advice = 'give a dictionary with "role" and "content"'
         raise FormatError(f"{named(original)} is no message", place=place, advice=advice)
@@ -108,7 +108,7 @@ def role_of(original: object, place: str) -> Role:
 
 
 def _stranger(message: Mapping[str, Any]) -> tuple[str, str]:
-    """What a message without a role may be, and advice; both empty if its type tells nothing."""
+    """What a message without a role may be, and advice; both empty if its type is unknown."""
     kind = message.get("type")
     for whose, name, kinds in _STRANGERS:
         if kind in kinds:
@@ -134,7 +134,7 @@ def schemas(tools: object, place: str = "tools") -> tuple[Part, ...]:
 
 
 def joined(parts: Iterable[Part]) -> tuple[str, tuple[Media, ...]]:
-    """The parts of a tool result as its text, one part a line, and the media beside it."""
+    """The parts of a tool result as text, one part a line, and its media."""
     texts: list[str] = []
     media: list[Media] = []
     for part in parts:
@@ -156,7 +156,7 @@ def text_at(holder: Mapping[str, Any], field: str, place: str) -> str:
 
 
 def object_at(holder: Mapping[str, Any], field: str, place: str) -> Mapping[str, Any]:
-    """The object in this field. Raises FormatError where there is none."""
+    """The object in this field. Raises FormatError if there is none."""
     value = holder.get(field)
     if not is_object(value):
         refuse(value, f"{place}.{field}", "give an object")
@@ -185,7 +185,7 @@ def id_at(
     owner: str,
     advice: str = "a call and its result name the same id",
 ) -> str:
-    """The id in this field. Raises FormatError if ``owner``, as the error calls it, has none."""
+    """The id in this field. Raises FormatError, naming ``owner``, if there is none."""
     value = text_at(holder, field, place)
     if not value:
         raise FormatError(f'{owner} has no "{field}"', place=place, advice=advice)
@@ -193,14 +193,15 @@ def id_at(
 
 
 PartReader = Callable[[Mapping[str, Any], str, Path], tuple[Part, Path]]
-"""From an object in a list, its place for errors and its path to the part and the path of its
-text."""
+"""Takes an object in a list, its place for errors and its path; returns the part and the path of
+its text.
+"""
 
 
 def content_at(
     holder: Mapping[str, Any], field: str, place: str, path: Path, read: PartReader, advice: str
 ) -> Located:
-    """The parts of a content that is one text or a list of objects, which ``read`` reads.
+    """The parts of a content that is a string or a list of objects, which ``read`` reads.
 
     Raises FormatError, with the advice, for a content of another type.
     """
@@ -215,12 +216,12 @@ def content_at(
 
 
 def is_address(source: str) -> bool:
-    """Whether a medium stands somewhere on the web."""
+    """Whether a medium is given by a web address."""
     return source.startswith(("http://", "https://"))
 
 
 def data_of(media: Media) -> tuple[str, str]:
-    """The type and the base64 data of a medium; no data if it is an address or a file's id."""
+    """The type and the base64 data of a medium; no data if it is an address or a file id."""
     if media.source.startswith("data:"):
         kind, _, data = media.source.removeprefix("data:").partition(";base64,")
         return kind, data
@@ -229,7 +230,7 @@ def data_of(media: Media) -> tuple[str, str]:
 
 
 def refuse(value: object, place: str, advice: str) -> NoReturn:
-    """Raise the FormatError for a value of a type that does not belong there."""
+    """Raise the FormatError for a value of a wrong type."""
     raise FormatError(f"{named(value)} does not belong here", place=place, advice=advice)
 
 
@@ -242,7 +243,7 @@ def unknown(part: Mapping[str, Any], place: str) -> Opaque:
 
 
 def named(value: object) -> str:
-    """What the value is, in an error."""
+    """A short description of the value, for an error."""
     if value is None:
         return "null"
     kind = type(value).__name__

@@ -1,7 +1,7 @@
-"""Plain messages: a role and a text, and no vendor's rules.
+"""Plain messages: a role and a text, without rules of a provider.
 
 What this format does differently: every role is accepted, and read as a user's if no provider has
-it; ``validate`` reports such a role, which is most often a slip.
+it; ``validate`` reports such a role, which is usually a mistake.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .wire import ObjectWire
 
 
 class Plain(ObjectWire):
-    """Role and text alone."""
+    """Messages with a role and text only."""
 
     name = "plain"
 
     def recognises(self, payload: object) -> bool:
-        """Whether each message has a role and one text; formats of vendors are asked before."""
+        """Whether each message has a role and one text; the formats of vendors are tried first."""
         messages = objects_of(payload)
         kinds = kinds_of(messages, "role") | kinds_of(messages, "content")
         return len(messages) == len(messages_of(payload)) and kinds <= {str}
 
     def published(self, payload: object) -> tuple[Rule, ...]:
-        """The rule that each role is one that some provider has."""
+        """The rule that some provider has each role."""
         del payload
         return (KnownRoles(*ROLES),)
 
@@ -42,7 +42,7 @@ class Plain(ObjectWire):
         )
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """The one text."""
+        """The text."""
         content = message.get("content")
         if not isinstance(content, str):
             refuse(content, f"{place}.content", "give text, or name the format of these messages")

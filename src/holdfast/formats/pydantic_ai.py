@@ -1,9 +1,9 @@
 """Messages of Pydantic AI: its objects, and the JSON that ``ModelMessagesTypeAdapter`` writes.
 
-What this format does differently: a message is a request or a response and has parts; the system's
-words are parts of a request, or its ``instructions``, of which the newest hold; results name their
-tool, and may be any value; what a user shows stands in a list with what is said. Calls of a
-vendor's own tools and their results are left as they are.
+What this format does differently: a message is a request or a response with parts; system prompts
+are parts of a request, or its ``instructions``, of which the newest apply; results name their tool,
+and may be any value; a user's text and media are in one list. Calls of a vendor's own tools and
+their results are not changed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from .values import compact, is_list, is_object, parsed_object
 from .wire import BlockWire, FrameworkWire
 
 _MAKERS = Registry("maker", "makers", {"messages": "pydantic_ai.messages:ModelMessagesTypeAdapter"})
-"""What makes an object is loaded where objects are."""
+"""The functions that make objects, imported if there are objects."""
 
 _KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}
 _SYSTEM, _USER, _TEXT = "system-prompt", "user-prompt", "text"
@@ -66,22 +66,22 @@ class _Makes(Protocol):
 
 
 class SystemPartsStay(Rule):
-    """A request with words of the system stays: they stand nowhere else."""
+    """Requests with a system prompt are kept, since it is nowhere else."""
 
     name = "system_parts_stay"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """None: a request without them is taken."""
+        """None: a request without them is accepted."""
         del messages
         return iter(())
 
     def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
-        """Every such request."""
+        """The positions of these requests."""
         return [i for i, m in enumerate(messages) if _system_parts(original(m))]
 
 
 def _id_path(message: Mapping[str, Any], part: int) -> Path | None:
-    """Where the id of this call or result stands."""
+    """The path of the id of this call or result."""
     del message
     return ("parts", part, "tool_call_id")
 
@@ -105,7 +105,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         return is_list(found) and bool(found) and bool(_fields(found[0]))
 
     def read(self, payload: object, tools: object = None) -> Transcript:
-        """The transcript of the payload; the newest instructions and the tools are its envelope."""
+        """The transcript; the newest instructions and the tools are its envelope."""
         views = map(_fields, reversed(messages_of(payload)))
         told = next((view["instructions"] for view in views if view.get("instructions")), "")
         envelope: tuple[Part, ...] = (Text(told),) if told else ()
@@ -113,12 +113,12 @@ class PydanticAI(FrameworkWire, BlockWire):
         return self.transcript(payload, envelope + schemas(given))
 
     def view(self, original: object) -> Mapping[str, Any]:
-        """The message with its parts as objects of JSON, each item of a user's prompt as a part."""
+        """The message with its parts as JSON objects, each item of a user's prompt as a part."""
         fields = _fields(original)
         return {**fields, "parts": list(_split(fields))} if fields else super().view(original)
 
     def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
-        """The message of this view; parts that are those of the one that it was stay the same."""
+        """The message of this view; unchanged parts of ``was`` stay the same."""
         if not self.objects:
             return value
         parts: Sequence[object] = getattr(was, "parts", ())
@@ -127,7 +127,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         return cast("_Makes", _MAKERS.load("messages")).validate_python([now])[0]
 
     def named_role(self, original: object, place: str) -> Role:
-        """The model's, or a user's; the system's, where no other part is in it."""
+        """The model's or a user's role; the system's if it has only system prompts."""
         fields = _fields(original)
         if not fields:
             advice = "give requests and responses of Pydantic AI, or leave the format out"
@@ -137,11 +137,11 @@ class PydanticAI(FrameworkWire, BlockWire):
         return "system" if whole else role
 
     def system_parts(self, message: Mapping[str, Any]) -> Sequence[int]:
-        """The system's prompts in a request."""
+        """The positions of the system prompts in a request."""
         return _system_parts(message)
 
     def located(self, message: Mapping[str, Any], place: str) -> Located:
-        """The parts in their order."""
+        """The parts in order."""
         for k, part in objects_at(message, self.content, place):
             yield _part(part, f"{place}.parts[{k}]", ("parts", k))
 
@@ -152,12 +152,12 @@ class PydanticAI(FrameworkWire, BlockWire):
         return text if spoken and type(text) is str else None
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """Nothing: what stands beside the parts is the framework's own."""
+        """Nothing: the other fields are the framework's own."""
         del message
         return iter(())
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """A copy that says these texts; a result of any kind becomes a text."""
+        """A copy with these texts; a result of any type becomes text."""
         view = self.view(original)
         parts = list(view["parts"])
         for k, text in texts.items():
@@ -171,7 +171,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         return self.rebuilt(self.holding(role, [{"part_kind": _TEXT, "content": text}]))
 
     def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-        """A message of these parts; a text in a request is a prompt."""
+        """A message of these parts; text in a request is a prompt."""
         if role == "assistant":
             return {"parts": list(blocks), "kind": "response"}
         kind = _SYSTEM if role == "system" else _USER
@@ -179,7 +179,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         return {"parts": parts, "kind": "request"}
 
     def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
-        """A new part; reasoning stays behind."""
+        """A new part; reasoning is left out."""
         if isinstance(part, ToolCall):
             given = dict(parsed_object(part.arguments))
             called = {"tool_name": part.name, "args": given, "tool_call_id": part.id}
@@ -195,7 +195,7 @@ class PydanticAI(FrameworkWire, BlockWire):
 
 
 def _fields(message: object) -> Mapping[str, Any]:
-    """The fields of a message of Pydantic AI's; none of anything else."""
+    """The fields of a Pydantic AI message; none for anything else."""
     fields: Mapping[str, Any] = {}
     if is_object(message):
         fields = message
@@ -260,7 +260,7 @@ def _id(part: Mapping[str, Any], place: str) -> str:
 
 
 def _said(content: object, place: str) -> Part:
-    """What a user says or shows: one text, or a list of one item."""
+    """A user's text or medium, given as text or as a list of one item."""
     item: object = content[0] if is_list(content) and len(content) == 1 else content
     if isinstance(item, str):
         return Text(item)
@@ -276,7 +276,7 @@ def _said(content: object, place: str) -> Part:
 
 
 def _shown(item: object) -> Media | None:
-    """The medium that an item is; None for any other."""
+    """The medium in the item, or None."""
     if isinstance(item, str) or not (is_object(item) or hasattr(item, "kind")):
         return None
     fields = _told(item)

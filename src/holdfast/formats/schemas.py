@@ -1,6 +1,6 @@
-"""The parts of JSON Schema that the vendors' types need: validation, and the smallest repair.
+"""Validation and the smallest repair, for the parts of JSON Schema that the vendors' types use.
 
-``tools/wire_schemas.py`` writes the files that are read here from the vendors' own packages.
+``tools/wire_schemas.py`` writes the schemas from the vendors' own packages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .values import compact, is_list, is_object, parsed_object
 
 Schema = Mapping[str, Any]
 Problem = tuple[str, str]
-"""The place in the value, and what is wrong there."""
+"""The place in the value, and the problem."""
 
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
@@ -29,7 +29,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
 }
 _EMPTY = "the text is empty"
 _BARE = "the object is empty"
-_TEXT = "text"  # how the types of parts that are a text end, on every wire
+_TEXT = "text"  # the ending of the types of text parts, in every format
 _ARTICLES = {
     "string": "text",
     "array": "a list",
@@ -40,15 +40,15 @@ _ARTICLES = {
 
 @cache
 def published(name: str) -> WireSchema:
-    """The published schema of the messages of this wire."""
+    """The published schema of this format's messages."""
     text = Path(__file__).with_name(f"published_{name}.json").read_text("utf-8")
     return WireSchema(json.loads(text))
 
 
 class WireSchema:
-    """The schemas of one wire.
+    """The schemas of one format.
 
-    ``roles`` maps a role to the schema of its messages, ``limits`` holds what no schema can say.
+    ``roles`` maps a role to the schema of its messages; ``limits`` has what no schema can express.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -58,7 +58,7 @@ class WireSchema:
         self._definitions: Mapping[str, Schema] = data["definitions"]
 
     def problems(self, value: object, schema: Schema, place: str) -> Iterator[Problem]:
-        """What the vendor refuses in the value; null is absent where its package takes it."""
+        """The problems of the value; null counts as absent if the vendor's package allows it."""
         if not schema:
             return
         branch, problem = self._branch(value, schema)
@@ -101,8 +101,8 @@ class WireSchema:
     def mended(self, value: Any, schema: Schema) -> Any:
         """The value with the smallest repair; what only a person can know stays wrong.
 
-        Unknown fields and empty texts go. A missing type is filled in, an object becomes JSON text
-        or the other way round where that is wanted, and a part of an unknown type becomes a text.
+        Unknown fields and empty texts are dropped. A missing type is filled in, an object becomes
+        JSON text or the reverse if that is expected, and a part of unknown type becomes text.
         """
         if not schema:
             return value
@@ -194,12 +194,12 @@ class WireSchema:
 
 
 def _type_of(leaf: Schema) -> str:
-    """The value of the field ``type`` of such objects; empty if the schema fixes none."""
+    """The required value of the field ``type``; empty if the schema has none."""
     return str(leaf.get("properties", {}).get("type", {}).get("const", ""))
 
 
 def _is_closed(leaf: Schema) -> bool:
-    """Whether objects have only the named fields; a condition names just some of them."""
+    """Whether objects may have only the named fields; a condition names just some of them."""
     return "properties" in leaf and "type" in leaf
 
 

@@ -1,6 +1,6 @@
-"""Messages as a vendor's Python package has them, read as what that package would send.
+"""SDK objects in a list of messages, read as what the SDK would send.
 
-Such packages answer with pydantic models, and agents append those to their history as they are: a
+Vendors' packages answer with pydantic models, and agents append those to their history unchanged: a
 whole message, the blocks of its content, its tool calls.
 """
 
@@ -17,12 +17,12 @@ from .values import is_list, is_object
 
 _LISTS = ("content", "tool_calls")
 _MARKS = ("role", "type")
-_ANSWER = "message"  # the type of an answer of the Messages API, which accepts two of its fields
+_ANSWER = "message"  # the type of a Messages API answer, of which the API accepts two fields
 _TAKEN_BACK = ("role", "content")
 
 
 _WRITERS = Registry("writer", "writers", {"dataclass": "pydantic:TypeAdapter"})
-"""What writes an object is loaded where there is one."""
+"""The functions that write objects as JSON, imported if there are objects."""
 
 
 class _Writes(Protocol):
@@ -35,10 +35,9 @@ class _Dumps(Protocol):
 
 
 def as_sent(payload: Any) -> Any:
-    """The payload with dictionaries in place of such objects; the same payload if it has none.
+    """The payload with dictionaries for such objects; the same payload if it has none.
 
-    Fields that nobody set are left out, as the packages of OpenAI and Anthropic do when they send
-    the object.
+    Unset fields are left out, as the packages of OpenAI and Anthropic do when they send the object.
     """
     found: object = payload.get(MESSAGES) if is_object(payload) else payload
     if not is_list(found):
@@ -51,11 +50,11 @@ def as_sent(payload: Any) -> Any:
 
 
 def _item(item: Any) -> Any:
-    """A message, a block or a call; of an object only what is a message or a block at all."""
+    """A message, a block or a call; only objects that are messages or blocks are converted."""
     if is_object(item):
         return _object(item)
     if isinstance(item, _Dumps):
-        unset = hasattr(item, "additional_kwargs")  # of LangChain's, whose type nobody sets
+        unset = hasattr(item, "additional_kwargs")  # LangChain's, which never set their type
         dumped = item.model_dump(mode="json", exclude_unset=not unset)
     elif hasattr(item, "parts") and hasattr(item, "kind"):  # Pydantic AI's
         adapter = cast("Callable[[type], _Writes]", _WRITERS.load("dataclass"))(item.__class__)

@@ -25,9 +25,11 @@ _WRITERS: Mapping[str, Callable[[Schema, Mapping[str, Any]], Schema]] = {
     "converse": lambda tool, given: {"toolSpec": {**tool, "inputSchema": {"json": given}}},
     "pydantic_ai": lambda tool, given: {**tool, "parameters_json_schema": given},
 }
-"""From the name and the description of a tool, and the schema of its arguments, to its form."""
+"""Takes a tool's name and description and the schema of its arguments; returns its schema in the
+provider's form.
+"""
 _LIKE = {"bedrock": "anthropic", "langchain": "openai_chat"}
-"""Providers with the form of another."""
+"""Providers with the same form as another."""
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
 _PARAMETERS = (
     "parameters",
@@ -41,7 +43,7 @@ _PARAMETERS = (
 def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str, Any]) -> Schema:
     """The schema of a tool for the provider; ``parameters`` is the JSON schema of its arguments.
 
-    Raises ConfigError for a provider whose form is not known here.
+    Raises ConfigError for an unknown provider.
     """
     name_of_form = FORMATS.aliases.get(provider, provider)
     write = _WRITERS.get(_LIKE.get(name_of_form, name_of_form))
@@ -54,9 +56,9 @@ def tool_schema(provider: str, name: str, purpose: str, parameters: Mapping[str,
 
 
 def described(tools: object) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Name, purpose and parameters of each function among schemas of any provider.
+    """The name, purpose and parameters of each function in schemas of any provider.
 
-    Tools of a vendor's own are left out, because no other vendor knows them.
+    A vendor's built-in tools are left out, because other vendors do not have them.
     """
     for tool in objects_in(tools):
         inner = next((tool[field] for field in _DECLARATIONS if field in tool), tool.get("tools"))

@@ -1,4 +1,4 @@
-"""JSON values: what they are, and how they are counted."""
+"""JSON values: type checks, and their compact text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_list(value: object) -> TypeGuard[Sequence[Any]]:
 def compact(value: object, place: str = "", otherwise: Callable[[object], str] = str) -> str:
     """The value as JSON without white space, as it is counted.
 
-    ``otherwise`` writes what JSON cannot hold. Raises FormatError, naming the place, for a value
+    ``otherwise`` converts what JSON cannot hold. Raises FormatError, naming the place, for a value
     that contains itself or is nested too deeply.
     """
     try:
@@ -33,7 +33,7 @@ def compact(value: object, place: str = "", otherwise: Callable[[object], str] =
 
 
 def parsed_object(text: str) -> Mapping[str, Any]:
-    """The JSON object that the text holds, or ``{"text": text}`` if it holds none."""
+    """The JSON object in the text, or ``{"text": text}`` if there is none."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Wires whose messages are JSON objects: a format says where the parts are, the rest is here."""
+"""Base classes of formats whose messages are JSON objects; a format lists the places of parts."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ _SCHEMAS = (
     "output_config",
     "output_format",
     "text",
-)  # counted whole, however short their texts
+)  # counted whole, even if their texts are short
 
 
 class ObjectWire(Annotated, ABC):
-    """Reads and writes messages by the places of their parts.
+    """Reads and writes messages by the paths of their parts.
 
-    ``field`` is where the messages stand in a body, ``content`` where a message has what it says.
-    ``carriers`` are the fields beside ``content``
-    that carry parts: a message without them whose content is one text is read no further.
-    ``enveloped`` are the fields of a body that ``read`` itself counts. ``rules`` are those of every
-    door of the wire.
+    ``field`` is the field of a body with the messages, ``content`` that of a message with its
+    content. ``carriers`` are further fields with parts: a message without them whose content is one
+    text needs no further reading. ``enveloped`` are the fields of a body that ``read`` itself
+    counts. ``rules`` are those of every API that uses the format.
     """
 
     name: str
@@ -48,11 +47,11 @@ class ObjectWire(Annotated, ABC):
         """The parts in order, each with the path of its text; errors name ``place``."""
 
     def beside(self, message: Mapping[str, Any]) -> Iterator[str]:
-        """The texts in the message that are in no part."""
+        """The texts of the message that are in no part."""
         return unread(message, SPOKEN)
 
     def aside(self, original: object) -> str:
-        """Those texts, each on a line. Raises FormatError for what is nested too deeply."""
+        """Those texts, one on each line. Raises FormatError for a message nested too deeply."""
         message = self.view(original)
         if len(message) == len(SPOKEN) and type(message.get("content")) is str:
             return ""
@@ -65,52 +64,52 @@ class ObjectWire(Annotated, ABC):
             ) from fault
 
     def view(self, original: object) -> Mapping[str, Any]:
-        """The message as an object of JSON, as all else here reads it."""
+        """The message as a JSON object, from which all methods read."""
         return cast("Mapping[str, Any]", original)
 
     def rebuilt(self, value: Mapping[str, Any], was: object = None) -> object:
-        """The message of which this is the view; ``was`` is the one that it is a version of."""
+        """The message that corresponds to a view; ``was`` is its earlier version."""
         del was
         return value
 
     def system_parts(self, message: Mapping[str, Any]) -> Sequence[int]:
-        """The parts of a user's message that are the system's words."""
+        """The indices of system prompts among the parts of a user's message."""
         del message
         return ()
 
     def key(self, payload: object) -> str:
-        """The field of a request body under which its messages stand; empty for a bare list."""
+        """The field of a request body with its messages; empty for a list."""
         return self.field if is_object(payload) else ""
 
     def listed(self, payload: object) -> Sequence[Any]:
-        """The messages of the payload. Raises FormatError where there are none."""
+        """The messages of the payload. Raises FormatError if there are none."""
         return messages_of(payload, self.field)
 
     def named_role(self, original: object, place: str) -> Role:
-        """Whose message it is. Raises FormatError, naming the place, for what is no message."""
+        """The role of a message. Raises FormatError, naming the place, for anything else."""
         return role_of(original, place)
 
     def alone(self, block: Mapping[str, Any]) -> str | None:
-        """The text of a message's only block if that holds nothing else; None for other blocks."""
+        """The text of a message's only block if it has nothing else; None for other blocks."""
         del block
         return None
 
     def usual(self, message: Mapping[str, Any]) -> tuple[Part, ...] | None:
-        """The parts of a message of a common form, read quickly; None for any other message.
+        """The parts of a message in one of the common forms, read quickly; None for other messages.
 
-        A conversation is read again at each call, so that the most common forms are worth it.
+        A conversation is read again at each call, which makes this worthwhile.
         """
         del message
         return None
 
     def parts(self, original: object) -> tuple[Part, ...]:
-        """The parts, in the message's own order."""
+        """The parts, in the message's order."""
         message = self.view(original)
         parts = self.usual(message)
         return self._parts(message, "message") if parts is None else parts
 
     def render(self, original: object, texts: Mapping[int, str]) -> object:
-        """A copy with these texts: JSON for the arguments of a call, all of a result's content."""
+        """A copy with these texts: JSON for a call's arguments, the whole content of a result."""
         message = self.view(original)
         places = [path for _, path in self.located(message, "message")]
         now = rewritten(message, {places[index]: text for index, text in texts.items()})
@@ -121,7 +120,7 @@ class ObjectWire(Annotated, ABC):
         return {"role": role, "content": text}
 
     def role(self, original: object) -> Role:
-        """What the name of its role reads as."""
+        """The role of the message."""
         return self.named_role(self.view(original), "message")
 
     def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
@@ -153,7 +152,7 @@ class ObjectWire(Annotated, ABC):
         return tuple(messages)
 
     def _text(self, message: Mapping[str, Any], content: object) -> str | None:
-        """The whole content where that is one text, and no other field carries parts."""
+        """The content if it is one text and no other field has parts; else None."""
         text: str | None = None
         if type(content) is str:
             text = content
@@ -162,7 +161,7 @@ class ObjectWire(Annotated, ABC):
         return text if self.carriers.isdisjoint(message) or not self._carries(message) else None
 
     def _carries(self, message: Mapping[str, Any]) -> bool:
-        """Whether there are parts beside the content; null and empty fields hold none."""
+        """Whether there are parts outside the content; null and empty fields have none."""
         return any(message.get(field) for field in self.carriers.intersection(message))
 
     def _parts(self, message: Mapping[str, Any], place: str) -> tuple[Part, ...]:
@@ -171,7 +170,7 @@ class ObjectWire(Annotated, ABC):
             for field, value in message.items():
                 if field not in _NAMES and any(
                     said(value, field)
-                ):  # as nothing it would be counted as nothing
+                ):  # or it would be counted as nothing
                     advice = "give what it says as its content"
                     raise FormatError(
                         f'the message has "{field}" and no "{self.content}"',
@@ -182,16 +181,16 @@ class ObjectWire(Annotated, ABC):
 
 
 class FrameworkWire(ObjectWire):
-    """A wire of a framework, whose messages are its objects, or the JSON that it writes of them.
+    """A framework's format: messages are its objects, or the JSON that it writes.
 
-    ``objects``: what is written anew is an object too.
+    ``objects``: new messages are objects too.
     """
 
     def __init__(self, *, objects: bool = False) -> None:
         self.objects = objects
 
     def transcript(self, payload: object, envelope: tuple[Part, ...]) -> Transcript:
-        """As on any wire; where one message is an object, so are those that are written."""
+        """As in every format; if one message is an object, new messages are objects too."""
         if self.objects or all(map(is_object, self.listed(payload))):
             return super().transcript(payload, envelope)
         return type(self)(objects=True).transcript(payload, envelope)
@@ -202,13 +201,13 @@ class FrameworkWire(ObjectWire):
 
 
 class BlockWire(ObjectWire):
-    """A wire whose messages are lists of blocks, with results in messages of the user."""
+    """A format whose messages are lists of blocks, with results in user messages."""
 
     @abstractmethod
     def block(self, part: Part, name: str = "") -> Mapping[str, Any] | None:
-        """A new block that says this part; ``name`` is that of the tool whose result it is.
+        """A new block for this part; ``name`` is the tool of a result.
 
-        None for what the wire has no block for.
+        None for a part that has no block in this format.
         """
 
     def holding(self, role: Role, blocks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -217,7 +216,7 @@ class BlockWire(ObjectWire):
 
 
 def _settings(body: Mapping[str, Any], counted: frozenset[str]) -> Iterator[Part]:
-    """Fields of a request that the model reads: the schema of its answer, and longer texts."""
+    """Fields of a request that the model reads: schemas of its answer, and longer texts."""
     for field, value in body.items():
         if field in counted or not value:
             continue

@@ -25,9 +25,9 @@ _INSTRUCTIONS = (
     "the original back, whole or in part. search looks through whole conversations that are kept. "
     "compress_file reads a large file in few tokens."
 )
-_TOKENS = 2_000  # of a file, if the call states no number
+_TOKENS = 2_000  # of a file, unless the call gives a number
 _MOST = 50_000_000  # bytes of a file
-_ERROR = "error: "  # the beginning of an answer that reports a wrong call
+_ERROR = "error: "  # begins an answer that reports a wrong call
 
 Thread = Annotated[
     str, Field(description="the conversation's name; by default the one of this server")
@@ -35,10 +35,10 @@ Thread = Annotated[
 
 
 def server_of(store: str | KeyValueStore, thread: str = "", root: Path | None = None) -> MCPServer:
-    """A server over this store.
+    """Return a server over this store.
 
-    ``thread``: the conversation for calls that name none. ``compress_file`` only reads files under
-    ``root``, by default the working directory.
+    ``thread`` is the conversation for calls that name none. ``compress_file`` only reads files
+    under ``root``, by default the working directory.
     """
     server: MCPServer = MCPServer("holdfast", instructions=_INSTRUCTIONS, version=__version__)
     offered = _Tools(store, thread, (root or Path.cwd()).resolve())
@@ -72,10 +72,10 @@ class _Tools:
         ] = 0,
         thread: Thread = "",
     ) -> str:
-        """Give back the original of a shortened text: whole, or lines, matches, a field of it."""
+        """Return the original of a shortened text: all of it, or some lines, matches or a field."""
         asked = {"key": key, "lines": lines, "pattern": pattern, "field": field, "offset": offset}
         answer = ""
-        for name in (thread,) if thread else (self._thread, ""):  # files are kept without a name
+        for name in (thread,) if thread else (self._thread, ""):  # files are kept without a thread
             answer = recall_tool(self._store, thread=name)(asked)
             if not answer.startswith(_ERROR):
                 break
@@ -90,7 +90,7 @@ class _Tools:
         ] = None,
         thread: Thread = "",
     ) -> str:
-        """Find what was said or what a tool gave in a conversation that is kept, word for word."""
+        """Find the exact words of earlier messages and tool outputs in a stored conversation."""
         asked = {"query": query} if message is None else {"message": message}
         with self._session(thread) as session:
             return _called(search_tool(session), asked)
@@ -101,14 +101,14 @@ class _Tools:
         tokens: Annotated[int, Field(description="how many tokens it may take", ge=20)] = _TOKENS,
         query: Annotated[str, Field(description="what you want to know of it")] = "",
     ) -> str:
-        """Read a large file in few tokens, the query in view; it names a key for the rest."""
+        """Read a large file in few tokens, guided by the query; a key gives access to the rest."""
         with _told():
             small = shrink(self._text(path), tokens, query, store=self._store)
         head = f"[{small.kind}: {small.tokens_before:,} tokens told in {small.tokens_after:,}]"
         return f"{head}\n{small.text}"
 
     def stats(self, thread: Thread = "") -> str:
-        """How much a conversation holds, and where it stands."""
+        """Show the size of a conversation and of its parts."""
         with self._session(thread) as session:
             return json.dumps(session.stats().to_dict(), indent=1)
 
@@ -117,13 +117,13 @@ class _Tools:
         text: Annotated[str, Field(description="one fact, decision or instruction, in full")],
         thread: Thread = "",
     ) -> str:
-        """Keep something in mind: it stands in every view of the conversation from then on."""
+        """Keep a note, which is in every later view of the conversation."""
         with self._session(thread, begins=True) as session:
             return _called(remember_tool(session), {"text": text})
 
     @contextmanager
     def _session(self, thread: str, *, begins: bool = False) -> Generator[Session, None, None]:
-        """The conversation. Raises ToolError if the store has none of this name."""
+        """The session. Raises ToolError if the store has no conversation of this name."""
         name = thread or self._thread
         with _told():
             if not name:
@@ -150,7 +150,7 @@ class _Tools:
 
 @contextmanager
 def _told() -> Generator[None, None, None]:
-    """Report an error of the block to the model."""
+    """Report an error of the block to the model as a tool error."""
     try:
         yield
     except HoldfastError as fault:
@@ -170,7 +170,7 @@ def _checked(answer: str) -> str:
 
 
 def serve(store: str | KeyValueStore, thread: str, root: Path, port: int | None) -> None:
-    """Serve until the client leaves: on standard input and output, or on loopback at this port."""
+    """Serve until the client disconnects: on standard input and output, or on a local port."""
     server = server_of(store, thread, root)
     if port is None:
         server.run("stdio")

@@ -1,16 +1,16 @@
-"""Memory: what left the window, and what of it should come back. Pure functions and values.
+"""Memory: finding and choosing what to bring back of the past. Functions and values only.
 
-``remembered`` reads from a message who says it and when. ``Index.add`` takes it in, and
-``Index.search`` finds messages for a question. ``pack`` chooses the smallest text of each that
-answers, within a budget of tokens, and ``written`` makes one text of them for the conversation.
-``vectors.WordVectors`` adds meaning to words; it alone needs numpy.
+``remembered`` reads the speaker and time of a message. ``Index.add`` adds it, and ``Index.search``
+finds messages for a question. ``pack`` chooses the smallest text of each that answers, within a
+budget of tokens, and ``written`` joins them to one text for the conversation.
+``vectors.WordVectors`` adds search by meaning; it alone needs numpy.
 
-Where messages live in a store, ``Retrieval`` searches it through three protocols: its full-text
-index is the ``LexicalSource``, its log the ``MessageSource``, its vectors the ``VectorSource``.
+If messages are in a store, ``Retrieval`` searches it through three protocols: its full-text index
+is the ``LexicalSource``, its log the ``MessageSource``, its vectors the ``VectorSource``.
 
-What leaves the window is also cut into segments, which ``relevance`` scores and ``tiers`` moves
-from tier to tier; a ``Condenser`` of ``forms`` makes their warm and cold forms, and ``facts`` are
-lifted from them.
+Older messages are also cut into segments, which ``relevance`` scores and ``tiers`` moves from tier
+to tier; a ``Condenser`` of ``forms`` makes their warm and cold forms, and ``facts`` are extracted
+from them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The entities of a text, in its own spelling, and the relations between them."""
+"""The entities of a text, as it spells them, and the relations between them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MOST_ENTITIES, MOST_RELATIONS = 15, 10
 """The limits of V.24."""
 
 RELATED = "related-to"
-"""The relation of two entities of a sentence without a word between them."""
+"""The relation of two entities in a sentence without a word between them."""
 
 HEAD = re.compile(r"^(?:User|Assistant|System|Call|Result): ", re.MULTILINE)
-"""The beginning of a line in the text of a turn without names. These words are no names either."""
+"""The beginning of a line in a turn's text without names. These words are not names either."""
 
 COURTESY = frozenset(
     """
@@ -35,7 +35,7 @@ COURTESY = frozenset(
     yes
     """.split()
 )
-"""Words of courtesy: they are no names, and say nothing by themselves."""
+"""Words of courtesy: they are not names, and mean nothing by themselves."""
 
 _NAME = re.compile(r"[^\W\d_][\w'’&-]*")
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -44,18 +44,18 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'’ -]{0,40}): ", re.MULTILINE)
 _BEHIND = re.compile(r" ?%|[ -]([^\W\d_][\w'’-]*)")
 _COUNTED = frozenset({"number", "version", "time", "quantity"})
-_MOST_WORDS = 8  # words of one name: a longer run of capitals is shouting
-_BETWEEN = 120  # characters that a relation spans at most
-_REPEATED = 2  # occurrences from which on a phrase is an entity
+_MOST_WORDS = 8  # words of one name; a longer run of capitalised words is emphasis
+_BETWEEN = 120  # characters between related entities at most
+_REPEATED = 2  # occurrences that make a phrase an entity
 _SHORTEST = 4  # letters of each word of a phrase
-_LEADING = 5  # words before a number that are looked at for its meaning
-_BRIEF = 24  # characters of a word that says what a number is
-_STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # words before them do not belong to a number
+_LEADING = 5  # words before a number that may say what it is
+_BRIEF = 24  # characters of such a word at most
+_STOPS = (",", ";", ".", "!", "?", ")", "|", '"')  # words before these do not belong to a number
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as it is written, and where it starts."""
+    """A name as the text spells it, and where it starts."""
 
     text: str
     start: int
@@ -63,7 +63,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """What a text is about: a ``name``, a ``phrase``, or an identifier such as a ``date``."""
+    """A ``name``, a ``phrase``, or an identifier such as a ``date``, in a text."""
 
     text: str
     kind: str
@@ -107,12 +107,12 @@ _COMMON = STOP_WORDS | COURTESY
 
 
 def telling(text: str) -> list[str]:
-    """The words that say something by themselves."""
+    """The meaningful words of the text."""
     return [word for word in words(text) if word not in _COMMON]
 
 
 def _runs(text: str) -> Iterator[tuple[bool, list[re.Match[str]]]]:
-    """Runs of capitalised words, and whether each opens a sentence."""
+    """Runs of capitalised words, and whether each begins a sentence."""
     start = 0
     for sentence in sentences(text):
         run: list[re.Match[str]] = []
@@ -141,7 +141,7 @@ def _plain(word: str) -> str:
 def entities(text: str, most: int | None = MOST_ENTITIES) -> list[Entity]:
     """The entities of the text: names, then identifiers, then repeated phrases.
 
-    Of each kind the most frequent first; at most ``most``.
+    Within each kind the most frequent come first; at most ``most`` in all.
     """
     return list(_READ(text).entities[:most])
 
@@ -169,9 +169,11 @@ def relations(text: str, most: int | None = MOST_RELATIONS) -> list[Relation]:
 def importance(
     found: Iterable[str], context: Iterable[str], everywhere: Mapping[str, float], beta: float
 ) -> float:
-    """How much the entities matter: by how many the context names, and how often all texts do.
+    """The importance of entities, by the context's entities and their frequency in all texts.
 
-    V.16: beta * overlap / |E| + (1 - beta) * the sum of the global importance of the shared ones.
+    V.16: beta * overlap /
+    E
+    + (1 - beta) * the sum of the global importance of the shared ones.
     """
     own = set(found)
     shared = own.intersection(context)
@@ -187,13 +189,13 @@ def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A text and its entities."""
+    """A text and its entities, cached by ``_READ``."""
 
     said: str
     entities: tuple[Entity, ...]
     exact: frozenset[str]
     places: tuple[tuple[int, str], ...]
-    """Where each name starts, and each identifier outside of names, in order."""
+    """The starts of names, and of identifiers outside of names, in order."""
 
 
 def _read(text: str) -> _Read:
@@ -210,7 +212,7 @@ _READ: Memo[str, _Read] = Memo(
     ),
     16_000_000,
 )
-"""By the text: segments are scored again in every run, and their texts stay the same."""
+"""By text, since segments are scored again in every run, and their texts stay the same."""
 
 
 def _entities(text: str, named: Sequence[Name], found: Sequence[Identifier]) -> tuple[Entity, ...]:
@@ -237,7 +239,7 @@ def _places(named: Sequence[Name], found: Sequence[Identifier]) -> tuple[tuple[i
 
 
 def _phrases(text: str) -> list[tuple[str, int]]:
-    """Pairs of meaningful words that stand together more than once."""
+    """Pairs of meaningful words that appear together more than once."""
     pairs = Counter[str]()
     for before, after in pairwise(_WORD.finditer(text)):
         beside = text[before.end() : after.start()] == " "
@@ -251,11 +253,11 @@ def _is_telling(word: str) -> bool:
 
 
 def named_in(text: str) -> dict[str, str]:
-    """The names and the identifiers of the text, each with the words by which a form lists it.
+    """The names and identifiers of the text, each with the words by which a form lists it.
 
-    A number is listed with the word that it counts, or with the words before it; without any it is
-    left out. Left out are also signs without a letter or a digit, and speakers who are not
-    mentioned.
+    A number is listed with the word that it counts, or with the words before it, and left out
+    without such words. Signs without a letter or digit are left out too, and so are speakers that
+    are not mentioned.
     """
     read = _READ(text)
     starts = {one: start for start, one in reversed(read.places)}
@@ -303,9 +305,9 @@ def completed(
     first: Collection[str] = (),
     head: str = _NAMED,
 ) -> str:
-    """The form, followed by as many of the names that it lacks as fit, the shortest first.
+    """The form, followed by as many of its missing names as fit, the shortest first.
 
-    Names that are to come ``first`` come before shorter ones.
+    The names in ``first`` come before shorter ones.
     """
     missing = [(name, label) for name, label in named.items() if name not in form]
 
@@ -323,7 +325,7 @@ def completed(
 
 
 def _labelled(said: str, start: int, number: str) -> str:
-    """The number with the word after it, else with words before it; empty without any."""
+    """The number with the word after it, else with the words before it; empty without any."""
     end = start + len(number)
     behind = _BEHIND.match(said, end)
     if behind and not (behind[1] and behind[1].lower() in STOP_WORDS):

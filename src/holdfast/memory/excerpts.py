@@ -1,4 +1,4 @@
-"""Writes what was found into one text: the smallest excerpts that answer, in order of time."""
+"""Joins search results to one text: the smallest excerpts that answer, in order of time."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .messages import Remembered
 from .times import day_name
 
 OPENING = "From earlier in this conversation:"
-"""The first line of what is written."""
+"""The first line of the text."""
 
-_MOST_MISSES = 12  # hits in a row that do not fit: then the room left is too small for any
-_LEAST = 20  # tokens of an excerpt that is cut: fewer say nothing
-_LARGEST, _LARGE = 0.5, 0.25  # share of the budget from which the best hit, and others, are cut
-_MOST_CUT = 3  # outputs of tools that are searched for the answer: each costs as much as a search
-_READ = 60_000  # characters of a text in which the best place is sought
-_BEFORE = 4  # one in so many characters of the width goes before what was found in a long line
+_MOST_MISSES = 12  # results in a row that do not fit before the search for more ends
+_LEAST = 20  # tokens of a shortened excerpt at least
+_LARGEST, _LARGE = 0.5, 0.25  # share of the budget that the best result, and others, may take
+_MOST_CUT = 3  # tool outputs that are searched for the answer, each at the cost of a search
+_READ = 60_000  # characters of a text that are searched for the best place
+_BEFORE = 4  # one in this many characters comes before the match in a long line
 
 
 class Excerpt(NamedTuple):
-    """The excerpt of one message: its whole body, or the part that matters.
+    """The excerpt of one message: its whole body, or the best part.
 
-    ``day`` is when it was said, such as ``8 May 2023``; empty where that is not known.
+    ``day`` is the day of the message, such as ``8 May 2023``; empty if it is not known.
     """
 
     position: int
@@ -42,7 +42,7 @@ class Excerpt(NamedTuple):
 
 
 def speaker_of(message: Remembered) -> str:
-    """The name of the speaker, or else the role."""
+    """The name of the speaker, else the role."""
     return message.speaker or message.role.capitalize()
 
 
@@ -56,12 +56,12 @@ def pack(
     whole: Callable[[str], int] | None = None,
     name: Callable[[Remembered], str] = speaker_of,
 ) -> list[Excerpt]:
-    """Excerpts of the messages at these positions, as many as ``written`` fits into the budget.
+    """Choose as many excerpts of the messages at these positions as ``written`` fits in the budget.
 
-    The positions are given best first; the excerpts are in order of the log. Sentences that only
-    greet or thank are left out, and so is a text that was taken already. A message that is too long
-    for its share is cut to what answers the question. ``budget`` is in tokens; ``whole`` counts all
-    of the text as it stands in its message. ``name`` gives the name before an excerpt.
+    The positions are given best first; the excerpts are in the order of the log. Sentences of
+    greeting or thanks are left out, and so are repeated texts. A message that is too long for its
+    share is shortened to what answers the question. ``budget`` is in tokens; ``whole`` counts the
+    complete text. ``name`` returns the name before an excerpt.
     """
     taken: list[Excerpt] = []
     speakers = frozenset(message.speaker.lower() for message in messages.values())
@@ -103,7 +103,7 @@ def _body(message: Remembered, speakers: frozenset[str]) -> str:
 
 
 def _bare(given: tuple[str, frozenset[str]]) -> str:
-    """The text without the sentences that only greet or thank, or name a speaker."""
+    """The text without sentences that only greet, thank, or name a speaker."""
     text, speakers = given
     return "".join(
         each for each in sentences(text) if not speakers.issuperset(telling(each))
@@ -113,11 +113,11 @@ def _bare(given: tuple[str, frozenset[str]]) -> str:
 _BARE: Memo[tuple[str, frozenset[str]], str] = Memo(
     _bare, lambda given, _: 2 * len(given[0]), 8_000_000
 )
-"""By the text: a message that was found once is often found again."""
+"""By text, since a message is often found again."""
 
 
 def _cut(message: Remembered, body: str, room: Room) -> str:
-    """The sentences that answer, as many as fit, in order; of an output what its kind keeps."""
+    """The sentences that answer, as many as fit; a tool's output is shortened by its kind."""
     pieces = [] if message.role == "tool" or len(body) > _READ else sentences(body)
     if len(pieces) < 2:
         return shrink(body, room).text
@@ -132,15 +132,15 @@ def _cut(message: Remembered, body: str, room: Room) -> str:
 
 
 def _tokens(name: str, said: str, count: Callable[[str], int]) -> int:
-    """Tokens of the line with its line break; for several lines an estimate.
+    """Tokens of the line with its line break; an estimate for several lines.
 
-    A text of one line is counted as it is written, so that a memo of counts by line knows it.
+    A single line is counted as it is written, so that a cache of counts by line has it.
     """
     return count(f"{name}:") + 1 + count(said) if "\n" in said else count(f"{name}: {said}\n")
 
 
 def written(excerpts: Sequence[Excerpt]) -> str:
-    """The excerpts as one text: each day once, each excerpt after the name of its speaker."""
+    """The excerpts as one text: each day once, each excerpt after its speaker's name."""
     lines = [OPENING] if excerpts else []
     day = ""
     for excerpt in excerpts:
@@ -152,10 +152,10 @@ def written(excerpts: Sequence[Excerpt]) -> str:
 
 
 def best_place(text: str, question: str, width: int) -> str:
-    """The text if it is at most ``width`` characters long, or else its best sentence or line.
+    """The text if it has at most ``width`` characters, else its best sentence or line.
 
-    Of a longer line it is the part around the words of the question. An ellipsis stands for text
-    that is left out before. Where no place is better than another, it is the whole text.
+    Of a longer line it is the part around the question's words. An ellipsis marks omitted text
+    before it. If no place is better than another, it is the whole text.
     """
     whole, asked = text.strip(), Question.of(question)
     pieces = [line.strip() for piece in sentences(whole[:_READ]) for line in piece.splitlines()]

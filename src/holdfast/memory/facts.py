@@ -1,8 +1,7 @@
-"""Durable facts that messages state: who, what, and when it was said.
+"""Durable facts in messages: who, what, and when it was said.
 
-A fact is a plain statement by the speaker: no question, no wish, no condition, and nothing that
-somebody else is reported to have said. The newest fact of its kind holds; facts that it contradicts
-are kept with their dates.
+A fact is a plain statement by the speaker, not a question, wish, condition or reported speech. The
+newest fact of its kind is current; facts that it contradicts are kept with their dates.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ _WHOM = r"(?=$|[.,;!]| (?:while|when|whenever|until|till|from|for|at|in|and|sinc
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A pattern by which a kind of fact is stated, and the name of its relation.
+    """A pattern for one kind of fact, and the name of its relation.
 
-    Of a ``single`` fact only the newest value holds. An ``exact`` one needs a name or a number in
-    its value: "my job is tough" is no durable fact.
+    Of a ``single`` fact only the newest value is current. An ``exact`` one needs a name or a number
+    in its value: "my job is tough" is not a durable fact.
     """
 
     said: str
@@ -128,7 +127,7 @@ _REPORTED = re.compile(
 )
 _VERSION = re.compile(r"[ @-]?(?:(?:at|to|on|version) )?v?\d[\w.]*$")
 _VERSIONED = frozenset({"use", "decided"})
-_NO_NAMES = frozenset(  # what people are, and what begins with a capital by itself
+_NO_NAMES = frozenset(  # descriptions of people, and other words with a capital
     """
     american arab argentinian australian austrian belgian brazilian british canadian chinese
     colombian
@@ -158,8 +157,8 @@ _END = re.compile(
     r"|\w+ ago)\b",
     re.IGNORECASE,
 )
-_LONGEST = 300  # characters of a sentence that states a fact
-_MOST_WORDS = 12  # of a value
+_LONGEST = 300  # characters of a sentence that is examined
+_MOST_WORDS = 12  # words of a value
 _EMPTY = frozenset(
     "way lot bit kind sort thing things stuff one ones going trying getting best".split()
 )
@@ -180,11 +179,11 @@ class Fact:
     said: float | None = None
     text: str = ""
     single: bool = True
-    """Whether a newer value replaces it; of preferences and decisions there may be several."""
+    """Whether a newer value replaces it; preferences and decisions may have several values."""
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key that a newer fact must have to replace this one."""
+        """The key that a newer fact must share to replace this one."""
         kind, value = (self.subject.lower(), self.relation.lower()), self.value.lower()
         if self.single:
             return kind
@@ -192,7 +191,7 @@ class Fact:
 
 
 def lifted(message: Remembered) -> list[Fact]:
-    """The durable facts that a message states; none for the output of a tool."""
+    """The durable facts in a message; none for a tool's output."""
     if message.role in {"tool", "system"}:
         return []
     subject = message.speaker or message.role
@@ -211,7 +210,7 @@ def lifted(message: Remembered) -> list[Fact]:
 
 
 def _stated(sentence: str) -> Iterator[tuple[str, str, bool]]:
-    """What each pattern finds: relation, value, and whether it is single; with repeats."""
+    """Each pattern's matches: relation, value, and whether it is single; with repeats."""
     for pattern, form in _PATTERNS:
         match = pattern.search(sentence)
         if match is None:
@@ -236,12 +235,12 @@ def _is_telling(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """All facts that were lifted, oldest first."""
+    """All facts, oldest first."""
 
     facts: tuple[Fact, ...] = ()
 
     def adding(self, facts: Iterable[Fact]) -> Ledger:
-        """With these facts; one that only repeats what holds is left out."""
+        """The ledger with these facts; repetitions of current facts are left out."""
         held = list(self.facts)
         holding = {fact.key: fact.value.lower() for fact in held}
         for fact in facts:
@@ -251,14 +250,14 @@ class Ledger:
         return Ledger(tuple(held))
 
     def current(self) -> list[Fact]:
-        """The facts that hold: the newest of each kind."""
+        """The current facts: the newest of each kind."""
         return list({fact.key: fact for fact in self.facts}.values())
 
     def contradicted(self) -> list[Fact]:
-        """The facts that held before, and no longer do."""
+        """The facts that newer ones contradict."""
         holding = {id(fact) for fact in self.current()}
         return [fact for fact in self.facts if id(fact) not in holding]
 
     def without(self, fact: Fact) -> Ledger:
-        """Without this fact and those it contradicted, so that no older fact holds again."""
+        """The ledger without this fact and those that it contradicted."""
         return Ledger(tuple(each for each in self.facts if each.key != fact.key))

@@ -1,8 +1,8 @@
-"""The warm and the cold form of a segment by rule.
+"""The warm and the cold form of a segment, made by rules.
 
-The warm form keeps the sentences that say most, the cold form clauses of them, each after the name
-of its speaker. Names that are missing in them are listed at the end, as far as there is room. Both
-are made of the original.
+The warm form keeps the most meaningful sentences, the cold form clauses of them, each after its
+speaker's name. Missing names are listed at the end, as far as there is room. Both are made from the
+original.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ VERBATIM, LIGHT, HEAVY = 0, 1, 2
 """Levels of compression (V.3): the original, the warm form, and the cold form."""
 
 FACTORS = {LIGHT: (4.0, 3.2), HEAVY: (11.0, 8.2)}
-"""For each level, how many times smaller a form aims to be, and how many times it is at least.
+"""For each level, the ratio by which a form is to be smaller, and the least ratio.
 
-V.2 wants 3:1 to 5:1 and 8:1 to 15:1; the difference is room for the list of names.
+V.2 asks for 3:1 to 5:1 and 8:1 to 15:1; the difference leaves room for the list of names.
 """
 
 KEPT = {LIGHT: 0.95, HEAVY: 0.80}
-"""For each level, the share of the names in the text that a form should have."""
+"""For each level, the share of the text's names that a form should have."""
 
 Count = Callable[[str], int]
 Said = tuple[str, str]
-"""The name of the speaker with a colon, or empty, and what is said."""
+"""The speaker's name with a colon, or empty, and the words."""
 
-_SMALL = 24  # tokens that a form may always have: in fewer there is no room for a name
+_SMALL = 24  # tokens that every form may have; fewer leave no room for a name
 _SAID = 0.35  # least share of sentences in a form that also lists all names
-_LISTED = (0.6, 0.8)  # shares of a list of names, tried in turn where that is not possible
+_LISTED = (0.6, 0.8)  # shares of the list of names, tried in turn if that is not possible
 _TALK = frozenset({"prose", "dense"})  # kinds of content that people write
-_OUTPUT = 600  # characters from which on a fenced text is shortened by its kind
+_OUTPUT = 600  # characters above which a fenced text is shortened by its kind
 _CLAUSE = 80  # characters of a clause
-_BRIEF = 20  # characters below which a sentence of one word is left out
-_ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the worth of a row of numbers without its table
+_BRIEF = 20  # characters below which a one-word sentence is left out
+_ROW, _UNSPOKEN = 4, 0.3  # words of a row, and the value of a row of numbers without its table
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’ -]{0,40}: ")
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
@@ -58,29 +58,29 @@ _EDGES = " ,;:–—-"
 
 
 class Condenser(Protocol):
-    """Makes the warm or the cold form of a text."""
+    """Makes the warm or cold form of a text."""
 
     def condense(self, text: str, level: int, count: Count) -> str:
-        """The form of the level, in fewer tokens than the text."""
+        """The form at the level, in fewer tokens than the text."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form that was asked for. If it was ``refused``, the reason; then the text is by rule."""
+    """A form for which a model was asked. ``refused`` is the reason why rules made it instead."""
 
     text: str
     refused: str = ""
     asked: bool = True
-    """False if the text is too short to be worth a request; then the form is by rule, too."""
+    """False if the text is too short to be worth a request; then rules made the form, too."""
 
 
 @runtime_checkable
 class AskingCondenser(Condenser, Protocol):
-    """A condenser that asks a model for its form; ``condense`` gives the form until then."""
+    """A condenser that can ask a model; ``condense`` returns a form in the meantime."""
 
     def asking(self, text: str, level: int, count: Count) -> Generator[Ask[object], Any, Form]:
-        """The form of the level. Raises ModelError where there is no answer."""
+        """The form at the level. Raises ModelError if the model does not answer."""
         ...
 
 
@@ -89,12 +89,12 @@ class RuleCondenser:
     """Extracts sentences for warm and clauses for cold; shortens outputs by their kind."""
 
     def condense(self, text: str, level: int, count: Count) -> str:
-        """The form of the level; the text itself where a form would not be smaller."""
+        """The form at the level; the text itself if the form would not be smaller."""
         return _FORMS((text, level, count))
 
 
 def room_for(size: int, level: int) -> int:
-    """The most tokens that a form of a text of this size may take."""
+    """The largest size of a form of a text with this size, in tokens."""
     return max(int(size / FACTORS[level][1]), min(_SMALL, size - 1))
 
 
@@ -140,11 +140,11 @@ def _form(key: tuple[str, int, Count]) -> str:
 _FORMS: Memo[tuple[str, int, Count], str] = Memo(
     _form, lambda key, form: len(key[0]) + len(form), 8_000_000
 )
-"""A segment that was found is promoted and demoted again, and gets the same form again."""
+"""Cached, since a segment that is promoted and demoted again gets the same form."""
 
 
 def ranked_by_worth(texts: Sequence[str], question: str = "") -> list[int]:
-    """The numbers of the texts, best first: readable, with something new, and with the answer."""
+    """The indices of the texts, best first: readable ones with new content that answer."""
     return order(texts, question, [_readable(text) for text in texts], decisions=False)
 
 
@@ -178,7 +178,7 @@ def _says_something(said: str) -> bool:
 
 
 def _rendered(told: Iterable[Said]) -> str:
-    """The pieces in order, with the name of the speaker where the speaker changes."""
+    """The pieces in order, with the speaker's name where the speaker changes."""
     lines: list[str] = []
     before: str | None = None
     for speaker, said in told:
@@ -191,7 +191,7 @@ def _rendered(told: Iterable[Said]) -> str:
 
 
 def _readable(said: str) -> float:
-    """How much a piece is worth to a reader: a row of numbers says little without its table."""
+    """The value of a piece for a reader: a row of numbers means little without its table."""
     tokens = said.split()
     spoken = sum(map(bool, map(_WORD.search, tokens)))
     return 1.0 if len(tokens) < _ROW or 2 * spoken >= len(tokens) else _UNSPOKEN

@@ -25,13 +25,13 @@ from .times import DAY, Period, period
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each factor counts, relative to the others.
+    """The relative weights of the factors.
 
-    Fitted on dialogues: the weights for one dialogue were those that were best on the others.
+    Fitted on dialogues: each dialogue was tested with the weights that were best on the others.
     """
 
     exact: float = 8.0
-    """Whether the message holds what the question names exactly, such as pool_size or srv-31."""
+    """Whether the message has an exact name of the question, such as pool_size or srv-31."""
 
     words: float = 4.0
     """The words of the question in the message and in those around it."""
@@ -40,36 +40,36 @@ class Weights:
     """How similar the message and those around it are to the question in meaning."""
 
     speaker: float = 3.0
-    """Whether the message is by somebody whom the question names."""
+    """Whether the speaker is one that the question names."""
 
     time: float = 4.0
-    """Whether the message was said at the time that the question means."""
+    """Whether the message is from the time that the question means."""
 
 
 WORDS_ALONE = Weights(words=6.0, meaning=0.0)
-"""The weights where there are no vectors."""
+"""The weights without vectors."""
 
 REACH = {
     step * side: first * 0.7 ** (step - 1)
     for side, first in ((1, 0.7), (-1, 0.4))
     for step in range(1, 5)
 }
-"""The share of a message's score that reaches the message so many places later (below 0: earlier).
+"""The share of a message's score that is added to the message this many places later (or earlier).
 
-An answer often shares no word with the question before it. Fitted on dialogues, among .6 to .9 for
-a step and 3 to 8 steps.
+An answer often shares no word with the question before it. Fitted on dialogues, among 0.6 to 0.9
+for a step and 3 to 8 steps.
 """
 
 _FACTORS = tuple(factor.name for factor in fields(Weights))
-_SLEPT = 60 * DAY  # without a message: what was said before is an old talk, with its own "now"
-_TELLING = 10  # best hits that are read for how much of the question they hold
-_CANDIDATES = 400  # messages that are looked at for each of words, meaning and time
-_ALIKE = 0.3  # cosine that most pairs of messages have: below it none is similar in meaning
-_SOON = 20  # messages that are the first, or the latest, of all
-_LONG = 2_000  # characters from which on a message is more than one of many that are alike
+_SLEPT = 60 * DAY  # seconds without a message after which a new conversation begins
+_TELLING = 10  # best results that are checked for how much of the question they have
+_CANDIDATES = 400  # candidates for each of words, meaning and time
+_ALIKE = 0.3  # cosine of unrelated messages; below it the factor is 0
+_SOON = 20  # messages that count as the first or the latest
+_LONG = 2_000  # characters above which a message is not one of many similar ones
 _DIGITS = re.compile(r"\d+")
 _BESIDE = "neighbours"
-"""The factor of what reaches a message from those around it, if it has nothing by itself."""
+"""The factor of a message that has its score only from its neighbours."""
 
 Weighed = tuple[str, float, Mapping[int, float]]
 """A factor: its name, its share of the score, and its values from 0 to 1 by position."""
@@ -77,7 +77,7 @@ Weighed = tuple[str, float, Mapping[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A message that may answer; ``score`` is from 0 to 1, ``why`` the share of each factor."""
+    """A message that may answer; ``score`` is from 0 to 1, ``why`` has the share of each factor."""
 
     position: int
     score: float
@@ -86,7 +86,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The messages that may answer, and the factors for each."""
+    """The messages that may answer, and their factors."""
 
     messages: Mapping[int, Remembered]
     weighed: Sequence[Weighed] = ()
@@ -94,23 +94,25 @@ class Answers:
     """The words of the question."""
 
     least: float = 0.0
-    """How sure it is, without reading, that one of them answers: the highest cosine of a message to
-    the question, or the share of one word of it; 1.0 if one was said at the time that is meant."""
+    """How sure it is, before reading, that one of them answers, from 0 to 1: the highest cosine of
+    a message to the question, or the share of one of its words; 1.0 if a message is from the time
+    that is asked for.
+    """
 
     holders: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
-    """For each factor that reaches neighbours, the messages that have it by themselves."""
+    """For each factor that reaches neighbours, the messages that have it themselves."""
 
     def certainty(self, positions: Iterable[int]) -> float:
-        """From 0 to 1, how much of the question the best of these messages holds.
+        """How much of the question the best of these messages has, from 0 to 1.
 
-        Scores compare what was found; this tells whether there was anything to find.
+        Scores only rank what was found; this says whether anything answers.
         """
         asked = frozenset(map(stem, self.asked))
         held = [len(asked.intersection(terms(self.messages[place].told))) for place in positions]
         return max(self.least, max(held, default=0) / len(asked) if asked else 1.0)
 
     def ranked(self) -> dict[int, float]:
-        """The scores by position, the best first; of equal scores the earlier message."""
+        """The scores by position, the best first; of equal scores the earlier message first."""
         scores = dict.fromkeys(self.messages, 0.0)
         for _, share, factor in self.weighed:
             for position, value in factor.items():
@@ -120,7 +122,7 @@ class Answers:
         return {position: min(1.0, score) for position, score in best}
 
     def told(self) -> dict[int, float]:
-        """As ``ranked``, but messages that only stand beside an answer come last."""
+        """Like ``ranked``, but messages with only their neighbours' score come last."""
         ranked = self.ranked()
         own = {at for name, _, factor in self.weighed for at in self.holders.get(name, factor)}
         least = min((score for at, score in ranked.items() if at in own), default=1.0)
@@ -128,7 +130,7 @@ class Answers:
         return dict(sorted(scores, key=lambda entry: (-entry[1], entry[0] not in own)))
 
     def why(self, position: int) -> dict[str, float]:
-        """The share of each factor in the score of the message."""
+        """The share of each factor in the message's score."""
         told: defaultdict[str, float] = defaultdict(float)
         for name, share, factor in self.weighed:
             if position in factor:
@@ -140,22 +142,22 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """Finds messages in sources, which may be those of a store."""
+    """Finds messages in sources, such as those of a store."""
 
     words: LexicalSource
     messages: MessageSource
     vectors: VectorSource | None = None
     weights: Weights | None = None
-    """None: those that suit, with vectors or without."""
+    """The weights; by default those for sources with or without vectors."""
 
     def search(
         self, question: str, limit: int, now: float | None = None, apart: Collection[int] = ()
     ) -> list[Hit]:
-        """The messages that answer best, best first; of equal scores the earlier message.
+        """Return the messages that answer best, best first; of equal scores the earlier first.
 
-        ``now`` is when the question is asked, in seconds since 1970 UTC. Scores are low where no
-        message holds much of the question; where nothing answers, these are the newest messages
-        with a score of 0. Messages ``apart``, such as the question itself, are no answers.
+        ``now`` is the time of the question in seconds since 1970 UTC. Scores are low if no message
+        has much of the question; if nothing answers, the newest messages are returned with a score
+        of 0. Messages ``apart``, such as the question itself, are left out.
         """
         found = self.answers(question, now, apart=apart)
         ranked, scores = found.told(), found.ranked()
@@ -174,9 +176,9 @@ class Retrieval:
         context: str = "",
         apart: Collection[int] = (),
     ) -> Answers:
-        """As ``search``, for callers who do not know yet how many messages they need.
+        """Like ``search``, for callers that do not know yet how many messages they need.
 
-        The words of the ``context`` of the question count too, but it names no time or speaker.
+        The words of ``context`` count too, but it names no time or speaker.
         """
         meant = self._meant(question, now)
         asked = Asked.of(question, self.messages.speakers(), meant, context)
@@ -216,7 +218,7 @@ class Retrieval:
         return Answers(messages, self._weighed(factors), terms, min(1.0, least), by_itself)
 
     def _held(self, asked: Asked) -> dict[int, frozenset[str]]:
-        """The messages that hold what the question names exactly, and which of these things."""
+        """The messages that have exact names of the question, and which."""
         if not asked.things:
             return {}
         phrases = [thing.phrase for thing in asked.things]
@@ -229,9 +231,9 @@ class Retrieval:
         near: Mapping[int, float],
         held: Mapping[int, frozenset[str]],
     ) -> set[int]:
-        """The messages about another thing that is like the one that is named.
+        """The messages about another thing with a similar name.
 
-        They differ from a holder of the name in numbers only: ``srv-17`` instead of ``srv-31``.
+        They differ from a message with the name only in numbers: ``srv-17`` instead of ``srv-31``.
         """
         if not held:
             return set()
@@ -253,9 +255,9 @@ class Retrieval:
     def _meant(self, question: str, now: float | None) -> Period | None:
         """The time that the question means.
 
-        "Last May" in a question about an old talk may be the last May before the talk ended: if
-        nothing was said in the time that is meant from ``now``, it is taken from the end of the
-        talk, which is before the newest long silence.
+        "Last May" in a question about an old conversation may be the last May before it ended: if
+        there are no messages of the time meant from ``now``, the time is taken from the end of the
+        conversation, which is before the newest long silence.
         """
         meant = period(question, now)
         if meant is None or now is None or self._said(meant):
@@ -271,7 +273,7 @@ class Retrieval:
         return bool(self.messages.between(meant.first, meant.last, 1))
 
     def _timely(self, asked: Asked) -> Sequence[int]:
-        """The messages of the time that is asked for, or the first or the latest of all."""
+        """The messages of the requested time, or the first or latest of all."""
         if asked.period is not None:
             return self.messages.between(asked.period.first, asked.period.reach, _CANDIDATES)
         if asked.order_alone:
@@ -280,9 +282,9 @@ class Retrieval:
 
 
 def spread(scores: Mapping[int, float]) -> dict[int, float]:
-    """The scores, each with the most that reaches it from before, and the most from behind.
+    """Add to each score the largest share from an earlier and from a later message.
 
-    Only the most, so that many similar messages do not raise one another. Positions that are
+    Only the largest, so that many similar messages do not raise each other. Positions that are
     reached are added.
     """
     total = defaultdict(float, scores)
@@ -298,13 +300,13 @@ def spread(scores: Mapping[int, float]) -> dict[int, float]:
 
 
 def _scaled(scores: Mapping[int, float], least: float = 0.0) -> dict[int, float]:
-    """The scores as shares of the highest, or of ``least`` if that is higher."""
+    """The scores divided by the highest, or by ``least`` if that is higher."""
     highest = max([*scores.values(), least])
     return {position: score / highest for position, score in scores.items()} if highest else {}
 
 
 class Index:
-    """A memory of its own: messages are added, and found again."""
+    """A search index in memory."""
 
     def __init__(
         self, vectors: GrowingVectors | None = None, weights: Weights | None = None
@@ -314,11 +316,11 @@ class Index:
         self._retrieval = Retrieval(self.messages, self.messages, vectors, weights)
 
     def add(self, message: Remembered) -> None:
-        """Take in one more message, at the cost of this message alone."""
+        """Add a message; the cost does not depend on the others."""
         self.messages.add(message)
         if self._vectors is not None:
             self._vectors.add(message)
 
     def search(self, question: str, limit: int, now: float | None = None) -> list[Hit]:
-        """The messages that answer best, best first; ``now`` is in seconds since 1970 UTC."""
+        """Return the messages that answer best, best first; ``now`` as in ``Retrieval.search``."""
         return self._retrieval.search(question, limit, now)

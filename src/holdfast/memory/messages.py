@@ -1,6 +1,6 @@
-"""Messages as memory sees them: who says what and when; and the sources in which they are found.
+"""Messages with speaker and time, and the sources in which they are searched.
 
-For a session the sources are its store; ``MessageIndex`` is a source in memory.
+A session's source is its store; ``MessageIndex`` is a source in memory.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .times import moment
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """One message as memory sees it; ``remembered`` makes it of a message's text.
+    """A message for memory; ``remembered`` makes it from a message's text.
 
-    ``position`` is its place in the log. ``speaker`` is the name at its head, empty without one.
-    ``said`` is when, in seconds since 1970 UTC, or None where that is not known. ``header`` is how
-    many characters at the head of the text are the date and the name.
+    ``position`` is its place in the log. ``speaker`` is the name at its head, or empty. ``said`` is
+    its time in seconds since 1970 UTC, or None if it is not known. ``header`` is the number of
+    characters of the date and the name at its head.
     """
 
     position: int
@@ -40,7 +40,7 @@ class Remembered:
 
     @property
     def told(self) -> str:
-        """The text without the date, and the name of the speaker."""
+        """The text without the date, after the speaker's name."""
         return f"{self.speaker}: {self.body}" if self.speaker else self.body
 
 
@@ -55,10 +55,10 @@ _SPEAKER = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{
 def remembered(
     position: int, role: str, text: str, *, name: str = "", said: float | None = None
 ) -> Remembered:
-    """The message as memory sees it: ``name`` and ``said`` are used where its head says neither.
+    """Read a message: ``name`` and ``said`` are used if its head has neither.
 
-    A head is a date in brackets or in ISO 8601, then a capitalised name and a colon. The output of
-    a tool has no head, and dates at the heads of several lines are those of a log.
+    A head is a date in brackets or in ISO 8601, then a capitalised name and a colon. A tool's
+    output has no head, and dates on several lines are those of a log.
     """
     if role == "tool":
         return Remembered(position, role, text, name, said)
@@ -75,14 +75,14 @@ def remembered(
 
 
 class LexicalSource(Protocol):
-    """Finds messages by the words that they hold."""
+    """Finds messages by their words."""
 
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
-        """BM25 scores by position, above 0, of the best messages that hold any of the terms.
+        """BM25 scores above 0 by position, of the best messages with any of the terms.
 
         Terms are in lower case. Of a term of several words, such as ``pool size``, a message must
-        hold all, side by side if the source can tell. The source stems words in its own way, and
-        indexes ``Remembered.told``.
+        have all, next to each other if the source can tell. The source stems words in its own way,
+        and indexes ``Remembered.told``.
         """
         ...
 
@@ -91,23 +91,23 @@ class VectorSource(Protocol):
     """Finds messages by their meaning."""
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
-        """Cosine similarities of the messages that are nearest to the text, by position."""
+        """Cosines of the messages that are nearest to the text, by position."""
         ...
 
 
 class GrowingVectors(VectorSource, Protocol):
-    """Vectors in memory, to which messages are added."""
+    """Vectors in memory that can grow."""
 
     def add(self, *messages: Remembered) -> None:
-        """Take in more messages."""
+        """Add messages."""
         ...
 
 
 class MessageSource(Protocol):
-    """The messages themselves."""
+    """The messages by position and time."""
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
-        """The messages that there are at these positions."""
+        """The existing messages at these positions."""
         ...
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
@@ -119,12 +119,12 @@ class MessageSource(Protocol):
         ...
 
     def speakers(self) -> Sequence[str]:
-        """The names of those who speak, each once."""
+        """The names of the speakers, each once."""
         ...
 
 
 class MessageIndex:
-    """A LexicalSource and a MessageSource in memory; to add a message costs that message alone."""
+    """A LexicalSource and a MessageSource in memory."""
 
     def __init__(self) -> None:
         self._lexical = Lexical()
@@ -134,7 +134,7 @@ class MessageIndex:
         self._speakers: dict[str, None] = {}
 
     def add(self, message: Remembered) -> None:
-        """Take in one more message."""
+        """Add a message; the cost does not depend on the others."""
         self._lexical.add(message.told)
         self._positions.append(message.position)
         self._messages[message.position] = message
@@ -144,17 +144,17 @@ class MessageIndex:
             self._speakers[message.speaker] = None
 
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
-        """BM25 scores of the best messages that hold any of the words."""
+        """BM25 scores of the best messages with any of the words."""
         best = self._lexical.best_of(terms, limit)
         return {self._positions[place]: score for place, score in best if score > 0}
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
-        """The messages that there are at these positions."""
+        """The existing messages at these positions."""
         held = self._messages
         return {position: held[position] for position in positions if position in held}
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
-        """The positions of the messages that were said in this span, the earliest first."""
+        """The positions of the messages in this period, the earliest first."""
         start = bisect_left(self._moments, (first,))
         end = bisect_right(self._moments, last, key=lambda entry: entry[0])
         return [position for _, position in self._moments[start : min(end, start + limit)]]
@@ -164,5 +164,5 @@ class MessageIndex:
         return heapq.nlargest(limit, self._messages)
 
     def speakers(self) -> Sequence[str]:
-        """The names of those who speak."""
+        """The names of the speakers."""
         return list(self._speakers)

@@ -1,4 +1,4 @@
-"""Reads a question: its words, identifiers, speakers and the time that it means."""
+"""Reads a question: its words, identifiers, speakers and time."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _POSSESSIVE = re.compile(r"['’]s$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _LONGEST = 20_000  # characters of a question that are read, from each end
-_MOST_TERMS = 64  # a question of more words is a document: its rarest would all match
-_MOST_BESIDE = 32  # words of a question and its context together: each costs a search as much
-_BRIEF = 16  # words of a question: a longer one names things that it does not ask for
-_MOST_NAMED = 8  # identifiers of one question: each costs a search as much as a word
-_LEAST_DIGITS = 4  # of a number that is an identifier: a shorter one is a count, a day or an hour
-_SHORT_NAME = 3  # letters of the beginning of a name that stand for the name
-_NEAR = 0.01  # least nearness to the time that is asked for: below it there is no relation
+_MOST_TERMS = 64  # words of a question; one with more is a document
+_MOST_BESIDE = 32  # words of a question and its context together; each costs one search
+_BRIEF = 16  # words of a question; a longer one also has names that it does not ask for
+_MOST_NAMED = 8  # identifiers of a question; each costs one search
+_LEAST_DIGITS = 4  # digits of an identifier; a shorter number is a count, a day or an hour
+_SHORT_NAME = 3  # first letters of a name that stand for the name
+_NEAR = 0.01  # least nearness to the requested time
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,15 @@ class Exact:
     needle: str
     words: tuple[str, ...]
     quoted: bool = False
-    """Whether it is a phrase of plain words, each of which counts by itself too."""
+    """Whether it is a phrase of plain words, which also count separately."""
 
     @property
     def phrase(self) -> str:
-        """The words as one term of a search."""
+        """The words as one search term."""
         return " ".join(self.words)
 
     def is_held_by(self, low: str) -> bool:
-        """Whether the lower-case text holds it, and not as a part of a longer word."""
+        """Whether the lower-case text has it, not as a part of a longer word."""
         return self.needle in low and _bounded(self.needle).search(low) is not None
 
 
@@ -60,37 +60,37 @@ def _bounded(needle: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, read."""
+    """A question with its words, identifiers, speakers and time."""
 
     terms: tuple[str, ...]
-    """The distinct meaningful words in lower case, without names of speakers."""
+    """The distinct meaningful words in lower case, without speakers' names."""
 
     speakers: frozenset[str]
-    """The speakers that the question names; empty if it names all of them or none."""
+    """The speakers in the question; empty if it names all of them or none."""
 
     role: str
-    """The role that "did I" or "you said" means; else an empty string."""
+    """The role meant by "did I" or "you said"; else empty."""
 
     period: Period | None
     direction: int
-    """-1: the first of several; 1: the latest; 0: any."""
+    """-1 for the first of several, 1 for the latest, 0 for any."""
 
     order_alone: bool
-    """Whether it asks only for the first or the latest message of all."""
+    """Whether it asks only for the first or latest message of all."""
 
     things: tuple[Exact, ...] = ()
     """The identifiers and quoted phrases."""
 
     plain: str = ""
-    """The question without the days that it names."""
+    """The question without its dates."""
 
     @classmethod
     def of(
         cls, question: str, speakers: Sequence[str], period: Period | None, context: str = ""
     ) -> Asked:
-        """The question, given the names of the speakers and the period that it means.
+        """Read the question, given the speakers' names and the period that it means.
 
-        The words of its ``context`` count too.
+        The words of ``context`` count too.
         """
         text = question
         if len(text) > 2 * _LONGEST:
@@ -116,7 +116,7 @@ class Asked:
         )
 
     def sought(self, held: Sequence[Exact]) -> tuple[str, ...]:
-        """The terms to search for. The words of things that messages hold count only together."""
+        """The search terms. The words of an identifier that some message has are one term."""
         rest = self.plain.lower()
         for thing in held:
             rest = rest if thing.quoted else rest.replace(thing.needle, " ")
@@ -125,7 +125,7 @@ class Asked:
         return tuple(dict.fromkeys([*left, *(thing.phrase for thing in held)]))
 
     def speaking(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
-        """1.0 for the messages by somebody whom the question names."""
+        """1.0 for each message by a speaker in the question."""
         return {
             position: 1.0
             for position, message in messages.items()
@@ -133,9 +133,9 @@ class Asked:
         }
 
     def suiting(self, messages: Mapping[int, Remembered]) -> dict[int, float]:
-        """From 0 to 1, how well the time of each message suits; messages at 0 are left out.
+        """How well the time of each message fits, from 0 to 1; messages at 0 are left out.
 
-        If the question asks for the first or the latest, it is how near to that end a message is.
+        For the first or the latest, it is how close to that end a message is.
         """
         if self.period is not None:
             near = {
@@ -153,15 +153,15 @@ class Asked:
 
 
 def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:
-    """The distinct words that mean something and name no speaker, at most 64."""
+    """The distinct meaningful words that are not speakers' names, at most 64."""
     distinct = dict.fromkeys(spoken)
     return tuple([w for w in distinct if w not in STOP_WORDS and w not in names][:_MOST_TERMS])
 
 
 def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
-    """The words of the text that name speakers, and which ones.
+    """The words of the text that name speakers, with the names.
 
-    A word is one of their names or, if capitalised, the beginning of one.
+    A word is part of a name or, if capitalised, the beginning of one.
     """
     names: dict[str, set[str]] = {}
     for word in _LETTERS.findall(text) if speakers else ():
@@ -174,7 +174,7 @@ def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
-    """The quoted phrases, identifiers and days of a question, at most eight, by their weight."""
+    """The quoted phrases, identifiers and dates of a question, at most eight, by weight."""
     found: dict[str, Exact] = {}
     for term in Question.of(plain).terms:
         if not term.plain and term.weight >= IDENTIFIER:
@@ -186,7 +186,7 @@ def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
 
 
 def _is_name(needle: str) -> bool:
-    """Whether it is an identifier: no mere word, number or year, and not only single letters."""
+    """Whether it is an identifier: not a plain word, a number, a year, or single letters."""
     if needle.isalpha():
         return False
     if needle.isdigit():
@@ -198,7 +198,7 @@ def _is_name(needle: str) -> bool:
 def holders(
     things: Sequence[Exact], messages: Mapping[int, Remembered]
 ) -> dict[int, frozenset[str]]:
-    """The messages that hold any of the things, and which ones."""
+    """The messages that have any of the things, and which."""
     held: dict[int, frozenset[str]] = {}
     for place, message in messages.items():
         low = message.told.lower()
@@ -209,7 +209,7 @@ def holders(
 
 
 def shares(held: Mapping[int, frozenset[str]]) -> dict[int, float]:
-    """From 0 to 1, the share of the things that each message holds; rare things count more."""
+    """The share of the things that each message has, from 0 to 1; rare things count more."""
     times: dict[str, int] = {}
     for needles in held.values():
         for needle in needles:

@@ -1,4 +1,4 @@
-"""How much a segment matters now, by weighted factors from 0 to 1, and which to bring back."""
+"""Scores segments by weighted factors from 0 to 1, and chooses those to bring back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .tiers import Segment, Tier
 _OPEN = re.compile(
     r"\b(?:todo|to do|fixme|open question|next step|pending|follow up|not yet|remind me)\b"
 )
-_LONGEST_READ = 20_000  # characters of a segment that are read for its factors
+_LONGEST_READ = 20_000  # characters of a segment that are read
 _HALF_LIVES = 8  # half-lives of recency between the oldest and the newest segment
 _SHORTEST_SPAN = 600.0  # seconds
 
@@ -29,7 +29,8 @@ class Relevance:
     """The weights of the factors and the constants of their curves (V.12 to V.17).
 
     The defaults are those of SelectiveCompression, with weights for uniqueness and open ends. Its
-    rates of forgetting suit sessions of minutes; ``for_span`` fits them to the length of a session.
+    rates of forgetting are for sessions of minutes; ``for_span`` adapts them to the length of a
+    session.
     """
 
     recency: float = 0.20
@@ -39,7 +40,7 @@ class Relevance:
     uniqueness: float = 0.10
     query: float = 0.10
     open_ends: float = 0.10
-    """The weight of open tasks, open questions and identifiers that the context still uses."""
+    """The weight of open tasks, open questions and identifiers still used in the context."""
 
     marker_multiplier: float = 1.5
     forgetting: float = 0.01
@@ -57,7 +58,7 @@ class Relevance:
 
     @classmethod
     def for_span(cls, seconds: float) -> Relevance:
-        """Forgetting that suits a session of this length: minutes or months."""
+        """Return rates of forgetting for a session of this length in seconds."""
         rate = math.log(2) * _HALF_LIVES / max(seconds, _SHORTEST_SPAN)
         return cls(forgetting=rate, idle=rate / 2)
 
@@ -72,7 +73,7 @@ class Context:
     everywhere: Mapping[str, float] = field(default_factory=dict[str, float])
     """The global importance of each entity, from 0 to 1."""
     meaning: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Cosines to the context by the segment's id; segments without one are compared by words."""
+    """Cosines to the context by segment id; other segments are compared by words."""
 
     @classmethod
     def of(
@@ -88,7 +89,7 @@ class Context:
 class Importance:
     """A score from 0 to 1 and the share of each factor.
 
-    ``marked``: the text says itself that it is important.
+    ``marked``: the text itself says that it is important.
     """
 
     score: float
@@ -99,7 +100,7 @@ class Importance:
 def importances(
     segments: Sequence[Segment], context: Context, now: float, relevance: Relevance | None = None
 ) -> list[Importance]:
-    """How much each segment matters at ``now`` (seconds since 1970 UTC); a pinned one fully."""
+    """The importance of each segment at ``now`` (seconds since 1970 UTC); 1.0 for a pinned one."""
     weights = relevance or Relevance()
     seen = [_TRAITS(segment.content) for segment in segments]
     around, asked = _bag(context.text[:_LONGEST_READ]), _bag(context.query[:_LONGEST_READ])
@@ -128,12 +129,15 @@ def importances(
 
 
 def recency(age: float, rate: float) -> float:
-    """V.13: exp(-rate * age), ``age`` in seconds; a negative age counts as 0."""
+    """V.13: exp(-rate * age), with ``age`` in seconds; a negative age counts as 0."""
     return math.exp(-rate * max(0.0, age))
 
 
 def access(idle: float, count: int, relevance: Relevance) -> float:
-    """V.14: 1 if read just now and often, alpha if just now and never before. ``idle``: seconds."""
+    """V.14: 1 if often read and just now, alpha if read just now for the first time.
+
+    ``idle`` is the time since the last read in seconds.
+    """
     often = 1 - math.exp(-relevance.counting * count)
     return (
         relevance.alpha * math.exp(-relevance.idle * max(0.0, idle)) + (1 - relevance.alpha) * often
@@ -142,13 +146,13 @@ def access(idle: float, count: int, relevance: Relevance) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Traits:
-    """What a text says, whatever it is compared with."""
+    """What a text says, independent of the context."""
 
     words: frozenset[str]
     named: tuple[str, ...]
     exact: frozenset[str]
     open: bool
-    """It has a task or a question that is left open."""
+    """Whether it has an open task or question."""
     marked: bool
 
 
@@ -168,7 +172,7 @@ _TRAITS: Memo[str, _Traits] = Memo(
     lambda text, traits: len(text) + 64 * (len(traits.words) + len(traits.exact)),
     16_000_000,
 )
-"""By the text: segments are scored again in every run, and their texts stay the same."""
+"""By text, since segments are scored again in every run, and their texts stay the same."""
 
 
 def _bag(text: str) -> frozenset[str]:
@@ -183,7 +187,7 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A segment that may be brought back, by its id, and how much it matters to the question."""
+    """A segment that may be brought back, by id, and its score for the question."""
 
     id: str
     tier: Tier
@@ -193,17 +197,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which segments to bring back; the defaults are those of SelectiveCompression."""
+    """Chooses the segments to bring back; the defaults are those of SelectiveCompression."""
 
     thresholds: Mapping[Tier, float] = field(default_factory=lambda: {"warm": 0.6, "cold": 0.7})
     """For each tier, the score that a segment must exceed."""
 
     max_segments: int = 10
     max_tokens: int | None = None
-    """Tokens that the chosen segments may have together; None: any number."""
+    """The most tokens of the chosen segments together; None means no limit."""
 
     def of(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """The chosen candidates, the highest score first; of equal scores the first."""
+        """The chosen candidates, the highest score first; equal scores keep their order."""
         above = [each for each in candidates if each.score > self.thresholds.get(each.tier, 1.0)]
         chosen: list[Candidate] = []
         left = self.max_tokens

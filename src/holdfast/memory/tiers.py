@@ -1,7 +1,7 @@
-"""Segments of the past, and the tiers that hold them: hot, warm and cold. Values in, values out.
+"""Segments of the past, and the tiers that hold them: hot, warm and cold. Values only.
 
-The pieces of a text that was cut are the text again when they are joined. A segment that is made
-smaller, brought back or cut again keeps its id, and its metadata tell what happened to it.
+Joining the pieces of a split text gives the text again. A segment that is shortened, brought back
+or split keeps its id, and its metadata record what happened.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from .entities import entities, relations
 from .forms import HEAVY, LIGHT, VERBATIM, Condenser, Count, Form, RuleCondenser
 from .messages import Remembered
 
-_PAUSE = 3_600.0  # seconds without a word, after which another talk begins
-_AROUND = 4  # sentences on each side of a possible cut whose words are compared
-_LEAST_SHARE = 0.25  # of the length that a piece may have: the shortest piece
-_LINE_LOSS = 2  # a cut moves to the end of a line unless the piece gets shorter than 1 / this
-_LONGEST_WORD = 200  # characters in which the end of a word is sought
-_LONG_TOKEN = 8  # characters of a token: a text with longer ones is cut into shorter parts
+_PAUSE = 3_600.0  # seconds of silence after which a new conversation begins
+_AROUND = 4  # sentences on each side of a possible cut that are compared
+_LEAST_SHARE = 0.25  # share of the largest size that a piece has at least
+_LINE_LOSS = 2  # a cut moves to the end of a line unless the piece becomes shorter than 1 / this
+_LONGEST_WORD = 200  # characters that are searched for the end of a word
+_LONG_TOKEN = 8  # characters of a token; a text with longer ones is cut into shorter parts
 _WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
-"""The ends of words; the second where there are no spaces."""
+"""The ends of words; the second for scripts without spaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the past, with the fields of V.3. Times are in seconds since 1970 UTC.
+    """A part of the past, with the fields of V.3. Times are in seconds since 1970 UTC.
 
-    ``tokens`` is the size of the content. A piece of a split segment has the id of that one as its
-    ``origin``, and the first and the last character in it as its ``span``.
+    ``tokens`` is the size of the content. A piece of a split segment has that segment's id as
+    ``origin``, and its first and last character in it as ``span``.
     """
 
     id: str
@@ -64,12 +64,12 @@ Talk = Sequence[Remembered]
 
 
 def by_turns(messages: Talk) -> list[list[Remembered]]:
-    """One piece for each turn: from a user's message to the next."""
+    """One piece for each turn, which begins with a user's message."""
     return _cut(messages, lambda _, after: after.role == "user")
 
 
 def by_time(messages: Talk, pause: float = _PAUSE) -> list[list[Remembered]]:
-    """A new piece after each pause of more than so many seconds; unknown times do not cut."""
+    """A new piece after each pause of more than ``pause`` seconds; unknown times do not cut."""
 
     def apart(before: Remembered, after: Remembered) -> bool:
         if before.said is None or after.said is None:
@@ -80,7 +80,7 @@ def by_time(messages: Talk, pause: float = _PAUSE) -> list[list[Remembered]]:
 
 
 def by_entities(messages: Talk) -> list[list[Remembered]]:
-    """A new piece where a message names things, and none that the piece so far named."""
+    """A new piece at a message whose names do not appear in the piece so far."""
     pieces: list[list[Remembered]] = []
     known: set[str] = set()
     for message in messages:
@@ -111,7 +111,7 @@ def _cut(messages: Talk, apart: Callable[[Remembered, Remembered], bool]) -> lis
 
 
 def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
-    """The text in pieces of at most ``most`` tokens, cut between sentences where words change most.
+    """Cut the text between sentences where words change most, into pieces of ``most`` tokens.
 
     A longer sentence is cut after one of its lines, or after a word. Neighbouring blocks of
     sentences are compared as in TextTiling (Hearst, "TextTiling: Segmenting Text into
@@ -132,7 +132,7 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
 
 
 def _end(start: int, sizes: Sequence[int], bags: Sequence[frozenset[str]], most: int) -> int:
-    """Where the piece from ``start`` ends: at the largest change of words within its length."""
+    """The end of the piece from ``start``: the largest change of words within its length."""
     total, reach = 0, start
     while reach < len(sizes) and (total := total + sizes[reach]) <= most:
         reach += 1
@@ -147,7 +147,7 @@ def _end(start: int, sizes: Sequence[int], bags: Sequence[frozenset[str]], most:
 
 
 def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
-    """How many words both sides of a place share, relative to the smaller side."""
+    """The share of common words of both sides of a place, relative to the smaller side."""
     before = frozenset[str]().union(*bags[max(0, at - _AROUND) : at])
     after = frozenset[str]().union(*bags[at : at + _AROUND])
     smaller = min(len(before), len(after))
@@ -155,7 +155,7 @@ def _likeness(bags: Sequence[frozenset[str]], at: int) -> float:
 
 
 def _no_longer(text: str, most: int, count: Count) -> list[str]:
-    """The text in parts of at most so many tokens."""
+    """The text in parts of at most ``most`` tokens."""
     parts: list[str] = []
     at, reach = 0, _LONG_TOKEN * most + _LONGEST_WORD
     while at < len(text):
@@ -192,10 +192,10 @@ def demoted(
     now: float,
     before: str = "",
 ) -> Segment:
-    """The segment at the level, made of the original (V.10); its id, times and counts stay.
+    """Shorten the segment to the level, from its original (V.10); id, times and counts stay.
 
-    ``before``: text that goes before the original, such as the name of who speaks. The condenser
-    reads it too; if the form then is longer than the original, the original stands.
+    ``before`` is text before the original, such as the speaker's name, which the condenser also
+    reads. If the form is then longer than the original, the original is kept.
     """
     content = condenser.condense(before + original, level, count)
     if before and count(content) > count(original):
@@ -206,9 +206,9 @@ def demoted(
 def reformed(
     segment: Segment, original: str, form: Form, writer: str, count: Count, now: float
 ) -> Segment:
-    """The segment with a form that a model was asked for.
+    """The segment with a form for which a model was asked.
 
-    Its metadata tell the writer (``written_by``), and why the model's form was refused, if it was.
+    Its metadata have the writer (``written_by``), and why the model's form was refused, if it was.
     """
     after = _formed(segment, original, segment.level, form.text, count, now)
     told = {**after.metadata, "written_by": writer}
@@ -235,7 +235,7 @@ def _formed(
 
 
 def recalled(segment: Segment, original: str, count: Count, now: float) -> Segment:
-    """The segment verbatim again, from the kept original, without a model (V.19)."""
+    """The segment in full again, from the stored original, without a model (V.19)."""
     metadata: Mapping[str, object] = segment.metadata
     if segment.level != VERBATIM:
         metadata = expansion(segment, now)
@@ -245,7 +245,7 @@ def recalled(segment: Segment, original: str, count: Count, now: float) -> Segme
 def verbatim(
     segment: Segment, content: str, count: Count, now: float, metadata: Mapping[str, object]
 ) -> Segment:
-    """The segment with this content in full, and one access more."""
+    """The segment with this content in full, and one more access."""
     after = read(segment, now)
     return replace(after, content=content, tokens=count(content), level=VERBATIM, metadata=metadata)
 
@@ -260,13 +260,13 @@ def expansion(segment: Segment, now: float) -> dict[str, object]:
 
 
 def read(segment: Segment, now: float) -> Segment:
-    """The segment with one access more."""
+    """The segment with one more access."""
     last = max(now, segment.accessed)
     return replace(segment, accessed=last, access_count=segment.access_count + 1)
 
 
 def split(segment: Segment, most: int, count: Count) -> list[Segment]:
-    """Segments of at most ``most`` tokens whose contents joined are this one's."""
+    """Segments of at most ``most`` tokens whose joined contents are this one's."""
     pieces: list[Segment] = []
     start = segment.span[0] if segment.span else 0
     for number, content in enumerate(at_topic_shifts(segment.content, most, count), 1):
@@ -277,12 +277,12 @@ def split(segment: Segment, most: int, count: Count) -> list[Segment]:
 
 
 def original_of(segment: Segment, whole: str) -> str:
-    """The original text of the segment, given the whole text of its origin."""
+    """The original text of the segment, given its origin's whole text."""
     return whole if segment.span is None else whole[segment.span[0] : segment.span[1]]
 
 
 def _retained(key: tuple[str, str]) -> tuple[str, ...]:
-    """What the first text names and the second one names too."""
+    """The entities of the first text that the second one has too."""
     original, content = key
     low = content.lower()
     return tuple(
@@ -297,7 +297,7 @@ _RETAINED: Memo[tuple[str, str], tuple[str, ...]] = Memo(
     lambda key, found: len(key[0]) + len(key[1]) + 64 * len(found),
     8_000_000,
 )
-"""A segment that was found is promoted and demoted again, to the form that it had."""
+"""Cached, since a segment that is promoted and demoted again gets the same form."""
 
 
 Tier = Literal["hot", "warm", "cold"]
@@ -307,7 +307,7 @@ _LEVELS: Mapping[Tier, int] = {"warm": LIGHT, "cold": HEAVY}
 
 @dataclass(frozen=True, slots=True)
 class TierSizes:
-    """What the tiers hold, in tokens, and when they are emptied (V.4 to V.7)."""
+    """The sizes of the tiers in tokens, and when they are emptied (V.4 to V.7)."""
 
     hot: int = 4_000
     warm: int = 16_000
@@ -317,7 +317,7 @@ class TierSizes:
     target: float = 0.7
     """A tier is emptied until it holds at most this share of its size."""
     protect_last: int = 10
-    """How many of the newest segments stay in hot, as long as they fit its size."""
+    """The number of newest segments that stay in hot while they fit."""
 
     def __post_init__(self) -> None:
         for name, least in (("hot", 1), ("warm", 1), ("cold", 1), ("protect_last", 0)):
@@ -344,7 +344,7 @@ class TierSizes:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The move of one segment, as it was and as it is now; None: in no tier."""
+    """The move of one segment, before and after; None means in no tier."""
 
     before: Segment
     after: Segment | None
@@ -362,7 +362,7 @@ class Tiers:
     cold: tuple[Segment, ...] = ()
 
     def of(self, tier: Tier) -> tuple[Segment, ...]:
-        """The segments of the tier. Raises ConfigError for one that there is not."""
+        """The segments of the tier. Raises ConfigError for an unknown tier."""
         try:
             return {"hot": self.hot, "warm": self.warm, "cold": self.cold}[tier]
         except (KeyError, TypeError):
@@ -376,7 +376,7 @@ class Tiers:
         return (*self.hot, *self.warm, *self.cold)
 
     def find(self, segment_id: str) -> tuple[Tier, Segment] | None:
-        """The tier and the segment of this id, or None."""
+        """The tier and the segment with this id, or None."""
         for tier in TIERS:
             for each in self.of(tier):
                 if each.id == segment_id:
@@ -388,17 +388,17 @@ class Tiers:
         return sum(segment.tokens for segment in self.of(tier))
 
     def adding(self, *segments: Segment) -> Tiers:
-        """With the segments at the end of hot."""
+        """The tiers with these segments added at the end of hot."""
         return replace(self, hot=(*self.hot, *segments))
 
     def without(self, segment_id: str) -> Tiers:
-        """Without the segment of this id."""
+        """The tiers without the segment with this id."""
         return Tiers(
             *(tuple([each for each in self.of(tier) if each.id != segment_id]) for tier in TIERS)
         )
 
     def placing(self, tier: Tier, segment: Segment) -> Tiers:
-        """With the segment in this tier, ordered by its time, and in no other tier."""
+        """The tiers with the segment in this one, ordered by time, and in no other."""
         bare = self.without(segment.id)
         placed = list(bare.of(tier))
         insort(placed, segment, key=lambda each: each.created)
@@ -422,7 +422,7 @@ class TierStatistics:
 
     @property
     def utilization(self) -> float:
-        """The share of the capacity that is taken, in percent."""
+        """The used share of the capacity, in percent."""
         return 100 * self.size / self.capacity
 
 
@@ -435,15 +435,15 @@ class Maintained:
 
 
 Importance = Callable[[Sequence[Segment]], Sequence[float]]
-"""How much each of the segments matters, from 0 to 1."""
+"""Returns the importance of each segment, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """Empties the tiers that are too full, hot first (V.5): what matters least goes one tier down.
+    """Empties tiers that are too full, hot first: the least important segments go down (V.5).
 
-    ``original`` gives the whole text of the segment with this id; every form is made of it. A
-    segment that is too long for hot is cut where the topic changes.
+    ``original`` returns the whole text of the segment with this id, from which every form is made.
+    A segment that is too long for hot is split where the topic changes.
     """
 
     sizes: TierSizes
@@ -451,7 +451,7 @@ class Maintenance:
     original: Callable[[str], str]
     condenser: Condenser = field(default_factory=RuleCondenser)
     before: Callable[[Segment], str] = field(default=lambda _: "")
-    """Text that goes before a piece of a split segment, such as the name of who speaks."""
+    """Returns text before a piece of a split segment, such as the speaker's name."""
 
     def run(
         self, tiers: Tiers, importance: Importance, now: float, *, force: bool = False
@@ -476,7 +476,7 @@ class Maintenance:
     def _leaving(
         self, tier: Tier, held: list[Segment], importance: Importance, *, force: bool
     ) -> list[Segment]:
-        """The segments that go, the least important first; how important each is, is noted.
+        """The segments that go down, the least important first, with their importance recorded.
 
         The protected ones of hot go last, and only until it is below its trigger.
         """
@@ -488,7 +488,7 @@ class Maintenance:
         kept = len(held) - self.sizes.protect_last if tier == "hot" else len(held)
         scores = importance(held)
         held[:] = [replace(each, importance=n) for each, n in zip(held, scores, strict=True)]
-        open_to_all = range(len(held) - (tier == "hot"))  # the newest is what is being talked about
+        open_to_all = range(len(held) - (tier == "hot"))  # the newest is still being discussed
         leaving: list[Segment] = []
         for at in sorted(open_to_all, key=lambda at: (at >= kept, held[at].pinned, scores[at], at)):
             if size <= (high if at >= kept else low):
@@ -510,7 +510,7 @@ class Maintenance:
     def promote(
         self, tiers: Tiers, segment_id: str, now: float, *, critical: bool = False
     ) -> Maintained:
-        """Move a segment that was found one tier up, a ``critical`` one straight to hot (V.20)."""
+        """Move a segment that was found one tier up, or to hot if it is ``critical`` (V.20)."""
         found = tiers.find(segment_id)
         if found is None:
             return Maintained(tiers, ())
@@ -533,7 +533,7 @@ class Maintenance:
         return original_of(segment, self.original(segment.origin))
 
     def readmit(self, tiers: Tiers, segment: Segment, now: float) -> Maintained:
-        """Take an evicted segment, which is verbatim, into warm again."""
+        """Put an evicted segment, which is in full, back into warm."""
         after = demoted(read(segment, now), segment.content, LIGHT, self.condenser, self.count, now)
         return Maintained(
             tiers.placing("warm", after), (Move(segment, after, None, "warm", "readmitted"),)

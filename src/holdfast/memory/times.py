@@ -20,7 +20,7 @@ _DATES = (
     re.compile(rf"(?<![\w.]){_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?(?!\w)", re.IGNORECASE),
     re.compile(rf"(?<!\w){_MONTH} {_DAY}(?:,? {_YEAR})?(?!\w)", re.IGNORECASE),
 )
-"""The forms in which people write a day, with its year or without."""
+"""Patterns of dates, with or without a year."""
 
 _NAMED = re.compile(
     r"(?<!\w)(?P<lead>(?:in|last|this|during|since|of|early|late|mid|by|year) )?"
@@ -51,7 +51,7 @@ ORDER = re.compile(
 )
 """Words that ask for the first of several, or for the latest."""
 
-_LONGEST_QUESTION = 4_000  # characters that are read for words of time
+_LONGEST_QUESTION = 4_000  # characters that are searched for times
 _LATEST_MOMENT = 253_402_300_799.0  # the end of the year 9999
 
 DAY = 86_400.0
@@ -68,8 +68,8 @@ class Period:
     def nearness(self, said: float) -> float:
         """1.0 within the period, falling after it, and 0.0 before it.
 
-        People tell of things after they happened. It is 0.5 three days later, or half the length of
-        the period later if that is longer.
+        People report things after they happened. It is 0.5 after three days, or after half the
+        length of the period if that is longer.
         """
         if self.first <= said <= self.last:
             return 1.0
@@ -77,7 +77,7 @@ class Period:
 
     @property
     def reach(self) -> float:
-        """The moment after which ``nearness`` is next to nothing."""
+        """The time after which ``nearness`` is almost 0."""
         return self.last + 4 * self._half
 
     @property
@@ -86,7 +86,7 @@ class Period:
 
 
 def moment(text: str) -> float | None:
-    """The first full date of the text, with its time of day or midnight UTC; None without one."""
+    """The first full date in the text, with its time of day or midnight UTC; None without one."""
     day = next((day for match in _found(text) if (day := _day_of(match, None)) is not None), None)
     if day is None:
         return None
@@ -95,7 +95,7 @@ def moment(text: str) -> float | None:
 
 
 def period(question: str, now: float | None) -> Period | None:
-    """The time that the question means; words like "yesterday" are relative to ``now``."""
+    """The period that the question means; words like "yesterday" are relative to ``now``."""
     text = question[:_LONGEST_QUESTION]
     for match in _found(text):
         day = _day_of(match, now)
@@ -116,7 +116,7 @@ def period(question: str, now: float | None) -> Period | None:
 
 
 def dates(text: str) -> tuple[str, list[str]]:
-    """The text without the days that it names, and these days. "28" alone would say nothing."""
+    """The text without its dates, and these dates, since "28" alone would mean nothing."""
     plain, rest = text[:_LONGEST_QUESTION], text[_LONGEST_QUESTION:]
     found: list[str] = []
     for form in _DATES:
@@ -132,7 +132,7 @@ def direction(question: str) -> int:
 
 
 def day_name(said: float) -> str:
-    """The day of a moment in words: ``8 May 2023``."""
+    """The day in words: ``8 May 2023``."""
     day = _date(said)
     return f"{day.day} {_MONTHS[day.month - 1].capitalize()} {day.year}"
 
@@ -179,7 +179,7 @@ def _number(month: str) -> int:
 
 
 def _day_of(match: re.Match[str], now: float | None) -> float | None:
-    """The start of the day that the match names; without a year, the latest before ``now``."""
+    """The start of the matched day; without a year, the latest before ``now``."""
     month, day = _number(match["month"]), int(match["day"])
     try:
         if match["year"]:
@@ -189,7 +189,7 @@ def _day_of(match: re.Match[str], now: float | None) -> float | None:
         this = _date(now).year
         candidate = _midnight(this, month, day)
         return candidate if candidate <= now else _midnight(this - 1, month, day)
-    except ValueError:  # there is no such day
+    except ValueError:  # not a valid date
         return None
 
 

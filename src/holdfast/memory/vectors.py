@@ -1,4 +1,4 @@
-"""The meaning of messages, as vectors of their words: needs numpy (extra ``local``)."""
+"""Search by meaning, with vectors of words; needs numpy (extra ``local``)."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _ALIGNED = 8  # bytes
 
 
 class WordEmbedder(Protocol):
-    """Turns words into vectors of one length, at once."""
+    """Turns words into vectors of one length."""
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One vector a text, in order."""
+        """One vector for each text, in order."""
         ...
 
 
 @runtime_checkable
 class RowEmbedder(Protocol):
-    """An embedder that gives a matrix directly, without lists of numbers."""
+    """An embedder that returns a matrix instead of lists of numbers."""
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
-        """One row a word, in order."""
+        """One row for each word, in order."""
         ...
 
 
 class _Rows:
-    """A matrix to which rows are added."""
+    """A matrix that can grow."""
 
     def __init__(self, held: np.ndarray | None = None) -> None:
         self._held = np.zeros((0, 0), dtype=np.float32) if held is None else held
@@ -55,11 +55,11 @@ class _Rows:
 
     @property
     def width(self) -> int:
-        """Numbers of a row; 0 until one is known."""
+        """The length of a row; 0 until one is known."""
         return int(self._held.shape[1])
 
     def add(self, rows: np.ndarray) -> None:
-        """Add rows; those that were added before the width was known are zeros."""
+        """Add rows; rows added before the width was known are zeros."""
         end = self._count + len(rows)
         if end > len(self._held) or rows.shape[1] > self.width:
             grown = np.zeros((max(_FIRST_ROWS, 2 * end), rows.shape[1]), dtype=np.float32)
@@ -72,9 +72,9 @@ class _Rows:
 class WordVectors:
     """A VectorSource in memory: a message is the sum of its words' vectors, weighted by rarity.
 
-    The weights are what makes static vectors tell messages apart (Arora, Liang and Ma, "A Simple
-    but Tough-to-Beat Baseline for Sentence Embeddings", 2017). The rarity is that at the moment at
-    which the message is added, so that an addition costs only its new words.
+    Only with such weights do static vectors distinguish messages (Arora, Liang and Ma, "A Simple
+    but Tough-to-Beat Baseline for Sentence Embeddings", 2017). The rarity is that at the time of
+    adding, so that adding costs only the new words.
     """
 
     def __init__(self, embedder: WordEmbedder) -> None:
@@ -86,7 +86,7 @@ class WordVectors:
         self._positions: list[int] = []
 
     def add(self, *messages: Remembered) -> None:
-        """Take in more messages; the words that are new are embedded at once."""
+        """Add messages; new words are embedded together."""
         told = [_telling(message.body) for message in messages]
         self._learn(word for spoken in told for word in spoken)
         held: list[int] = []
@@ -101,14 +101,14 @@ class WordVectors:
         self._rows.add(self._vectors(told, _rarity(held, among)))
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
-        """Cosine similarities of the messages that are nearest to the text."""
+        """Cosines of the messages that are nearest to the text."""
         spoken = _telling(text)
         self._learn(spoken)
         held = [self._holders.get(stem(word), 0) for word in spoken]
         asked = self._vectors([spoken], _rarity(held, len(self._positions)))[0]
         if not self._positions or len(asked) != self._rows.width:
             return {}
-        # einsum and not a product of matrices, whose threads go on spinning long after it is done
+        # einsum instead of a matrix product, whose threads keep spinning afterwards
         near = np.einsum("ij,j->i", self._rows.filled, asked)
         count = min(limit, len(near))
         best = np.argpartition(-near, count - 1)[:count] if count < len(near) else np.arange(count)
@@ -117,7 +117,7 @@ class WordVectors:
         }
 
     def to_bytes(self) -> bytes:
-        """Everything that was added, to be kept; words are embedded again when they are needed."""
+        """Everything that was added, without the words' vectors, which can be computed again."""
         told = json.dumps(
             {"positions": self._positions, "holders": self._holders, "width": self._rows.width}
         )
@@ -126,7 +126,7 @@ class WordVectors:
 
     @classmethod
     def from_bytes(cls, embedder: WordEmbedder, kept: bytes | mmap) -> WordVectors:
-        """The vectors that ``to_bytes`` kept; the rows are not copied."""
+        """The vectors that ``to_bytes`` wrote; the rows are not copied."""
         found = cls(embedder)
         start = _ALIGNED + int.from_bytes(kept[:_ALIGNED], "little")
         told = json.loads(kept[_ALIGNED:start])
@@ -136,7 +136,7 @@ class WordVectors:
         return found
 
     def _learn(self, spoken: Iterable[str]) -> None:
-        """Embed the words that are not known yet."""
+        """Embed the unknown words."""
         fresh = list(dict.fromkeys(word for word in spoken if word not in self._known))
         if fresh:
             start = len(self._words)
@@ -148,7 +148,7 @@ class WordVectors:
             self._known.update(zip(fresh, range(start, start + len(fresh)), strict=True))
 
     def _vectors(self, told: Sequence[Sequence[str]], rarity: np.ndarray) -> np.ndarray:
-        """One vector of length 1 for each text; zeros for a text without known words."""
+        """One vector of length 1 for each text; zeros if no word is known."""
         known, words = self._known, self._words.filled
         vectors = np.zeros((len(told), self._words.width), np.float32)
         start = 0
@@ -164,7 +164,7 @@ class WordVectors:
 
 
 def _rarity(held: Sequence[int], among: Sequence[int] | int) -> np.ndarray:
-    """The weights of words that ``held`` of ``among`` messages hold."""
+    """The weights of words that ``held`` of ``among`` messages have."""
     holders = np.array(held, np.float64)
     return np.log1p((np.array(among) - holders + 0.5) / (holders + 0.5)).astype(np.float32)
 

@@ -1,4 +1,4 @@
-"""Named pipelines as data: one file each, read strictly."""
+"""Named pipelines as data: one TOML file each, checked when it is read."""
 
 from __future__ import annotations
 
@@ -40,26 +40,29 @@ class Profile:
     """One line for people."""
 
     prefers: tuple[Preference, ...] = PREFERS
-    """What stays while it fits: the first message of a user (the task), the newest one."""
+    """What stays while it fits: the user's first message (the task), and the newest one."""
 
     step: float = 0.0
-    """What goes, goes in steps of this share of the budget, unless the budget says otherwise."""
+    """Messages are removed in steps of this share of the budget, unless the budget has its own."""
 
     headroom: float = 0.0
-    """Share of the budget that stays free, unless the budget says otherwise."""
+    """Share of the budget that stays free, unless the budget has its own."""
 
     trigger: Share = 1.0
-    """What starts a compression, in tokens or as a share of the budget, unless the budget says
-    otherwise."""
+    """What starts a compression, in tokens or as a share of the budget, unless the budget has its
+    own.
+    """
 
     counter: str = ""
-    """By which its numbers are meant, where the caller names neither a counter nor a model."""
+    """The counter for which its numbers are meant; used if the caller names neither counter nor
+    model.
+    """
 
     redact: bool = False
     """Whether secrets are masked before anything is stored, summarised or referred to."""
 
     by_cost: bool = False
-    """Whether what it costs decides between trigger and limit, where the price is known."""
+    """Whether costs decide between trigger and limit, if the model's price is known."""
 
     steps: tuple[Compressor, ...] = ()
     """The strategies, in order of rising cost."""
@@ -74,24 +77,24 @@ class Profile:
 
 
 PROFILE_KEYS = ("extends", *(field.name for field in fields(Profile)))
-"""What a file may say of a pipeline; ``extends`` names the profile or the file that it changes."""
+"""The keys of a profile's file; ``extends`` names the profile or file that it changes."""
 
 _HERE = Path(__file__).parent
 _DESIGNS = _HERE.parent / "designs"
 
 
 def profile_names() -> list[str]:
-    """The pipelines that come with the package; each ends with what meets the budget."""
+    """The built-in pipelines; each ends with a step that meets the budget."""
     return sorted(_paths(_HERE, _DESIGNS))
 
 
 def preset_names() -> list[str]:
-    """Single strategies of published designs, with their numbers: exact, whatever the budget."""
+    """Single strategies of published designs, with their numbers, which ignore the budget."""
     return sorted(_paths(_DESIGNS / "presets"))
 
 
 def has_profile(name: str) -> bool:
-    """Whether a profile or a preset that comes with the package has this name."""
+    """Whether there is a built-in profile or preset of this name."""
     return name in _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
 
 
@@ -101,9 +104,10 @@ def _paths(*places: Path) -> Mapping[str, Path]:
 
 
 def load_profile(profile: str | PathLike[str] | Profile) -> Profile:
-    """A profile by its name, or from a TOML or YAML file, which is read each time.
+    """Return the profile of this name, or read it from a TOML or YAML file.
 
-    Raises ConfigError, naming the known profiles or keys, for what it does not know.
+    A file is read at each call. Raises ConfigError, listing the known profiles or keys, for an
+    unknown one.
     """
     if isinstance(profile, Profile):
         return profile
@@ -117,17 +121,17 @@ def _built_in(name: str) -> Profile:
 
 
 def read_profile(text: str, place: str = "profile") -> Profile:
-    """The profile that a TOML text describes."""
+    """Read a profile from TOML text."""
     return _read(config_of(text, place))
 
 
 def profile_layers() -> Layers:
-    """No files yet, to be laid over profiles that they extend."""
+    """Empty layers, for files that may extend profiles."""
     return Layers(lambda name, file: named_profile(name, file.folder), _names_of, PROFILE_KEYS)
 
 
 def named_profile(name: str, folder: Path | None = None) -> ConfigFile:
-    """The file of a profile that comes with the package, or of one in the folder."""
+    """The file of a built-in profile, or of one in the folder."""
     if is_config_file(name):
         return read_config(name if folder is None else folder / name)
     paths = _paths(_HERE, _DESIGNS, _DESIGNS / "presets")
@@ -147,7 +151,7 @@ def _read(file: ConfigFile) -> Profile:
 
 
 def profile_of(layers: Layers) -> Profile:
-    """The profile of all files together; keys of others are left to them."""
+    """The profile of all layers; keys outside of ``PROFILE_KEYS`` are ignored."""
     data = {key: value for key, value in layers.data.items() if key in PROFILE_KEYS}
     data.pop("extends", None)
     with layers.telling():
@@ -162,11 +166,11 @@ def profile_of(layers: Layers) -> Profile:
 
 
 def _names_of(step: Mapping[str, object]) -> set[str]:
-    """The names by which a step may be called: its strategy's in the table and in records."""
+    """The names of a step: those of its strategy in the table and in records."""
     called = str(step.get("strategy"))
     try:
         return {called, _made(called, {}, "").name}
-    except ConfigError:  # one that cannot be made from nothing, or that nobody knows
+    except ConfigError:  # unknown, or with required knobs
         return {called}
 
 
@@ -213,7 +217,7 @@ def _made(name: str, table: Mapping[str, Any], place: str) -> Compressor:
 
 
 def _knob(value: object, place: str) -> object:
-    """A knob as TOML and JSON write it: lists are tuples, a table with a strategy is that."""
+    """A knob from TOML or JSON: lists become tuples, a table with a strategy becomes one."""
     if isinstance(value, list):
         return tuple(_knob(each, place) for each in cast("list[object]", value))
     if isinstance(value, Mapping):

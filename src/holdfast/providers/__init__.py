@@ -1,4 +1,4 @@
-"""Who completes and embeds? Vendors by name, or an object or a function of the caller's."""
+"""Models and embedders: vendors by name, or the caller's objects and functions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from holdfast.kernel.registry import Registry
 
 
 class FunctionModel:
-    """A function of the prompt as a model, synchronous or not; it gets the system prompt in front.
+    """A function of the prompt as a model, synchronous or not; the system prompt is put first.
 
-    Caches know it by its qualified name: two functions with the same name are one model there,
+    Caches identify it by its qualified name: two functions with the same name are one model there,
     unless an attribute ``name`` distinguishes them.
     """
 
@@ -26,7 +26,7 @@ class FunctionModel:
     def complete(
         self, prompt: str, *, system: str = "", max_tokens: int = 512
     ) -> str | Reply | Awaitable[str | Reply]:
-        """What the function returns."""
+        """Call the function."""
         del max_tokens
         answer: str | Reply | Awaitable[str | Reply] = self._function(
             f"{system}\n\n{prompt}" if system else prompt
@@ -44,7 +44,7 @@ class FunctionEmbedder:
     def embed(
         self, texts: Sequence[str]
     ) -> Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]:
-        """What the function returns."""
+        """Call the function."""
         vectors: Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]] = self._function(
             texts
         )
@@ -74,7 +74,7 @@ MODELS = Registry(
     },
     aliases={"google": "gemini"},
 )
-"""By the name before the colon; the value is called with the text behind it."""
+"""Vendors by the name before the colon; each is called with the text after it."""
 
 EMBEDDERS = Registry(
     noun="embedder",
@@ -87,7 +87,7 @@ EMBEDDERS = Registry(
     },
     aliases={"google": "gemini"},
 )
-"""As ``MODELS``."""
+"""Like ``MODELS``, for embedders."""
 
 _MODEL_ADVICE = (
     "give 'vendor:name', a function of the prompt, "
@@ -100,17 +100,17 @@ EmbedderSpec = str | Embedder | Callable[[Sequence[str]], Any]
 
 
 def check_model(spec: ModelSpec) -> None:
-    """Raise ConfigError for what ``open_model`` would refuse; no vendor's package is loaded."""
+    """Raise ConfigError for what ``open_model`` would refuse, without importing a package."""
     _check(MODELS, spec, "complete", "llm", _MODEL_ADVICE)
 
 
 def check_embedder(spec: EmbedderSpec) -> None:
-    """As ``check_model``."""
+    """Like ``check_model``, for embedders."""
     _check(EMBEDDERS, spec, "embed", "embedder", _EMBEDDER_ADVICE)
 
 
 def open_model(spec: ModelSpec) -> Model:
-    """The model of ``vendor:name``, the object itself if it is a model, or a function as a model.
+    """Return the model for ``vendor:name``, a model object, or a function.
 
     Raises ConfigError for anything else, and MissingExtraError if the vendor's package is not
     installed.
@@ -122,7 +122,10 @@ def open_model(spec: ModelSpec) -> Model:
 
 
 def open_embedder(spec: EmbedderSpec) -> Embedder:
-    """As ``open_model``: ``vendor:name``, an object with ``embed``, or a function of the texts."""
+    """Return the embedder for ``vendor:name``, an object with ``embed``, or a function of texts.
+
+    Raises the errors of ``open_model``.
+    """
     check_embedder(spec)
     if isinstance(spec, str):
         return cast("Embedder", _made(EMBEDDERS, spec))
@@ -131,7 +134,7 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
 
 @cache
 def default_embedder() -> Embedder:
-    """Static vectors if they are installed, else lexical ones; neither needs a network."""
+    """Return static vectors if they are installed, else lexical ones; neither needs a network."""
     try:
         return open_embedder("local")
     except MissingExtraError:

@@ -1,4 +1,4 @@
-"""A summary without a model: the most telling sentences of the material, word for word."""
+"""A summary without a model: the most important sentences of the material, word for word."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from itertools import groupby
 from holdfast.content.order import order
 from holdfast.text.sentences import sentences
 
-# begins each line of material; the other lines of a prompt are the request
+# the prefix of quoted lines; the other lines of a prompt are the request
 _QUOTED = "| "
-# fewer than in most texts, so that the reply keeps to its tokens
+# fewer than in most texts, so that the reply keeps to its token limit
 _CHARACTERS_A_TOKEN = 3
-_LONGEST = 300  # characters of a sentence; of a longer one the beginning is quoted
+_LONGEST = 300  # characters of a sentence; a longer one is cut at the end
 _SHORTEST = 12  # characters; shorter sentences say nothing by themselves
 
 
 class Extractive:
-    """Calls nobody, and gives the same sentences for the same material."""
+    """A model that runs here, and returns the same sentences for the same material."""
 
     def __init__(self, name: str = "") -> None:
         self.name = name or "extractive"
 
     def complete(self, prompt: str, *, system: str = "", max_tokens: int = 512) -> str:
-        """The most telling sentences in their order, one on each line.
+        """The most important sentences in order, one on each line.
 
-        Sentences of an older summary count like the others.
+        Sentences of an earlier summary count like the others.
         """
         del system
         pieces = _pieces(prompt)

@@ -1,4 +1,4 @@
-"""Google's Gemini: generated content and embeddings."""
+"""Google's Gemini: models and embedders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ except ImportError as missing:
 _BROKEN = (httpx.TransportError, httpx2.TransportError)
 """The package uses httpx before its version 3 and httpx2 since then; it installs both."""
 _THINKING = ("gemini-2.5", "gemini-3")
-# tokens that a thinking model may think before it answers, which count as output; chosen by hand
+# tokens that a thinking model may use before it answers, which count as output; chosen by hand
 _THOUGHT = 4_096
 
 
@@ -99,7 +99,7 @@ def _said(answer: types.GenerateContentResponse) -> str:
 
 
 class _Models(Protocol):
-    """The used part of the client, whose own types name packages that are not installed."""
+    """The part of the client that is used; its own types name packages that may be missing."""
 
     def generate_content(
         self, *, model: str, contents: str, config: types.GenerateContentConfig

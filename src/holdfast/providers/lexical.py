@@ -1,6 +1,6 @@
-"""Vectors of the words of a text and of parts of words: no model, no installation, no network.
+"""Vectors of a text's words and parts of words: no model, no installation, no network.
 
-Texts are similar if they share words and parts of words; what they mean is not known.
+Texts are similar if they share words and parts of words; meaning is not compared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LexicalEmbedder:
     name = "lexical-512"
 
     def __init__(self, name: str = "") -> None:
-        del name  # there is one kind
+        del name  # there is only one
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text; zeros for a text without words."""

@@ -1,4 +1,4 @@
-"""Vectors of meaning without a network: the static vectors in the package wordllama.
+"""Vectors by meaning without a network: the static vectors in the package wordllama.
 
 Its files are read directly, because its own loader may download.
 """
@@ -41,7 +41,7 @@ class LocalEmbedder:
     name = "wordllama-l2-supercat-256"
 
     def __init__(self, name: str = "") -> None:
-        del name  # there is one kind
+        del name  # there is only one
         self._tokenizer, self._vectors = _loaded()
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:

@@ -1,4 +1,4 @@
-"""What a call costs, by the vendors' list prices of a stated day."""
+"""Prices of calls, from the vendors' price lists of a stated day."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Price:
     input: float
     output: float = 0.0
     cache_read: float | None = None
-    """For input that the vendor's prompt cache holds; by default as ``input``."""
+    """For input that is read from the vendor's prompt cache; by default ``input``."""
     cache_write: float | None = None
-    """For input that is written to the prompt cache; by default as ``input``."""
+    """For input that is written to the prompt cache; by default ``input``."""
 
     @property
     def discount(self) -> float:
-        """How much less a million tokens cost if the prompt cache holds them."""
+        """How much less a million tokens cost when read from the prompt cache."""
         return 0.0 if self.cache_read is None else self.input - self.cache_read
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
@@ -51,23 +51,23 @@ class ListedPrice:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """Prices with their source and their day."""
+    """Prices with their source and date."""
 
     source: str
     date: str
     models: Sequence[ListedPrice]
 
     def find(self, name: str) -> ListedPrice | None:
-        """The first model whose pattern the name matches."""
+        """The first model whose pattern matches the name."""
         return next((each for each in self.models if re.search(each.pattern, name)), None)
 
 
 OWN = "HOLDFAST_PRICES"
-"""Of the environment: a file of prices that hold before those of the list."""
+"""The environment variable with a file of prices that override those of the list."""
 
 
 def price_list(own: str | Path | None = None) -> PriceList:
-    """The prices of the package, under those of the file that ``HOLDFAST_PRICES`` names."""
+    """The built-in prices, overridden by those in ``own`` or in the file of ``HOLDFAST_PRICES``."""
     listed, file = _listed(), str(own or os.environ.get(OWN, ""))
     if not file:
         return listed
@@ -77,9 +77,9 @@ def price_list(own: str | Path | None = None) -> PriceList:
 
 @cache
 def _own(file: str) -> Sequence[ListedPrice]:
-    """The prices of a TOML or YAML file, which has a table a model.
+    """The prices in a TOML or YAML file, which has one table for each model.
 
-    Raises ConfigError, with file and line, for what is no price.
+    Raises ConfigError, with file and line, for anything but a price.
     """
     read, known = read_config(file), [field.name for field in fields(Price)]
     found: list[ListedPrice] = []
@@ -109,11 +109,11 @@ def _listed() -> PriceList:
 
 _FREE = Price(0.0, 0.0)
 _HERE = ("extractive", "scripted", "wordllama", "lexical")
-"""Beginnings of the names of models and embedders that run in this process."""
+"""Prefixes of the names of models and embedders that run in this process."""
 
 
 def price_of(provider: object, name: str, known: PriceList | None = None) -> Price | None:
-    """The provider's own price, or the list price of the name, or None."""
+    """The provider's own price, or the list price for the name, or None."""
     own = getattr(provider, "price", None)
     if isinstance(own, Price):
         return own

@@ -10,7 +10,7 @@ from holdfast.kernel.forks import brief_lock
 from holdfast.kernel.ports import Complete, Reply
 
 Answer = str | Reply | Exception
-"""An exception is raised instead of a reply."""
+"""A reply, or an exception to raise."""
 
 Vector = Sequence[float]
 
@@ -19,8 +19,8 @@ class Scripted:
     """A model with prepared replies.
 
     ``replies`` is one text for every call, several in order (a further call raises ModelError), or
-    a function of the prompt. ``calls`` are the requests so far. With a ``gate`` each is answered
-    when the gate is set.
+    a function of the prompt. ``calls`` are the requests so far. With a ``gate``, each call waits
+    until the gate is set.
     """
 
     def __init__(

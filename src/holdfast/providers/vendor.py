@@ -1,4 +1,4 @@
-"""What the vendors' models share: names, keys, clients, and the meaning of errors."""
+"""What the vendors' models share: names, keys, clients, and the translation of errors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastEr
 
 
 class TransientError(ModelError):
-    """The vendor is busy, unreachable or silent: the same request may be answered later.
+    """The vendor is busy, unreachable or silent, so that the same request may succeed later.
 
-    ``retry_after`` is the wait in seconds that the vendor asks for, None if it names none.
+    ``retry_after`` is the wait in seconds that the vendor asks for, or None.
     """
 
     def __init__(self, problem: str, *, retry_after: float | None = None) -> None:
@@ -29,7 +29,7 @@ Headers = Mapping[str, str]
 
 _BUSY = frozenset({408, 409, 425, 429})  # these and all from 500 on may be retried
 _SPENT = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
-"""A 429 for which waiting does not help."""
+"""A 429 status for which waiting does not help."""
 
 _TOO_LONG = re.compile(
     r"context[ _-](?:length|window|size|limit)|prompt is too long"
@@ -60,7 +60,7 @@ _TOLD = 300  # characters of it that are shown
 
 
 def refusal(vendor: str, status: int, text: str, headers: Headers) -> ModelError:
-    """The error for a response with an error status: its text and headers say which."""
+    """The error for a response with an error status, chosen by its text and headers."""
     seen = text[:_LOOKED_AT]
     line = " ".join(seen.split())[:_TOLD]
     if status in {400, 413, 422} and _TOO_LONG.search(seen):
@@ -84,7 +84,7 @@ def _found(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
 
 
 def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> float | None:
-    """Seconds that the vendor asks to wait, in its headers or (Google) its text, else None."""
+    """The wait in seconds that the vendor asks for in its headers or (Google) text, or None."""
     now = now or datetime.now(UTC)
     low = {name.lower(): value for name, value in headers.items()}
     if "retry-after-ms" in low:
@@ -111,7 +111,7 @@ def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> 
 
 
 def _spent(headers: Headers, reset: str) -> bool:
-    """Whether the allowance that the header resets is used up."""
+    """Whether the quota that the header resets is used up."""
     return headers.get(reset.replace("reset", "remaining"), "0").strip() in {"0", "0.0", ""}
 
 
@@ -129,7 +129,7 @@ def _duration(value: str) -> float | None:
 
 
 def _until(value: str, parse: Callable[[str], datetime], now: datetime) -> float | None:
-    """Seconds until a date, 0 if it is over."""
+    """Seconds until a date; 0 if it has passed."""
     try:
         moment = parse(value.strip())
     except ValueError:
@@ -145,7 +145,7 @@ Errors = type[Exception] | tuple[type[Exception], ...]
 
 
 class Faults(NamedTuple):
-    """The exceptions of a vendor's package by their meaning."""
+    """The exceptions of a vendor's package, by meaning."""
 
     connection: type[Exception]
     refused: type[Exception]
@@ -163,7 +163,7 @@ def named(name: str, example: str) -> str:
 
 
 def key_of(vendor: str, given: str | None, *variables: str) -> str:
-    """The API key that was given, or that of the environment. Raises ConfigError without one."""
+    """The given API key, or that of the environment. Raises ConfigError without one."""
     found = given or next((value for name in variables if (value := os.environ.get(name))), None)
     if not found:
         advice = f"set {variables[0]} or give api_key="
@@ -191,7 +191,7 @@ def reading(vendor: str, broken: Errors) -> Generator[None, None, None]:
 
 @contextmanager
 def translated(vendor: str, faults: Faults) -> Generator[None, None, None]:
-    """As ``reading``, and turn refusals and other errors of the package into ours."""
+    """Like ``reading``, and turn refusals and other errors of the package into ours."""
     with reading(vendor, faults.connection):
         try:
             yield
@@ -207,9 +207,9 @@ def translated(vendor: str, faults: Faults) -> Generator[None, None, None]:
 
 
 def shared(opened: Callable[P, Client]) -> Callable[P, Client]:
-    """Keep the last few clients, for calls with the same arguments.
+    """Keep the last few clients, and return one for calls with the same arguments.
 
-    None is kept after a fork: a child must not use the connections of its parent.
+    They are dropped after a fork: a child must not use its parent's connections.
     """
     kept = lru_cache(maxsize=16)(opened)
     if hasattr(os, "register_at_fork"):

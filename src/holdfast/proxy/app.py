@@ -1,7 +1,7 @@
-"""The proxy as an ASGI application: it fits a request, sends it on, and passes the answer back.
+"""The proxy as an ASGI application: fits a request, forwards it, and passes the answer back.
 
-Headers are passed on, except those of one connection. Answers are passed on as bytes, at the pace
-of the client. If the client disconnects, the request to the provider is cancelled.
+Headers are forwarded, except hop-by-hop ones. Answers are passed on as bytes, at the client's pace.
+If the client disconnects, the request to the provider is cancelled.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _HOP = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
     b"transfer-encoding upgrade host content-length expect".split()
 )
-"""Headers of one connection."""
+"""Hop-by-hop headers, which apply to one connection."""
 
 _RECODED = frozenset({b"content-encoding"})
-_OWN = HEADER.encode().rpartition(b"-")[0]  # the beginning of Holdfast's own headers
+_OWN = HEADER.encode().rpartition(b"-")[0]  # the prefix of Holdfast's own headers
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
 _REFUSED = frozenset({400, 413, 422})
 _REFUSAL = 1_000_000  # bytes of a refusal that are read
@@ -50,7 +50,7 @@ _CONNECT = 15.0  # seconds to connect to a provider
 class Proxy:
     """The application; all requests share its connections to providers.
 
-    ``ready`` is called once the caches are filled.
+    ``ready`` is called when the caches are filled.
     """
 
     def __init__(self, settings: Settings, ready: Callable[[], object] | None = None) -> None:
@@ -65,7 +65,7 @@ class Proxy:
         self._session: aiohttp.ClientSession | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection of ASGI."""
+        """Serve one ASGI connection."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
@@ -117,7 +117,7 @@ class Proxy:
             self.figures.fault("upstream")
             row.note = f"upstream: {type(fault).__name__}: {fault}"[:300]
             status = 502
-            if not exchange.begun:  # else the client's own connection ends where the provider's did
+            if not exchange.begun:  # else the client's connection has ended with the provider's
                 line = f"the provider could not be reached ({type(fault).__name__}: {fault})"
                 await refuse(send, status, " ".join(line.split())[:300], exchange.vendor)
         finally:
@@ -147,7 +147,7 @@ class _Exchange:
         return origin_of(self.headers, client[0])
 
     async def run(self) -> int:
-        """Serve the request; the status that the client got."""
+        """Serve the request and return the status that the client got."""
         if self.scope["method"] != "POST" or endpoint_of(self.path) is None:
             return await self._passed_by()
         raw = await body_of(self.receive, self.proxy.settings.most_bytes)
@@ -158,7 +158,7 @@ class _Exchange:
         return await self._watched(self._conversation(raw))
 
     async def _passed_by(self) -> int:
-        """Pass on a request that is not fitted, as it comes."""
+        """Forward a request that is not fitted, as it arrives."""
         length = self.headers.get("content-length")
         if length in ("", "0") and not self.headers.get("transfer-encoding"):
             await body_of(self.receive, 0)
@@ -247,7 +247,7 @@ class _Exchange:
     async def _recalling(self, recalls: Recalls, offered: bytes) -> int:
         """Serve a conversation in which calls of the recall tool are answered here.
 
-        The answer is held back until it is known whether it holds such a call.
+        The answer is held back until it is known whether it has such a call.
         """
         fitted = await self.fitted(offered, "")
         for _ in range(recalls.rounds):
@@ -274,7 +274,7 @@ class _Exchange:
         readable: bool = False,
         more: list[tuple[str, str]] | None = None,
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-        """The request upstream; ``readable``: its answer must come without a content coding."""
+        """The request upstream; ``readable``: its answer must have no content coding."""
         left = _HOP | _RECODED if changed else _HOP
         left = left | {b"accept-encoding"} if readable else left
         headers = [
@@ -299,7 +299,7 @@ class _Exchange:
     async def _answered(
         self, response: aiohttp.ClientResponse, fitted: Fitted | None = None, read: bytes = b""
     ) -> int:
-        """Pass the answer on, beginning with what was read of it already."""
+        """Pass the answer on, beginning with the bytes that were read already."""
         headers = [
             (low, value)
             for name, value in response.raw_headers
@@ -347,7 +347,7 @@ class _Exchange:
 
 
 async def _beginning(response: aiohttp.ClientResponse) -> bytes:
-    """The beginning of an answer, as many bytes as are inspected."""
+    """The first bytes of an answer, as many as are inspected."""
     read = b""
     async for chunk in response.content.iter_any():
         read += chunk
@@ -357,7 +357,7 @@ async def _beginning(response: aiohttp.ClientResponse) -> bytes:
 
 
 async def _no_socket(scope: Scope, receive: Receive, send: Send) -> None:
-    """Refuse a WebSocket, so that the client uses HTTP, as Codex does at once."""
+    """Refuse a WebSocket, so that the client uses HTTP, as Codex then does."""
     kind = "http"
     if scope["type"] == "websocket":
         kind = "websocket.http"

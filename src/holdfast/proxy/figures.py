@@ -1,6 +1,6 @@
-"""What the proxy did: counters for Prometheus, and the last requests for its page.
+"""The proxy's figures: counters for Prometheus, and the last requests for its page.
 
-Only the reports of the last few requests hold text of messages, and only in memory.
+Only the reports of the last few requests have text of messages, and only in memory.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from holdfast.proxy.usage import Usage
 from holdfast.result import CompressionResult
 
 CACHED = 0.1
-"""The price of a cached token relative to one that is read, as Anthropic and OpenAI publish it for
-their present models."""
+"""The price of a cached token relative to an uncached one, as Anthropic and OpenAI publish it for
+their current models.
+"""
 
 _RECENT = 50
 _REPORTS = 10
@@ -50,7 +51,7 @@ class Row:
 
 
 class Figures:
-    """Counts requests; one serves a whole proxy."""
+    """Counts requests; one instance serves a whole proxy."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -84,14 +85,14 @@ class Figures:
         self._lock = Lock()
 
     def begin(self, path: str) -> Row:
-        """A request has arrived."""
+        """Record the arrival of a request."""
         with self._lock:
             self.totals["requests"] += 1
             number = self.totals["requests"]
         return Row(number, strftime("%H:%M:%S", gmtime()), path[:120], "", "")
 
     def fitted(self, row: Row, fitted: Fitted, seconds: float) -> None:
-        """Its body was fitted."""
+        """Record that its body was fitted."""
         row.model, row.thread = fitted.model[:80], fitted.thread
         row.before, row.after = fitted.before, fitted.after
         row.grown, row.changed, row.note = fitted.grown, fitted.changed, fitted.note[:300]
@@ -115,7 +116,7 @@ class Figures:
                     self._reports.popitem(last=False)
 
     def _saved(self, fitted: Fitted) -> float:
-        """What this request would have cost whole, minus what it costs."""
+        """The price of the request unfitted, minus its actual price."""
         before, after = self._threads.pop(fitted.thread, (0, 0))
         self._threads[fitted.thread] = (fitted.before, fitted.after)
         while len(self._threads) > _THREADS:
@@ -125,13 +126,13 @@ class Figures:
         return whole - (fitted.after - held * (1 - CACHED))
 
     def fault(self, where: str) -> None:
-        """Something failed: ``fit``, ``upstream``, ``store``, ``client`` or ``proxy``."""
+        """Record a failure: of ``fit``, ``upstream``, ``store``, ``client`` or ``proxy``."""
         self._faults.labels(where).inc()
         with self._lock:
             self.totals["faults"] += 1
 
     def end(self, row: Row, status: int, usage: Usage) -> None:
-        """The request is done, with the status that the client got (499: it went away)."""
+        """Record the end of a request, with the client's status (499: it disconnected)."""
         row.status = status
         self._outcomes[row.changed].inc()
         if usage.read or usage.written:
@@ -153,7 +154,7 @@ class Figures:
         return generate_latest(self.registry)
 
     def told(self) -> dict[str, Any]:
-        """The figures that the page shows."""
+        """The figures for the page."""
         with self._lock:
             threads = [
                 {"thread": name, "before": before, "after": after}

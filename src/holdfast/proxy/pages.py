@@ -80,7 +80,8 @@ class Pages:
     def _open(self, headers: Fields, scope: Scope) -> bool:
         """Whether the client may ask: with the token or, if there is none, from this machine.
 
-        The header Host is checked too, so that no foreign page can ask through a browser here.
+        The header Host is checked too, so that no other site can send requests through a local
+        browser.
         """
         token = self._settings.token
         if not token:
@@ -103,7 +104,7 @@ class Pages:
         await answer(send, 200, _page_text(), _HTML, more)
 
     async def _events(self, receive: Receive, send: Send) -> None:
-        """The figures, sent again whenever they change, until the reader disconnects."""
+        """Send the figures whenever they change, until the reader disconnects."""
         headers = [(b"content-type", b"text/event-stream"), *_GUARDED]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         gone = asyncio.ensure_future(_until_gone(receive))
@@ -119,7 +120,7 @@ class Pages:
             gone.cancel()
 
     async def _report(self, number: str, send: Send) -> None:
-        """The page of one result."""
+        """Send the page of one result."""
         result = self._figures.report_of(int(number)) if number.isdecimal() else None
         if result is None:
             line = b"holdfast: what was done to this request is not remembered any more\n"
@@ -139,7 +140,7 @@ class Pages:
         await answer_json(send, status, told)
 
     def _shortened(self, body: Mapping[str, Any], headers: Fields) -> dict[str, Any]:
-        """The messages with shortened outputs, as gateways ask for them."""
+        """The messages with shortened outputs, in the form that gateways use."""
         messages: object = body.get("messages")
         if not is_list(messages):
             raise ConfigError("there are none", place="messages", advice="give a list")
@@ -169,7 +170,7 @@ class Pages:
         }
 
     async def _retrieved(self, path: str, headers: Fields, receive: Receive, send: Send) -> None:
-        """An original that a shortened text names."""
+        """Send the original that a shortened text names."""
         raw = await body_of(receive, self._settings.most_bytes)
         told: dict[str, Any]
         try:
@@ -191,7 +192,7 @@ class Pages:
 
 
 def _thread(headers: Fields) -> str:
-    """The conversation that the caller names, or one for all that it does not name."""
+    """The conversation that the caller names, or one for all unnamed requests."""
     origin = origin_of(headers)
     return thread_of(origin["owner"], origin["thread"])
 

@@ -1,4 +1,4 @@
-"""The recall tool of the proxy: added to requests, and its calls are answered here.
+"""The recall tool of the proxy: it is added to requests, and its calls are answered here.
 
 The client sees neither the tool nor its calls.
 """
@@ -43,7 +43,7 @@ class Recalls:
         self._fitter = fitter
 
     def offered(self, path: str, raw: bytes, encoding: str) -> bytes | None:
-        """The decompressed body with the tool among its tools; None if it cannot be offered."""
+        """The decompressed body with the tool added; None if it cannot be offered."""
         endpoint = endpoint_of(path)
         if endpoint is None:
             return None
@@ -89,7 +89,7 @@ def _may_be_offered(form: Format, body: Mapping[str, Any]) -> bool:
     tools: object = body.get("tools") or []
     if not is_list(tools) or any(name == RECALL_TOOL for name, _, _ in described(tools)):
         return False
-    if form.name == "gemini":  # which takes no functions beside its own tools
+    if form.name == "gemini":  # it does not accept functions beside its own tools
         config: object = body.get("generationConfig")
         alone = is_object(config) and config.get("candidateCount", 1) != 1
         return not alone and all(any(described([tool])) for tool in tools)
@@ -98,7 +98,7 @@ def _may_be_offered(form: Format, body: Mapping[str, Any]) -> bool:
 
 
 def _alone(form: ObjectWire, message: Message, ids: frozenset[str]) -> Mapping[str, Any] | None:
-    """The model's message with only these calls; None if it is itself another call."""
+    """The model's message with only these calls; None if it is another call's item."""
     said = cast("Mapping[str, Any]", message.original)
     others = {
         k
@@ -150,7 +150,7 @@ def _chat_message(held: bytes, *, stream: bool) -> list[Any]:
 
 
 def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
-    """The assistant's message in an answer of Anthropic's Messages."""
+    """The assistant's message in an answer of Anthropic's Messages API."""
     if not stream:
         return [{"role": "assistant", "content": read_object(held).get("content") or []}]
     blocks: dict[int, dict[str, Any]] = {}
@@ -172,7 +172,7 @@ def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
 
 
 def _response_items(held: bytes, *, stream: bool) -> list[Any]:
-    """The items of an answer of Responses."""
+    """The items in an answer of the Responses API."""
     if not stream:
         return list(read_object(held).get("output") or [])
     return [e["item"] for e in _events(held) if e.get("type") == "response.output_item.done"]
@@ -195,4 +195,4 @@ _SPOKEN = {
     "anthropic": _claude_message,
     "gemini": _gemini_content,
 }
-"""How the messages of the model are read from an answer on each wire."""
+"""The function that reads the model's messages from an answer, by format."""

@@ -58,9 +58,9 @@ def address(settings: Settings, listening: socket.socket) -> str:
 
 
 def serve(settings: Settings, told: Callable[[str], object]) -> None:
-    """Run until a signal ends it; ``told`` is called with the address once the caches are filled.
+    """Run until a signal ends it; ``told`` is called with the address when the caches are filled.
 
-    Raises ConfigError if it cannot listen.
+    Raises ConfigError if the address cannot be bound.
     """
     listening = _listening(settings)
 
@@ -76,9 +76,9 @@ def serve(settings: Settings, told: Callable[[str], object]) -> None:
 
 @contextmanager
 def serving(settings: Settings) -> Generator[str, None, None]:
-    """Run in the background while the block is executed; gives the address once it answers.
+    """Run in the background during the block; yields the address when it answers.
 
-    Raises ConfigError if it cannot listen.
+    Raises ConfigError if the address cannot be bound.
     """
     listening = _listening(settings)
     server = _server(settings)

@@ -23,12 +23,12 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where the proxy listens, which providers it asks, and how it fits.
+    """The address of the proxy, its providers, and how it fits requests.
 
-    ``most_bytes``: larger bodies are refused. ``connections``: served at once; others are told to
-    try again. ``recall``: whether the model is offered the tool that returns originals. ``token``
-    opens the proxy's own pages, and is required if it listens beyond loopback. ``grace``: seconds
-    for requests under way when the proxy stops.
+    ``most_bytes``: larger bodies are refused. ``connections``: requests at the same time; others
+    are told to try again. ``recall``: whether the model is offered the tool that returns originals.
+    ``token`` is required for the proxy's own pages if it listens beyond loopback. ``grace``:
+    seconds for open requests when the proxy stops.
     """
 
     host: str = "127.0.0.1"

@@ -1,4 +1,4 @@
-"""The usage that a provider reports, picked out of answers and streams as they pass."""
+"""The usage that a provider reports, read from answers and streams as they pass."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _CACHED = re.compile(
 _OUTPUT = re.compile(
     rb'"(?:output_tokens|completion_tokens|candidatesTokenCount)"\s{0,4}:\s{0,4}(\d{1,12})'
 )
-_MARK = b"oken"  # all names of figures contain it
-_TAIL = 64  # bytes at the end of a chunk that may be the beginning of a figure
+_MARK = b"oken"  # part of the names of all figures
+_TAIL = 64  # bytes at the end of a chunk that may begin a figure
 
 
 @dataclass(slots=True)
 class Usage:
-    """Tokens by the provider's count: read, of these from its cache, and written."""
+    """Tokens by the provider's count: input, input read from its cache, and output."""
 
     read: int = 0
     cached: int = 0

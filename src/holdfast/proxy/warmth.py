@@ -1,4 +1,4 @@
-"""Fills the caches before the first request, so that it is not slow."""
+"""Filling the caches before the first request."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from holdfast.http.budgets import Budgets
 from holdfast.http.fitter import Fitter
 
 _ROUNDS = 12
-_BUDGET = 600  # tokens: so few that the conversation has to be fitted
+_BUDGET = 600  # tokens; so few that the conversation must be fitted
 
 
 def warm() -> None:
-    """Fit a small conversation on each wire, with the vocabularies of the common models."""
+    """Fit a small conversation in each format, with the vocabularies of the common models."""
     fitter = Fitter(Budgets(_BUDGET), {})
     line = "2026-01-01 12:00:00 INFO worker {} of {} took 17 ms, status ok\n"
     outputs = ["".join(line.format(i, n) for i in range(20)) for n in range(_ROUNDS)]

@@ -45,7 +45,7 @@ def account(
         raise InputError(
             f"{type(result).__name__} is no result", advice="give what compress returned"
         )
-    # the name may be a function's of the caller, which cannot be found here: it counts as a model's
+    # the caller's function cannot be found by its name here; the name is tried as a model's
     again = model if model or counter is not None else result.counter
     return account_of(result, named(result.format), meter_for(again or None, counter))
 

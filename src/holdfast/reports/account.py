@@ -1,6 +1,6 @@
-"""The data of a report: each message before and after, its tokens, and the edits that met it.
+"""The data of a report: each message before and after, its tokens, and its edits.
 
-Secrets are masked, even those that the messages keep.
+Secrets are masked, even in messages that keep them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STATES: tuple[State, ...] = ("kept", "changed", "offloaded", "dropped", "inserte
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """An edit that met a message: its step and its reason.
+    """An edit of a message: its step and its reason.
 
     ``key`` is the key of an offloaded original.
     """
@@ -52,7 +52,7 @@ class Journey:
 
     @property
     def state(self) -> State:
-        """Its state in the end; a message that was changed and then dropped is dropped."""
+        """Its final state; a message that was changed and then dropped is dropped."""
         if self.after is None:
             return "dropped"
         if self.before is None:
@@ -62,13 +62,13 @@ class Journey:
 
     @property
     def decided(self) -> Touch | None:
-        """The last edit that led to its state; None for a kept message."""
+        """The last edit that led to the state; None for a kept message."""
         return next((touch for touch in reversed(self.touches) if touch.state == self.state), None)
 
 
 @dataclass(slots=True)
 class _Trail:
-    """A message on its way through the steps."""
+    """A message during the steps."""
 
     before: int | None
     touches: list[Touch] = field(default_factory=list[Touch])
@@ -117,7 +117,7 @@ def sources(result: CompressionResult) -> list[int | None]:
 
 
 def _after(step: Step, trails: Sequence[_Trail]) -> list[_Trail]:
-    """The trails after a step, with its edits noted and its inserted messages added."""
+    """The trails after a step, with its edits added and its inserted messages included."""
     view = [trail for trail in trails if not trail.gone]
     added: dict[int, list[_Trail]] = {}
     for edit in step.edits:
@@ -163,7 +163,7 @@ def _covered(view: Sequence[_Trail], insert: Insert) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class MessageAccount:
-    """A message with its text and tokens before and after; empty and 0 where it does not exist.
+    """A message with its text and tokens before and after; empty and 0 if it does not exist there.
 
     ``role`` is tool for a message with tool results only, whatever its role in the format.
     """
@@ -177,12 +177,12 @@ class MessageAccount:
 
     @property
     def state(self) -> State:
-        """Its state in the end."""
+        """Its final state."""
         return self.journey.state
 
     @property
     def why(self) -> str:
-        """The step that decided, with its reason; empty for a kept message."""
+        """The deciding step, with its reason; empty for a kept message."""
         touch = self.journey.decided
         if touch is None:
             return ""
@@ -191,10 +191,10 @@ class MessageAccount:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A result, message by message; ``counter`` names the counter.
+    """A result, message by message; ``counter`` is the counter's name.
 
-    ``beside`` are the tokens beside the messages (system prompt, tools, overhead); None if the
-    messages were counted by another counter than the result.
+    ``beside`` is the number of tokens besides the messages (system prompt, tools, overhead); None
+    if the messages were counted by another counter than the result's.
     """
 
     result: CompressionResult
@@ -208,7 +208,7 @@ class Account:
 
     @property
     def states(self) -> dict[State, int]:
-        """The states that occur, with the number of their messages."""
+        """The states of messages, with the number of messages in each."""
         found = Counter(entry.state for entry in self.entries)
         return {state: found[state] for state in STATES if state in found}
 

@@ -1,4 +1,4 @@
-"""The report as one HTML page that loads nothing and shows messages as text only."""
+"""The report as one HTML page that loads nothing, and escapes all text of messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from holdfast.result import CompressionResult
 from holdfast.text.visible import amount, one_line, plain, visible
 
 _HEIGHT = 26
-_DENSE = 120  # messages; more are drawn without edges
+_DENSE = 120  # messages; with more, edges are not drawn
 
 
 def anchor(entry: MessageAccount) -> str:
@@ -80,7 +80,7 @@ def _segments(account: Account, sizes: list[int], beside: int, whole: int) -> It
 
 
 def message_bar(entry: MessageAccount, largest: int) -> str:
-    """The size of a message relative to the largest one, before and after."""
+    """A bar with the size of a message before and after, relative to the largest one."""
     before = 100 * entry.tokens_before / max(largest, 1)
     after = 100 * entry.tokens_after / max(largest, 1)
     return (
@@ -126,7 +126,7 @@ def asset(name: str) -> str:
 
 
 def fingerprint(content: str) -> str:
-    """The hash by which the page's policy allows its own style and script, and no other."""
+    """The hash with which the page's policy allows its own style and script only."""
     return f"sha256-{b64encode(sha256(content.encode()).digest()).decode()}"
 
 
@@ -183,7 +183,7 @@ def _stands(entry: MessageAccount) -> bool:
 
 
 def _left(entries: list[MessageAccount], largest: int) -> str:
-    """The messages that are no longer sent, folded behind one line."""
+    """The messages that are no longer sent, behind one line that unfolds."""
     if not entries:
         return ""
     rows = "\n".join(_message(entry, largest) for entry in entries)
@@ -196,7 +196,7 @@ def _left(entries: list[MessageAccount], largest: int) -> str:
 
 def _message(entry: MessageAccount, largest: int) -> str:
     words = one_line(entry.text_after or entry.text_before, _PREVIEW)
-    opened = " open" if entry.state == "inserted" else ""  # the notes are new
+    opened = " open" if entry.state == "inserted" else ""  # notes are shown unfolded
     size = f"{entry.tokens_after:,}"
     if entry.state != "kept":
         size = f"{entry.tokens_before:,} → {size}"
@@ -215,7 +215,7 @@ def _position(entry: MessageAccount) -> str:
 
 
 def _inside(entry: MessageAccount) -> Iterator[str]:
-    """The details of a message: why, what changed, and the whole text."""
+    """The details of a message: the reason, the changes, and the whole text."""
     if entry.journey.touches:
         yield f'<ul class="why">{"".join(_touch(touch) for touch in entry.journey.touches)}</ul>'
     if entry.journey.covers:

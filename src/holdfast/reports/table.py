@@ -1,4 +1,4 @@
-"""One HTML page with one table, in the dress of the other reports."""
+"""One HTML page with one table, in the style of the other reports."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _anchors(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     times_a, times_b = Counter(a), Counter(b)
     place = {line: i for i, line in enumerate(b) if times_b[line] == 1}
     pairs = [(i, place[line]) for i, line in enumerate(a) if times_a[line] == 1 and line in place]
-    ends: list[int] = []  # for each length of a run, the smallest position in b where one ends
+    ends: list[int] = []  # for each length of a run, the smallest position in b at its end
     last: list[int] = []  # and the last pair of that run
     previous: list[int] = []
     for n, (_, j) in enumerate(pairs):
@@ -173,7 +173,7 @@ def text_report(account: Account, width: int = WIDTH) -> str:
 
 
 def overview(result: CompressionResult) -> Iterator[str]:
-    """The outcome as a whole, and a line for each step."""
+    """The outcome, and a line for each step."""
     metrics, usage = result.metrics, result.spent
     tokens = _change(metrics.tokens_before, metrics.tokens_after)
     messages = _change(metrics.messages_before, metrics.messages_after)
@@ -189,7 +189,7 @@ def overview(result: CompressionResult) -> Iterator[str]:
 
 
 def worth(result: CompressionResult) -> Iterator[str]:
-    """A line on what it is worth, where that was asked for."""
+    """A line on what the compression gains, if that was asked for."""
     if result.net:
         net = result.net
         less = f"cache lost {net.lost:,.4f}, models {net.spent:,.4f}"
@@ -206,7 +206,7 @@ def steps(result: CompressionResult) -> Iterator[str]:
 
 
 def verdict(result: CompressionResult) -> str:
-    """Whether the budget is met, and which one would be."""
+    """Whether the budget is met, or which one could be."""
     if not result.budget_met:
         least = f"; {result.smallest:,} would do" if result.smallest else ""
         return f"NOT met, {result.detail or result.reason}{least}"
@@ -296,7 +296,7 @@ def _messages(account: Account, width: int) -> Iterator[str]:
 
 
 def _words(entry: MessageAccount, preview: int, width: int) -> str:
-    """The beginning of a kept message, or the reason of a change."""
+    """The beginning of a kept message, or the reason for a change."""
     if entry.state == "kept":
         return one_line(entry.text_after, width)
     if entry.state == "dropped":
@@ -311,7 +311,7 @@ def _size(entry: MessageAccount) -> str:
 
 
 def _inside(entry: MessageAccount, width: int) -> Iterator[str]:
-    """What changed in a message: some of the removed and new lines."""
+    """Some of the removed and new lines of a changed message."""
     if entry.state == "inserted":
         if entry.journey.covers:
             yield f"stands for {spoken_for(*entry.journey.covers)}"

@@ -1,4 +1,4 @@
-"""A recorded conversation, to try things on."""
+"""A recorded conversation, for trying things out."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 
 def sample() -> list[dict[str, Any]]:
-    """An agent that mends a failing test suite: 74 messages in OpenAI's form, 52 of them of tools.
+    """Return a conversation in OpenAI's format, in which an agent repairs a failing test suite.
 
-    What the tools returned is what real commands printed; what the people say is written.
+    It has 74 messages, 52 of them tool outputs, which are the output of real commands; the people's
+    messages are invented.
     """
     text = files("holdfast.samples").joinpath("failing_tests.json").read_text("utf-8")
     messages: list[dict[str, Any]] = json.loads(text)

@@ -1,1 +1,1 @@
-"""What is worth keeping: pieces of texts, the things they tell, and the order of their value."""
+"""What is worth keeping: pieces of texts, the things in them, and their order of value."""

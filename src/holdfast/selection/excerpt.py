@@ -17,16 +17,16 @@ from .pieces import Piece, Reading
 from .things import quoted, things
 from .weights import table, worth_in_one_text
 
-_MOST = 8  # characters a token, in the order that is looked at
-_TELLING = 0.1  # of the best answer: below it, a piece gives its neighbours nothing
-_FEW = 12  # pieces that hold a term of the question, or it sets none of them apart
+_MOST = 8  # characters per token of the candidates that are ranked
+_TELLING = 0.1  # share of the best answer; below it, a piece adds nothing to its neighbours
+_FEW = 12  # pieces with a term of the question; if more have it, it does not distinguish them
 _NEAR = 20  # pieces before and after an answer
-_APART = 0.3  # of the worth of standing near an answer is left in another block
+_APART = 0.3  # share of the value of being near an answer that is left in another block
 _VARIABLE = re.compile(r"\d+|0x[0-9a-f]+")
 
 
 class Valued(NamedTuple):
-    """What a question adds: things that pieces tell, their worth, and a bonus for each piece."""
+    """What a question adds: things in pieces, their value, and a bonus for each piece."""
 
     tells: list[list[str]]
     worth: dict[str, float]
@@ -36,12 +36,12 @@ class Valued(NamedTuple):
 def valued(
     pieces: Sequence[Piece], question: str, share: float, kinds: float = 1.0, alone: bool = True
 ) -> Valued:
-    """The kinds of event that the pieces tell, their forms, and what they answer of the question.
+    """The value of the pieces' events and forms, and of what they answer of the question.
 
-    ``share`` is what the best answer is worth; one that the caller asked for is worth more than a
-    guess. ``kinds`` scales what a kind of event is worth: in a conversation kinds compete with
-    names that were used. ``alone``: the pieces are one text's, so that failures count in full, and
-    what stands near an answer counts.
+    ``share`` is the value of the best answer; an answer to the caller's question is worth more than
+    one to a guessed question. ``kinds`` scales the value of an event's kind: in a conversation
+    kinds compete with names that were used. ``alone``: the pieces are from one text, so that
+    failures count in full, and being near an answer counts.
     """
     weights = table()
     failure = weights.failure * (1.0 if alone else kinds)
@@ -71,9 +71,9 @@ def valued(
 
 
 def _answers(question: str, pieces: Sequence[Piece]) -> list[dict[str, float]]:
-    """How well each piece answers the question, with what it is under, as a share of the best one.
+    """How well each piece answers the question, with its heading, as a share of the best one.
 
-    No answer is the best that only names what nearly all pieces do.
+    A term that nearly all pieces have makes none the best.
     """
     if not question:
         return [{} for _ in pieces]
@@ -88,7 +88,7 @@ def _answers(question: str, pieces: Sequence[Piece]) -> list[dict[str, float]]:
 def _beside(
     pieces: Sequence[Piece], answers: Sequence[Mapping[str, float]], holders: Mapping[str, int]
 ) -> list[float]:
-    """What each piece gains by standing near the few that answer, most of all in the same block."""
+    """The value of being near the few pieces that answer, most of all in the same block."""
     worth = [0.0] * len(pieces)
     for at, terms in enumerate(answers):
         own = sum(part / holders[term] for term, part in terms.items())
@@ -122,7 +122,10 @@ def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
 
 
 def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
-    """The chosen pieces in order, each gap named, or filled if what is missing is no longer."""
+    """Return a function that joins chosen pieces, with a note for each gap.
+
+    A gap is filled instead if the missing text is no longer than the note.
+    """
     pieces, unit = reading.pieces, reading.unit
 
     def between(start: int, end: int, units: int) -> list[str]:
@@ -147,14 +150,14 @@ def writer(reading: Reading) -> Callable[[Sequence[int]], str]:
 
 
 def gap(units: int, unit: str) -> list[str]:
-    """The line that stands for so many units; none where nothing is missing."""
+    """The line that stands for ``units`` missing units; none for 0."""
     if units <= 0 or not unit:
         return []
     return [f"… {units:,} {unit}{'s' if units > 1 else ''} …"]
 
 
 def _alone(pieces: Sequence[Piece], names: Sequence[Sequence[str]]) -> dict[str, float]:
-    """What the names are worth in a text of which nothing else is known."""
+    """The value of the names in a text without context."""
     marked: set[str] = set()
     for piece in pieces:
         marked |= quoted(piece.text)

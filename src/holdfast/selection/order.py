@@ -1,8 +1,8 @@
-"""The one order: pieces by what they tell that nothing before them has told, for what they cost.
+"""Orders pieces by the value of what is new in them, divided by their cost.
 
 A greedy choice by such a diminishing gain for the cost is known to cover well (Lin and Bilmes
-2011). The order is a function of the pieces alone, and a budget takes its beginning: what a smaller
-budget keeps a larger one keeps.
+2011). The order depends on the pieces alone, and a budget takes its beginning, so a larger budget
+keeps what a smaller one keeps.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def ordered(
     bonus: Sequence[float] = (),
     enough: float = float("inf"),
 ) -> list[int]:
-    """The numbers of the pieces, the best first, until they cost ``enough`` together.
+    """The indices of the pieces, the best first, until they cost ``enough`` together.
 
-    ``tells`` are the things of each piece, ``worth`` is what a thing is worth when it is first
-    told; each time that it is told again it is worth the share ``again`` of that. ``told`` counts
-    what stands elsewhere already. ``bonus`` is what each piece is worth beside its things.
+    ``tells`` are the things in each piece, ``worth`` is the value of a thing at its first
+    appearance; each repetition has the share ``again`` of the last value. ``told`` counts what
+    already appears elsewhere. ``bonus`` is the value of each piece besides its things.
     """
     extra = bonus or [0.0] * len(pieces)
     left = dict.fromkeys(chain.from_iterable(tells), 0.0) | dict(worth)
@@ -41,7 +41,7 @@ def ordered(
 
     def gain(number: int) -> float:
         fresh = fsum(map(value, tells[number]))
-        return (fresh + extra[number]) / (costs[number] or 1.0)  # a counter may give 0 for a word
+        return (fresh + extra[number]) / (costs[number] or 1.0)  # a counter may return 0 for a word
 
     queue = [(-gain(number), number) for number in range(len(pieces))]
     heapq.heapify(queue)
@@ -67,7 +67,7 @@ def ordered(
 
 
 def with_what_it_is_under(pieces: Sequence[Piece], number: int) -> list[int]:
-    """The piece, behind what says what it belongs to."""
+    """The piece after the pieces that it is under."""
     way = [number]
     while (number := pieces[number].under) >= 0:
         way.append(number)

@@ -1,4 +1,4 @@
-"""Pieces: the smallest parts of a text that are told or left out, and any text read as such."""
+"""Pieces: the smallest parts of a text that are kept or left out, and how any text is split."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from itertools import pairwise
 from typing import NamedTuple
 
 LONGEST = 160
-"""Characters of a piece, some forty tokens: lines join up to here, so that a name keeps the
-words beside it, and a longer line is cut at the end of a clause. In recorded runs shorter pieces
-kept fewer of the names that were used later, and longer ones no more."""
+"""Characters of a piece, about forty tokens: shorter lines are joined up to this length, so that a
+name keeps its context, and a longer line is cut at the end of a clause. In recorded runs shorter
+pieces kept fewer of the names that were used later, and longer ones no more.
+"""
 SEAM = 8
-"""Characters that a piece costs beside its text: a line break and sometimes a gap mark."""
+"""Characters that a piece costs besides its text: a line break and sometimes a gap mark."""
 _NUMBER = re.compile(r"\s{0,8}(\d{1,7})(?:[:|│→-]\t?|\t| {2})")
 _IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
-_INDENT = 4  # columns of a level
+_INDENT = 4  # columns of one level of indentation
 _CLAUSE = re.compile(r"[.;!?。！？](?=\s)|[,)}\]](?=\s)|\s")
 
 
 class Piece(NamedTuple):
-    """A part of a text: its wording, and the units of its source (lines, records) it stands for.
+    """A part of a text, and the units of its source (lines, records) that it stands for.
 
-    ``things`` are what it tells beside the names in its text, such as the kind of event that a line
-    of a log reports: of two pieces with the same thing the second is worth little. ``under`` is the
-    number of the piece that says what this one belongs to (a heading, the columns of a table) and
-    that is told with it, -1 for none. ``numbered``: its lines begin with their numbers, which name
-    nothing.
+    ``things`` are what it has besides the names in its text, such as the kind of event of a log
+    line: the second of two pieces with the same thing is worth little. ``under`` is the index of
+    the piece that gives its context (a heading, the columns of a table) and that is kept with it,
+    -1 for none. ``numbered``: its lines begin with their numbers, which are not names.
     """
 
     text: str
@@ -38,20 +38,19 @@ class Piece(NamedTuple):
 
     @property
     def names(self) -> str:
-        """The text in which its names stand."""
+        """The text in which names are searched."""
         return _IN_FRONT.sub("", self.text) if self.numbered else self.text
 
     @property
     def cost(self) -> int:
-        """Its characters, runs of white space as one as in tokens, and the seam before it."""
+        """Its characters, with runs of white space as one, and the seam before it."""
         return len(" ".join(self.text.split())) + SEAM
 
 
 class Reading(NamedTuple):
-    """A text as its kind reads it: its pieces in order and the word for the units between them.
+    """A text split by its kind: its pieces in order, and the name of the units between them.
 
-    ``total`` counts the units of the source. With an empty ``unit`` gaps are not named: the pieces
-    say it.
+    ``total`` counts the units of the source. With an empty ``unit``, gaps are not named.
     """
 
     pieces: Sequence[Piece]
@@ -60,7 +59,7 @@ class Reading(NamedTuple):
 
 
 def passages(text: str) -> Reading:
-    """Any text: short neighbouring lines together, long lines clause by clause."""
+    """Any text: short neighbouring lines together, long lines by clause."""
     lines = text.split("\n")
     return in_lines(_passages(lines, _numbers(lines)), lines)
 
@@ -74,7 +73,7 @@ def _numbers(lines: Sequence[str]) -> Sequence[re.Match[str] | None]:
 
 
 def in_lines(pieces: Iterable[Piece], lines: Sequence[str]) -> Reading:
-    """The reading of pieces that are lines: those without a word between two pieces are no gap."""
+    """The reading of pieces that are lines; missing lines without a word are not a gap."""
     told = list(pieces)
     for number, piece in enumerate(told):
         end = piece.at + piece.units
@@ -110,7 +109,7 @@ def _passages(lines: Sequence[str], numbers: Sequence[re.Match[str] | None]) -> 
 
 
 def _close_to_its_number(line: str, number: re.Match[str]) -> str:
-    """A numbered line without padding: its number, and one space for each level of indent."""
+    """A numbered line without padding: its number, and one space for each level of indentation."""
     code = line[number.end() :].expandtabs(_INDENT).rstrip()
     bare = code.lstrip()
     if not bare:
@@ -119,7 +118,7 @@ def _close_to_its_number(line: str, number: re.Match[str]) -> str:
 
 
 def clauses(line: str, longest: int = LONGEST) -> list[str]:
-    """A long line in parts of at most so many characters, cut after clauses where possible."""
+    """A long line in parts of at most ``longest`` characters, cut after clauses if possible."""
     parts: list[str] = []
     start = 0
     while len(line) - start > longest:

@@ -1,4 +1,4 @@
-"""The things that a text tells: names, paths, numbers, ids and content words, by one pattern."""
+"""The things in a text, found by one pattern: names, paths, numbers, ids and content words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Shape = Literal[
     "camel",
     "other",
 ]
-"""What a thing looks like; the table of weights has one weight a shape."""
+"""The form of a thing; the table of weights has one weight for each."""
 
 _THING = re.compile(
     r"[A-Za-z0-9_@#$~\u00c0-\uffff][A-Za-z0-9_@#$./:\-~+%\u00c0-\uffff]*"
@@ -36,15 +36,15 @@ _STOP = frozenset(
     "us me also just only into "
     "out up down over about after before".split()
 )
-"""Words that say nothing by themselves."""
+"""Words that mean nothing by themselves."""
 
-_SHORT_NAME = 2  # characters: a shorter last component names nothing
-_FEW_DIGITS = 3  # a shorter number is rarely a name of anything
-_DIGITS_OF_AN_ID = 0.2  # share of digits from which a mixture of letters and digits reads as an id
+_SHORT_NAME = 2  # characters; a shorter last component is not a name
+_FEW_DIGITS = 3  # digits; a shorter number is rarely a name
+_DIGITS_OF_AN_ID = 0.2  # share of digits that makes a mixture of letters and digits an id
 
 
 def things(text: str) -> tuple[str, ...]:
-    """The distinct things of a text in order of appearance; of a path also its last component."""
+    """The distinct things in order of appearance; a path's last component is one too."""
     found = dict.fromkeys(_THING.findall(text))
     for word in _STOP & found.keys():
         del found[word]
@@ -57,7 +57,7 @@ def things(text: str) -> tuple[str, ...]:
 
 
 def quoted(text: str) -> set[str]:
-    """The things that stand between quotation marks or backticks."""
+    """The things between quotation marks or backticks."""
     found: set[str] = set()
     for passage in _QUOTED.findall(text):
         found.update(things(passage))
@@ -66,7 +66,7 @@ def quoted(text: str) -> set[str]:
 
 @lru_cache(maxsize=1 << 15)
 def shape(thing: str) -> Shape:
-    """What the thing looks like."""
+    """The form of the thing."""
     if _LETTERS.fullmatch(thing):
         return "word"
     if "/" in thing:

@@ -1,8 +1,7 @@
-"""What a thing is worth: how likely the next steps use it, as recorded runs have shown.
+"""The value of a thing: how likely the next steps use it, learned from recorded runs.
 
-The table ``weights.json`` holds the weights of a logistic function of the features below, as a
-regression on recorded runs gives them (``benchmarks/weights.py``). No other number of value stands
-in the package.
+The table ``weights.json`` has the weights of a logistic function of the features below, from a
+regression on recorded runs (``benchmarks/weights.py``). All other values are in the table too.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from typing import NamedTuple
 
 from .things import shape
 
-_NEVER = 9.0  # stands for the age of what the agent never named: that of some 8,000 events
+_NEVER = 9.0  # for what the agent never named: log of about 8,000 events
 
 
 class Use:
-    """How a thing was used so far; positions are those of events in the conversation."""
+    """How a thing has been used so far; positions are those of events in the conversation."""
 
     __slots__ = (
         "acts",
@@ -55,43 +54,43 @@ class Use:
 
 
 class WeightTable(NamedTuple):
-    """The learned weights: one a shape, and two a feature, of its value and of its square."""
+    """The learned weights: one for each form, two for each feature (its value and square)."""
 
     shapes: Mapping[str, float]
     quoted: float
     features: Mapping[str, Sequence[float]]
     again: float
-    """What is left of a thing's worth each time that it is told."""
+    """The share of a thing's value that is left after each repetition."""
     alone: float
-    """The worth of a thing in one text, as a share of its worth in a conversation."""
+    """The value of a thing in a single text, as a share of its value in a conversation."""
     asked: float
-    """What the best answer to a question is worth that the caller asks."""
+    """The value of the best answer to the caller's question."""
     among_others: float
-    """The worth of an event kind in a conversation, as a share of its worth in one text."""
+    """The value of an event's kind in a conversation, as a share of its value in a single text."""
     implied: float
-    """What it is worth where the question is only what the user said last."""
+    """The value of the best answer if the question is only the user's last message."""
     said: Mapping[str, float]
-    """What a piece is worth by who says it, beside its things."""
+    """The value of a piece by its speaker, besides its things."""
     form: float
-    """What the first piece of its form is worth."""
+    """The value of the first piece of each form."""
     named: float
-    """What a thing is worth that the kind of a text names, such as a kind of event."""
+    """The value of a thing that a content kind names, such as a kind of event."""
     failure: float
-    """What either is worth where it tells of a failure."""
+    """The value of either if it reports a failure."""
 
 
 @cache
 def table() -> WeightTable:
-    """The table of the package."""
+    """Return the built-in table."""
     found = json.loads(Path(__file__).with_name("weights.json").read_text("utf-8"))
     return WeightTable(**{name: found[name] for name in WeightTable._fields})
 
 
 def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
-    """What the regression sees of a thing at event number ``now``, in the order of the table.
+    """The features of a thing at event number ``now``, in the order of the table.
 
-    All are logarithms of counts and distances, but the density: the logarithm of its events over
-    that of the time since the first.
+    All are logarithms of counts and distances, except the density: the logarithm of its events
+    divided by that of the time since the first.
     """
     events, since = _log(use.events), _log(now - use.first)
     return (
@@ -114,7 +113,7 @@ def _log(count: int) -> float:
 
 
 def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
-    """The worth of each thing: how likely one of the next steps uses it, from 0 to 1."""
+    """The value of each thing: the probability that one of the next steps uses it."""
     weights = table()
     shapes, quoted = weights.shapes, weights.quoted
     first, second = zip(*weights.features.values(), strict=True)
@@ -128,7 +127,7 @@ def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
 
 
 def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dict[str, float]:
-    """The worth of the things of a text of which nothing else is known: by their looks alone."""
+    """The value of the things in a text without context, by their form alone."""
     weights = table()
     alike: dict[tuple[str, int, bool], float] = {}
     worth: dict[str, float] = {}

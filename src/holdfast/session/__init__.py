@@ -1,4 +1,4 @@
-"""A conversation that is kept whole in a store, and seen through a view that fits."""
+"""A conversation that is stored whole, and views of it that fit a budget."""
 
 from .session import Session
 from .view import View

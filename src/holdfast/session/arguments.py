@@ -1,4 +1,4 @@
-"""What callers may give a session; anything else is refused in one line that says what to give."""
+"""Checks of a session's arguments; each error says in one line what to give."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ _FIRST, _END = -62_135_510_400, 253_402_214_400
 """Seconds since 1970 UTC within which the year is 1 to 9999 in every time zone."""
 
 Which = int | str
-"""A message: its position (negative from the end), or the id that it was appended with."""
+"""A message: its position (negative from the end), or the id with which it was appended."""
 
 
 def text(place: str, value: object) -> str:
-    """The text that was given."""
+    """The given text."""
     if not isinstance(value, str):
         raise _refused(place, value, "is not text", "give text")
     return value
 
 
 def words(place: str, value: object) -> str:
-    """The text that was given, which says something."""
+    """The given text, which may not be empty."""
     given = text(place, value)
     if not given.strip():
         raise ConfigError("it is empty", place=place, advice="give text")
@@ -64,7 +64,7 @@ def thread(value: object) -> str:
 
 
 def messages(given: Sequence[object]) -> None:
-    """Raises ConfigError for a list of messages, or a request, in the place of a message."""
+    """Raise ConfigError for a list of messages, or a request, instead of a message."""
     for i, each in enumerate(given):
         place = f"messages[{i}]"
         if isinstance(each, list | tuple):
@@ -76,7 +76,7 @@ def messages(given: Sequence[object]) -> None:
 
 
 def maybe_text(place: str, value: object) -> None:
-    """Raises ConfigError unless the value is text or None."""
+    """Raise ConfigError unless the value is text or None."""
     if value is not None:
         text(place, value)
 
@@ -102,7 +102,7 @@ def event(value: object) -> int:
 
 
 def one_of(place: str, value: object, choices: Sequence[object]) -> None:
-    """Raises ConfigError unless the value is one of these, of the same type: 1 is not True."""
+    """Raise ConfigError unless the value is one of these, of the same type: 1 is not True."""
     if not any(value == choice and type(value) is type(choice) for choice in choices):
         known = ", ".join(repr(choice) for choice in choices)
         raise _refused(place, value, "is not a choice", f"known are {known}")
@@ -122,14 +122,14 @@ def share(place: str, value: object) -> None:
 
 
 def moment(value: object) -> float | None:
-    """Seconds since 1970 UTC of a datetime or a number of them; None where none is given."""
+    """The time in seconds since 1970 UTC, from a datetime or a number; None for None."""
     if value is None:
         return None
     return _seconds("at", value, "give a datetime, or seconds since 1970 UTC")
 
 
 def clock(tells: Callable[[], object]) -> Callable[[], float]:
-    """The clock, each answer of which is checked."""
+    """The clock, with a check of each value that it returns."""
     advice = "let it tell seconds since 1970 UTC, as time.time does"
     return lambda: _seconds("clock", tells(), advice)
 
@@ -137,7 +137,7 @@ def clock(tells: Callable[[], object]) -> Callable[[], float]:
 def _seconds(place: str, value: object, advice: str) -> float:
     seconds: object = value
     if isinstance(value, datetime):
-        # a datetime of the year 1 may lie outside of some time zones
+        # a datetime of the year 1 may be out of range in some time zones
         with suppress(ValueError, OverflowError, OSError):
             seconds = value.timestamp()
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
@@ -148,7 +148,7 @@ def _seconds(place: str, value: object, advice: str) -> float:
 
 
 def names(value: Sequence[object], number: int) -> list[str]:
-    """The ids that were given, one for each of so many messages."""
+    """The given ids, one for each of ``number`` messages."""
     given = [each for each in value if isinstance(each, str)]
     if not isinstance(value, list | tuple) or len(given) != len(value):
         raise _refused("ids", value, "are no ids", "give a list of texts, one for each message")
@@ -162,13 +162,13 @@ def names(value: Sequence[object], number: int) -> list[str]:
 
 
 def an(kind: type, place: str, value: object, advice: str) -> None:
-    """Raises ConfigError unless the value is of the kind."""
+    """Raise ConfigError unless the value is of the type."""
     if not isinstance(value, kind):
         raise _refused(place, value, f"is no {kind.__name__}", advice)
 
 
 def able(method: str, place: str, value: object, advice: str) -> None:
-    """Raises ConfigError unless the value is an object that has the method."""
+    """Raise ConfigError unless the value has the method."""
     if isinstance(value, type) or not callable(getattr(value, method, None)):
         raise _refused(place, value, f"is no {place}", advice)
 
@@ -178,7 +178,7 @@ def _refused(place: str, value: object, problem: str, advice: str) -> ConfigErro
 
 
 class ThreadOptions(TypedDict, total=False):
-    """The options of ``Session`` beside thread, store and budget; their meaning is told there."""
+    """The options of ``Session`` besides thread, store and budget; see there."""
 
     model: str | None
     format: Provider
@@ -204,20 +204,22 @@ class ThreadOptions(TypedDict, total=False):
 
 @dataclass(slots=True)
 class SessionOptions:
-    """The options of a session, checked, and what follows from them.
+    """The checked options of a session, and values derived from them.
 
     Raises ConfigError for a wrong value.
     """
 
     asked: Options = field(default_factory=Options)
-    """The options of ``compress`` that the session was given."""
+    """The options of ``compress`` that were given to the session."""
 
     budget: Budget | None = None
     llm: ModelSpec | None = None
     costs: Costs | None = None
     tiers: TierSizes = field(default_factory=TierSizes)
     vectors: bool | None = None
-    """Whether messages are found by meaning too; None: where the extra ``local`` is installed."""
+    """Whether messages are also found by meaning; None means if the extra ``local`` is
+    installed.
+    """
 
     condenser: Condenser = field(default_factory=TurnCondenser)
     background: bool = False
@@ -227,7 +229,7 @@ class SessionOptions:
     recall_messages: int | None = None
     meter: Meter = field(init=False)
     window: int | None = field(init=False)
-    """The context window of the model, in tokens, where it is known."""
+    """The context window of the model in tokens, if it is known."""
 
     lineup: Lineup = field(init=False)
     """The model that writes forms of segments, and the embedder that compares segments."""
@@ -236,7 +238,7 @@ class SessionOptions:
     """Whether secrets are masked before a model sees them, as the profile or the caller says."""
 
     trigger: Share = field(init=False)
-    """The profile's trigger of a compaction, for a budget that states none."""
+    """The profile's trigger of a compaction, for a budget without one."""
 
     known: Costs | None = field(init=False)
     """The costs that decide on a compaction between trigger and limit, with the model's price."""
@@ -275,7 +277,7 @@ class SessionOptions:
 
     @property
     def asking(self) -> AskingCondenser | None:
-        """The condenser that asks the model; None where there is no model."""
+        """The condenser that asks the model; None without a model."""
         if self.llm is None:
             return None
         if isinstance(self.condenser, AskingCondenser):

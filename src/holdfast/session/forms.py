@@ -1,6 +1,6 @@
-"""The warm and the cold form of a segment by a model, checked against the original.
+"""A model's warm and cold forms of a segment, checked against the original.
 
-Where the model's form falls short, the form by rule stands.
+If a form fails the check, rules make it.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from holdfast.memory.tiers import Segment, expansion, verbatim
 RECONSTRUCTED = (
     "[reconstructed by a model from a shorter note of it: these are not the original words]"
 )
-"""The first line of what a model wrote out."""
+"""The first line of a text that a model reconstructed."""
 
 _PROMPTS = {LIGHT: "light", HEAVY: "heavy"}
-_LEAST = 12  # tokens of a form; in fewer a model says no more than the rule, and is not asked
-_EXPANSION = 4  # times the tokens of a note that its expansion may have
+_LEAST = 12  # tokens of a form; for fewer, a model is not better than the rules, and not asked
+_EXPANSION = 4  # times the size of a note that its reconstruction may have
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCondenser:
-    """Asks the model for a form, and takes it if it is true to the text and small enough.
+    """Asks the model for a form, and accepts it if it is faithful and small enough.
 
-    ``rule`` makes the form that stands until the model has answered, if its answer is refused, and
-    for a text that is too short to be worth a request.
+    ``rule`` makes the form until the model has answered, if its answer is refused, and for a text
+    that is too short to be worth a request.
     """
 
     rule: Condenser = field(default_factory=RuleCondenser)
 
     def condense(self, text: str, level: int, count: Count) -> str:
-        """The form by rule: at once, and without a model."""
+        """The form made by rules, without a model."""
         return self.rule.condense(text, level, count)
 
     def asking(self, text: str, level: int, count: Count) -> Generator[Ask[object], Any, Form]:
-        """The form by the model, followed by what the text names and the model left out."""
+        """The model's form, followed by the names in the text that the model left out."""
         aimed = int(count(text) / FACTORS[level][0])
         if aimed < _LEAST:
             return Form(self.condense(text, level, count), asked=False)
@@ -69,10 +69,10 @@ class ModelCondenser:
 
 
 def expanded(segment: Segment, count: Count, now: float) -> Generator[Ask[object], Any, Segment]:
-    """The segment written out by the model (V.19), marked as reconstructed.
+    """The segment as reconstructed by the model (V.19), marked as such.
 
-    Raises ModelError if the model has no answer, or one that the note does not support. Only for
-    callers who ask for it: ``recalled`` gives the original where there is one.
+    Raises ModelError if the model does not answer, or if the note does not support its answer. Only
+    for callers that ask for it: ``recalled`` returns the original if there is one.
     """
     note, named = segment.content, named_in(segment.content)
     text = yield from _written("expand", note, named, segment.tokens * _EXPANSION)

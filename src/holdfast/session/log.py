@@ -1,4 +1,4 @@
-"""One thread in a store: a log of messages and a log of events, and the state that they give."""
+"""One thread in a store: a log of messages, a log of events, and the state computed from them."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ T = TypeVar("T")
 LineKind = Literal["message", "event"]
 
 
-_SEARCHED = 20_000  # characters of one message that a search looks at: a tool may return a book
+_SEARCHED = 20_000  # characters of one message that are searched: a tool may return a book
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A message of the thread as it stands now.
+    """A message of the thread with its edits applied.
 
-    ``original`` is what was appended, or edited last.
+    ``original`` is the message as it was appended, or last edited.
     """
 
     position: int
@@ -49,15 +49,15 @@ class Kept:
     message: Message = field(compare=False)
     remembered: Remembered = field(compare=False)
     size: int = field(compare=False)
-    """Characters of its JSON."""
+    """The length of its JSON in characters."""
 
 
 def kept_of(position: int, time: float, original: object, message: Message, size: int) -> Kept:
-    """The message at a position. ``time`` is when it was said unless its own text states a time."""
-    # what a tool returned is the tool's, whichever role hands it over on the wire
+    """The message at a position. ``time`` is its time unless its own text has one."""
+    # a tool's output is the tool's, whichever role holds it in this format
     role = "tool" if message.role == "user" and not speaks(message) else message.role
     text = message.content_text or ""
-    if message.results:  # they stand before what is said with them: no name or date is at the head
+    if message.results:  # they come first, so there is no name or date at the head
         seen = Remembered(position, role, text, said=time)
     else:
         seen = remembered(position, role, text, said=time)
@@ -65,7 +65,7 @@ def kept_of(position: int, time: float, original: object, message: Message, size
 
 
 def json_of(value: object, place: str) -> str:
-    """The value as compact JSON. Raises InputError, naming the place, for what JSON cannot hold."""
+    """The value as compact JSON. Raises InputError, naming the place, if JSON cannot hold it."""
     try:
         return _COMPACT.encode(value)
     except (TypeError, ValueError, RecursionError) as fault:
@@ -76,15 +76,15 @@ def json_of(value: object, place: str) -> str:
 
 
 def event_of(number: int, line: Line) -> Event:
-    """The event that the line holds."""
+    """The event in the line."""
     data = json.loads(line.body)
     return Event(number, data["kind"], line.time, data["at"], data["reason"], data["facts"])
 
 
 def words_of(kept: Kept) -> str:
-    """The words by which a search finds the message: its text, its calls and their arguments.
+    """The text by which a search finds the message, with its calls and their arguments.
 
-    Text without spaces between words is given as pairs of characters, as questions are.
+    Scripts without spaces between words are split into pairs of characters, as in questions.
     """
     calls = (f"{call.name} {call.arguments}" for call in kept.message.calls)
     text = "\n".join(part for part in (kept.remembered.told, *calls) if part)[:_SEARCHED]
@@ -97,19 +97,19 @@ def own_id(message: object) -> str:
     return found if isinstance(found, str) else ""
 
 
-_NAMED = 20  # damaged lines that are named
-_HELD = 16_000_000  # characters of messages that an open thread holds in memory, at most
+_NAMED = 20  # damaged lines that are listed
+_HELD = 16_000_000  # characters of messages that an open thread keeps in memory at most
 _SNAPSHOT = 256  # lines after which the state is saved again
 _READ = 512  # lines that are read or copied at once
 _STEP = 64  # messages that are read at once on the way back
 MESSAGES, EVENTS, STATE = "messages:", "events:", "session:"
-"""The beginnings of the names of a thread's two logs and its state; its own name follows."""
+"""Prefixes of the names of a thread's two logs and its state, before the thread's name."""
 
 
 class Thread:
     """Reads and writes one thread.
 
-    Not safe for several threads of execution at once: a session takes turns.
+    Not safe for several threads of execution at once; a session serialises them.
     """
 
     def __init__(
@@ -132,21 +132,21 @@ class Thread:
         self._unsaved = 0
         self._named = None if form is None else named(form)
         self.state = State()
-        with suppress(StoreError):  # a damaged state is made again; a lost store fails at its logs
+        with suppress(StoreError):  # a damaged state is computed again
             self.state = State.from_json(settled(store.get(STATE + name)))
         check_named(self._named, self.state)
         if self.state.counter != meter.counter.name:
-            self.state = State(counter=meter.counter.name)  # everything is counted again, once
+            self.state = State(counter=meter.counter.name)  # all messages are counted again, once
         self.refresh()
 
     @cached_property
     def secret(self) -> str:
-        """The secret that signs what is written for this thread; empty where a store keeps none."""
+        """The secret that signs what is written for this thread; empty if the store has none."""
         found = opened(self.store).ask(secret_of)
         return of_thread(found, self.name) if isinstance(found, str) else ""
 
     def refresh(self) -> None:
-        """Take in what was appended since, by this process or another one."""
+        """Read what was appended since, by this process or another."""
         for some in _batches(self.state.messages, settled(self._log.length())):
             for position, (line, original) in self.sound("message", some, _original).items():
                 self._fold_message(position, line.time, original, len(line.body))
@@ -164,7 +164,7 @@ class Thread:
         positions: Sequence[int],
         read: Callable[[int, Line], T],
     ) -> dict[int, T]:
-        """What ``read`` makes of the lines at these positions; damaged lines are left out."""
+        """The results of ``read`` for the lines at these positions, without damaged lines."""
         lines, found = settled(self._logs[kind].read(positions)), dict[int, T]()
         for position in positions:
             try:
@@ -175,7 +175,7 @@ class Thread:
 
     @property
     def damage(self) -> list[str]:
-        """The damaged lines that were passed over, in one text for each log."""
+        """The damaged lines that were skipped, in one text for each log."""
         told: list[str] = []
         for kind, places in self.damaged.items():
             if places:
@@ -186,14 +186,14 @@ class Thread:
         return told
 
     def viewed(self, tokens: int, net: float, seconds: float) -> None:
-        """Count a view of so many tokens; the next saved state tells the store."""
+        """Record a view; the store learns of it with the next saved state."""
         self.state.viewed(tokens, net, seconds)
         self._unsaved += 1
 
     def save(self) -> None:
         """Save the state, so that the next opening has little to read.
 
-        If that fails nothing is lost: the state is made of the logs again.
+        If saving fails, nothing is lost: the state is computed from the logs again.
         """
         if self._unsaved:
             with suppress(StoreError):
@@ -203,13 +203,13 @@ class Thread:
     def append(
         self, originals: Sequence[object], ids: Sequence[str], time: float | None
     ) -> list[int]:
-        """Keep the messages, durably; their positions. One whose id is known is not kept again."""
+        """Append the messages durably; return their positions. Known ids are not appended again."""
         moment = self.now() if time is None else time
         bodies = [
             json_of(original, f"messages[{i}]")
             for i, original in enumerate(as_sent(list(originals)))
         ]
-        copies = [json.loads(body) for body in bodies]  # what is held is what will be read again
+        copies = [json.loads(body) for body in bodies]  # as they will be read again
         while (places := self._appended(copies, bodies, ids, moment)) is None:
             pass
         return places
@@ -217,7 +217,7 @@ class Thread:
     def _appended(
         self, copies: Sequence[object], bodies: Sequence[str], ids: Sequence[str], moment: float
     ) -> list[int] | None:
-        """The positions; None where another process wrote first, and may have settled the wire."""
+        """The positions; None if another process wrote first, and may have set the format."""
         form, start = self.form(copies), self.state.messages
         messages = form.read(copies).messages
         check(copies, messages, form, None if self._named else self.state)
@@ -234,7 +234,7 @@ class Thread:
             self.refresh()
             check_named(self._named, self.state)
             return None
-        if places != [kept.position for kept in fresh]:  # somebody else wrote, or an id was known
+        if places != [kept.position for kept in fresh]:  # another process wrote, or an id was known
             self.refresh()
             return places
         for kept in fresh:
@@ -245,20 +245,20 @@ class Thread:
     def record(
         self, kind: EventKind, reason: str, facts: Mapping[str, Any], words: str = ""
     ) -> Event:
-        """Keep an event whose facts stay true whatever others did meanwhile."""
+        """Append an event that stays valid whatever other processes wrote meanwhile."""
         line = self._event_line(kind, reason, facts, words)
         positions = settled(self._event_log.append([line], flush=kind not in DERIVED))
         event = event_of(positions[0], line)
-        if event.number == self.state.events:  # nobody else wrote: there is nothing to read
+        if event.number == self.state.events:  # no other process wrote, so nothing must be read
             self._fold_event(event)
         else:
             self.refresh()
         return event
 
     def record_if_current(self, kind: EventKind, reason: str, facts: Mapping[str, Any]) -> None:
-        """Keep an event, unless another process wrote first, so that the facts may be out of date.
+        """Append an event, unless another process wrote first, which may have outdated its facts.
 
-        A store that cannot write keeps nobody from reading: then only this process knows the event.
+        If the store cannot be written, only this process knows the event.
         """
         line = self._event_line(kind, reason, facts)
         event = Event(self.state.events, kind, line.time, self.state.messages, reason, facts)
@@ -272,14 +272,14 @@ class Thread:
             self.state.take(event)
 
     def edit(self, position: int, original: object, reason: str) -> Event:
-        """Let the message say something else from now on."""
+        """Replace the message from now on."""
         (original,) = as_sent([original])
         before = self.state.edits.get(position)
         facts = {"position": position, "message": original, "before": before}
         return self.record("edit", reason, facts, self.words_of(original))
 
     def words_of(self, original: object) -> str:
-        """The words by which a search finds a message. Raises FormatError for another wire's."""
+        """The text by which a search finds a message. Raises FormatError for another format's."""
         message = self.wire.read([original]).messages[0]
         check_own(original, message, self.wire, "message")
         return words_of(kept_of(0, 0.0, original, message, 0))
@@ -290,7 +290,7 @@ class Thread:
             yield from self.sound("event", some, event_of).values()
 
     def read(self, positions: Sequence[int]) -> dict[int, Kept]:
-        """The messages at these positions as they are now; deleted ones are left out."""
+        """The messages at these positions with edits applied, without deleted ones."""
         gone, end, held = set(self.state.deleted), self.state.messages, self.held
         wanted = [place for place in positions if 0 <= place < end and place not in gone]
         missing = [place for place in wanted if place not in held]
@@ -301,26 +301,26 @@ class Thread:
         return found
 
     def backwards(self, start: int = 0) -> Iterator[Kept]:
-        """The messages from ``start`` on as they are now, newest first."""
+        """The messages from ``start`` on with edits applied, newest first."""
         for stop in range(self.state.messages, start, -_STEP):
             found = self.read(range(max(start, stop - _STEP), stop))
             yield from (found[place] for place in sorted(found, reverse=True))
 
     def forwards(self, start: int = 0) -> Iterator[Kept]:
-        """The messages from ``start`` on as they are now, in order."""
+        """The messages from ``start`` on with edits applied, in order."""
         for some in _batches(start, self.state.messages):
             yield from self.read(some).values()
 
     def originals(self) -> Iterator[tuple[int, Any]]:
-        """Everything that was ever appended, as it was appended, each with its position."""
+        """Everything that was appended, unedited, with its position."""
         for some in _batches(0, self.state.messages):
             for position, (_, original) in self.sound("message", some, _original).items():
                 yield position, original
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
-        """BM25 scores by position, of messages as they are now."""
+        """BM25 scores by position, for messages with edits applied."""
         edits, gone = self.state.edits, set(self.state.deleted)
-        # first the events: a search may index words, which changes the scores of both logs
+        # events first: this search may index words, which changes the scores of both logs
         edited = settled(self._event_log.search(terms, most)) if edits else dict[int, float]()
         found = dict(settled(self._log.search(terms, most)))
         if edits:
@@ -330,25 +330,25 @@ class Thread:
         return {position: score for position, score in found.items() if position not in gone}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
-        """Positions of messages that were said in this span of time, the earliest first."""
+        """Positions of the messages in this period, the earliest first."""
         gone, found = set(self.state.deleted), settled(self._log.between(first, last, most))
         return [place for place in found if place not in gone]
 
     def positions(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """The positions of those of the ids that there are."""
+        """The positions of the known ones among the ids."""
         return settled(self._log.find(ids))
 
     def form(self, originals: Sequence[object]) -> Format:
-        """The wire of the thread, as far as it and these messages show it."""
+        """The format of the thread, as far as it and these messages determine it."""
         return self._named or form_of(originals, self.state)
 
     @property
     def wire(self) -> Format:
-        """The wire of the thread as it is known now."""
+        """The format of the thread, as far as it is known."""
         return self._named or wire_of(self.state.format or "plain")
 
     def copy_to(self, target: Thread) -> None:
-        """Copy messages and events. Raises ConfigError if the other thread holds something."""
+        """Copy messages and events. Raises ConfigError if the other thread is not empty."""
 
         def message(_: int, line: Line) -> Line:
             return replace(line, words=self.words_of(json.loads(line.body)))
@@ -394,7 +394,7 @@ class Thread:
         self.held[kept.position] = kept
 
     def _let_go(self) -> None:
-        """Hold no more than the bound: beyond it, half of it is left, the newest messages."""
+        """Drop messages from memory above the bound, until half of it is left; keep the newest."""
         if self.held_characters > _HELD:
             held, self.held, self.held_characters = self.held, {}, 0
             for position in sorted(held, reverse=True):
@@ -403,7 +403,7 @@ class Thread:
                 self._keep(held[position])
 
     def _folded(self) -> None:
-        """Keep the bounds of what is in memory, and of what the next opening has to read."""
+        """Apply the bounds on memory and on what the next opening must read."""
         self._let_go()
         if self._unsaved >= _SNAPSHOT:
             self.save()
@@ -416,9 +416,9 @@ class Thread:
         size: int,
         read: tuple[Format, Kept] | None = None,
     ) -> None:
-        """Fold a message into the state, as it is read by itself.
+        """Update the state with a message, as read by itself.
 
-        ``read``: the message as it was read with others, which may be on another wire.
+        ``read``: the message as read with others, which may be in another format.
         """
         form, exchanged = self.form([original]), is_exchanged(self.state)
         if read is not None and read[0].name == form.name:
@@ -430,7 +430,7 @@ class Thread:
             kept = kept_of(position, time, original, message, size)
         if form.name not in (self.state.format, "plain"):
             self.state.written_on(form.name)
-            self.held, self.held_characters = {}, 0  # they were read as another wire's
+            self.held, self.held_characters = {}, 0  # they were read in another format
         self._keep(kept)
         tokens = self.meter.message(kept.message)
         before = self.held.get(position - 1)
@@ -438,7 +438,7 @@ class Thread:
         self.state.fold_message(position, kept.message, kept.remembered, tokens, odd)
         self._unsaved += 1
         if is_exchanged(self.state) and not exchanged:
-            self.save()  # who opens the thread next is told on which wire it is
+            self.save()  # later openings then know the format
 
     def _fold_event(self, event: Event) -> None:
         self.state.fold_event(event)
@@ -449,7 +449,7 @@ class Thread:
 
 
 _DAMAGED = Line("")
-"""Stands for a line that cannot be read, so that the others keep their positions."""
+"""Replaces an unreadable line, so that the others keep their positions."""
 
 
 def _original(_: int, line: Line) -> tuple[Line, Any]:
@@ -462,11 +462,11 @@ def _batches(start: int, end: int) -> Iterator[range]:
         yield range(first, min(first + _READ, end))
 
 
-_NEAR = 64  # messages on each side among which the others of an exchange are looked for
+_NEAR = 64  # messages on each side that are searched for the rest of an exchange
 
 
 def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:
-    """The positions, with those of the calls and the results that belong to them."""
+    """The positions, with those of the calls and results that belong to them."""
     found = set(positions)
     for position in positions:
         near = list(thread.read(range(position - _NEAR, position + _NEAR)).values())
@@ -477,7 +477,7 @@ def exchanges(thread: Thread, positions: Sequence[int]) -> list[int]:
 
 
 def with_calls(thread: Thread, position: int) -> dict[int, Kept]:
-    """The message, by its position; where it hands over results, with their calls."""
+    """The message by its position, with the calls of its results."""
     said = thread.read([position])
     gives = any(kept.message.results for kept in said.values())
     return thread.read(exchanges(thread, [position])) if gives else said
@@ -496,9 +496,9 @@ _CAN_BE = "a compaction, an edit, a deletion or a pin can be; a note is let go o
 
 
 def inverse(thread: Thread, number: int | None = None) -> tuple[EventKind, dict[str, Any]]:
-    """The kind and the facts of the event that undoes this one, by default the newest that can be.
+    """The kind and the facts of the event that undoes this one, by default the newest possible.
 
-    Raises InputError if there is none, or if it was taken back already.
+    Raises InputError if there is none, or if it was undone already.
     """
     events = list(thread.events())
     undone = {event.facts["undoes"] for event in events if "undoes" in event.facts}

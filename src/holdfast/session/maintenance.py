@@ -30,11 +30,11 @@ T = TypeVar("T")
 
 
 class Exclusive:
-    """A lock that one thread holds at a time, which may take it again.
+    """A reentrant lock for one thread at a time.
 
-    In a forked child it is free. The thread that held it does not exist there and may have left
-    its work half done, so before the lock is first taken in the child, ``anew`` makes again what
-    the lock protects.
+    In a forked child it is free. The thread that held it does not exist there and may have left its
+    work unfinished, so before the lock is first taken in the child, ``anew`` rebuilds what it
+    protects.
     """
 
     def __init__(self, anew: Callable[[], None]) -> None:
@@ -57,8 +57,8 @@ class Exclusive:
         self._lock.release()
 
     def forked(self) -> None:
-        """Called in a child after a fork."""
-        if self._lock.acquire(blocking=False):  # free, or held by the very thread that forked
+        """Handle a fork, in the child."""
+        if self._lock.acquire(blocking=False):  # free, or held by the thread that forked
             self._lock.release()
         else:
             self._lock = RLock()
@@ -80,7 +80,7 @@ if hasattr(os, "register_at_fork"):
 class Worker:
     """Runs ``work`` in a thread whenever it is woken, never twice at once.
 
-    The work must not raise: nobody would hear of it. A process may end while it runs.
+    The work must not raise, since nobody would see it. A process may end during the work.
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
@@ -89,7 +89,7 @@ class Worker:
         self._due = self._busy = self._closed = False
 
     def wake(self) -> None:
-        """Run the work once more, after a run that is under way."""
+        """Run the work once more, after the current run if there is one."""
         with self._lock:
             self._due = not self._closed
             if self._busy or not self._due:
@@ -98,7 +98,7 @@ class Worker:
         Thread(target=self._run, name="holdfast-session", daemon=True).start()
 
     def close(self) -> None:
-        """Start no further run; does not wait for one that is under way."""
+        """Start no more runs, without waiting for the current one."""
         with self._lock:
             self._closed, self._due = True, False
 
@@ -114,14 +114,14 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class FormRound:
-    """What one round of requests brought, and the usage of the model."""
+    """The answers of one round of requests, and the model's usage."""
 
     answers: Mapping[Owed, Form | HoldfastError]
     usage: ModelUsage
 
     @property
     def forms(self) -> dict[Owed, Form]:
-        """The forms that came."""
+        """The forms that the model returned."""
         return {owed: found for owed, found in self.answers.items() if isinstance(found, Form)}
 
     @property
@@ -134,14 +134,14 @@ class FormRound:
 
 @dataclass(frozen=True, slots=True)
 class Forming:
-    """Asks the model of the line-up for forms; with ``redacts``, secrets are masked before."""
+    """Asks the model for forms; with ``redacts``, secrets are masked first."""
 
     condenser: AskingCondenser
     lineup: Lineup
     redacts: bool = False
 
     def asked(self, owed: Sequence[Owed]) -> FormRound:
-        """The forms that are owed, asked for together. Failures of the model are not raised."""
+        """Ask for these forms together. Failures of the model are not raised."""
         texts = [redacted_text(each.text)[0] if self.redacts else each.text for each in owed]
         count = self.lineup.count
         flows = [
@@ -152,7 +152,7 @@ class Forming:
         return FormRound(dict(zip(owed, found, strict=True)), usage)
 
     def expanded(self, segment: Segment, now: float) -> str:
-        """The note of a segment written out and marked as reconstructed. Raises ModelError."""
+        """The note of a segment reconstructed by the model, and marked so. Raises ModelError."""
         (found,), _ = self._answered([expanded(segment, self.lineup.count, now)])
         if isinstance(found, HoldfastError):
             raise found
@@ -166,27 +166,27 @@ class Forming:
         return run(together(flows), answer), runtime.usage()
 
 
-_BREATH = 0.001  # seconds between two portions, so that whoever waits for the turn gets it
-_AT_ONCE = 8  # forms of one round, as many requests as CallLimits lets be under way
-_ROUNDS = 4  # of requests in the background, each time that the tiers are maintained
-_TRIES = 2  # rounds in which a form is asked for before it is left to the rule
-_LONGEST_PAUSE = 16  # maintenance runs without a request while nobody answers
-_FAULTS = 10  # that are held
+_BREATH = 0.001  # seconds between two portions, so that a waiting thread gets the turn
+_AT_ONCE = 8  # forms of one round, as many as CallLimits allows at once
+_ROUNDS = 4  # of requests in the background, after each maintenance of the tiers
+_TRIES = 2  # rounds in which a form is requested before the one by rules is kept
+_LONGEST_PAUSE = 16  # maintenance runs without a request while the model does not answer
+_FAULTS = 10  # failures in memory
 
 
 class Patience:
-    """Pauses requests to someone who did not answer: for 1 maintenance run, then 2, 4 and so on."""
+    """Pauses requests after failures: for 1 maintenance run, then 2, 4 and so on."""
 
     def __init__(self) -> None:
         self._silent = self._left = 0
 
     def is_over(self) -> bool:
-        """Whether it is time to ask; call it once a maintenance run."""
+        """Whether to ask again; called once for each maintenance run."""
         self._left -= 1
         return self._left < 0
 
     def heard(self, *, answered: bool) -> None:
-        """Take note of whether a request was answered."""
+        """Record whether a request was answered."""
         self._silent = 0 if answered else self._silent + 1
         self._left = min(2**self._silent // 2, _LONGEST_PAUSE)
 
@@ -195,8 +195,8 @@ class Upkeep:
     """Maintains the tiers while it holds the session's ``turn``; asks the model when it does not.
 
     So no fit waits for a model: until the model's form is there and the tiers are maintained again,
-    the form by rule stands. Failures are told by ``faults`` and as an event, and raised only where
-    somebody asked for the work.
+    the form by rules is used. Failures appear in ``faults`` and as events, and are raised only if a
+    caller asked for the work.
     """
 
     def __init__(
@@ -223,9 +223,9 @@ class Upkeep:
             return tuple(self._faults)
 
     def appended(self) -> None:
-        """Do what is due after an append; call it without the turn.
+        """Do what is due after an append; called without the turn.
 
-        Without a model and an embedder, the tiers wait until somebody looks at them.
+        Without a model and an embedder, the tiers are maintained only when they are read.
         """
         if self._worker is not None:
             self._worker.wake()
@@ -233,7 +233,7 @@ class Upkeep:
             self._round()
 
     def now(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
-        """Maintain the tiers with every form that is owed, and wait for it. Raises StoreError."""
+        """Maintain the tiers with all forms that a model should write. Raises StoreError."""
         self._weigh()
         told = self._run(force=force)
         while self._asked() or self._tiers.has_forms:
@@ -241,21 +241,21 @@ class Upkeep:
         return told
 
     def looked(self, *, some: bool = False) -> dict[Tier, TierStatistics]:
-        """Maintain the tiers for a reader; where that fails they stay as they were.
+        """Maintain the tiers for a reader; if that fails, they stay as they were.
 
-        With ``some``, a large backlog is worked off in part only.
+        With ``some``, only a part of a large backlog is done.
         """
         with self._shielded():
             self._run(some=some)
         return self._tiers.statistics()
 
     def found(self, positions: list[int]) -> None:
-        """Tell that messages were found, so that their segments are promoted."""
+        """Record that messages were found, so that their segments are promoted."""
         with self._shielded(), self._turn:
             self._tiers.found(positions)
 
     def expanded(self, note: Segment) -> str:
-        """The note written out by the model; a verbatim segment as it is. Raises ModelError."""
+        """The note reconstructed by the model; a verbatim segment unchanged. Raises ModelError."""
         if note.level == VERBATIM:
             return note.content
         if self._forming is None:
@@ -265,7 +265,7 @@ class Upkeep:
         return self._forming.expanded(note, self._tiers.thread.now())
 
     def close(self) -> None:
-        """Put the forms that came in their place; those still to come are given up."""
+        """Use the forms that have arrived; later ones are dropped."""
         with self._turn:
             if self._tiers.has_forms:
                 self.looked()
@@ -274,7 +274,7 @@ class Upkeep:
             self._worker.close()
 
     def _round(self) -> None:
-        """Maintain the tiers if due, and ask for some owed forms; for more in the background."""
+        """Maintain the tiers if due, and ask for some forms; for more in the background."""
         with self._shielded():
             with self._turn:
                 due = not self._closed and self._tiers.due(patient=self._worker is not None)
@@ -290,7 +290,7 @@ class Upkeep:
                         break
 
     def _has_more(self) -> bool:
-        """Maintain the tiers, a large backlog in part; whether there is more of it."""
+        """Maintain the tiers, a part of a large backlog; whether there is more."""
         with self._turn:
             if self._closed:
                 return False
@@ -303,7 +303,7 @@ class Upkeep:
             return self._tiers.run(force=force, some=some)
 
     def _weigh(self) -> None:
-        """Ask for the vectors by which segments are compared; without them, their words are."""
+        """Ask for the vectors by which segments are compared; without them, words are compared."""
         with self._turn:
             texts = self._tiers.unknown()
         if texts:
@@ -316,7 +316,7 @@ class Upkeep:
             self._embedder.heard(answered=answered)
 
     def _asked(self) -> bool:
-        """Ask for some of the forms that are owed; whether any came."""
+        """Ask for some of the wanted forms; whether any arrived."""
         if self._forming is None:
             return False
         with self._asking:
@@ -367,7 +367,7 @@ class Upkeep:
                 self._tell(f"{kind}{fault}")
 
     def _tell(self, fault: str) -> None:
-        """Keep the fault, and put it on record; the same fault again is told once."""
+        """Keep the failure and append an event for it; a repeated one has one event."""
         if self._faults and self._faults[-1] == fault:
             return
         self._faults.append(fault)

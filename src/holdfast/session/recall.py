@@ -1,4 +1,4 @@
-"""Finds what of a thread's past answers a question, by words and by meaning, within a budget."""
+"""Finds the past messages that answer a question, by words and by meaning, within a budget."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from .log import Kept, Thread, words_of
 from .state import Span, holds
 from .turns import all_heard, author, bear_names, heard, told
 
-_WORK = 8  # newest messages that say what the work is about
+_WORK = 8  # newest messages that show the current work
 _COMMON, _LEAST_HOLDERS, _COMMON_AT = 0.2, 4, 60
-"""A word is common if this share of the messages holds it, but at least 4 and at most 60."""
+"""A word is common if this share of the messages has it, but at least 4 and at most 60."""
 _ONWARD = COURTESY | frozenset(
     """
     again ahead another carry continue continues correct done following forward keep next proceed
@@ -39,17 +39,18 @@ _ONWARD = COURTESY | frozenset(
     alles danke gut merci oui continuez gracias vale sigue grazie obrigado obrigada bedankt weiter
     """.split()
 )
-"""Words by which one greets, thanks, agrees or says to go on."""
+"""Words of greetings, thanks, agreement and requests to go on."""
 _MOST_IDLE, _MOST_ONWARD = 14, 2
-"""Words of an input that only says to go on, and how many of them may say with what, as in
-"continue with the next endpoint"."""
-_UNKNOWN = 0.1  # share of the words of an input that need not be in the view
-_SHOWN = 300  # characters of a message, or of a question, that say what it is about
+"""Words of an input that only asks to go on, and how many of them may say with what, as in
+"continue with the next endpoint".
+"""
+_UNKNOWN = 0.1  # share of an input's words that the view may lack
+_SHOWN = 300  # characters of a message, or of a question, that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question, and the text of the work around it, whose words count too but ask nothing."""
+    """A question, and the text of the current work, whose words count too."""
 
     question: str
     work: str = ""
@@ -61,12 +62,12 @@ class Inquiry:
 
     @property
     def shown(self) -> str:
-        """As an event keeps it."""
+        """The text for an event."""
         return self.brief[:_SHOWN]
 
 
 def of_the_newest(thread: Thread) -> Inquiry:
-    """What the newest message of a user asks, and the work since then, if there is some."""
+    """The newest user message, and the work since then, if any."""
     end, spoke = thread.state.messages, thread.state.spoke or 0
     newest = thread.read(range(end - _WORK, end)) if end - spoke > _WORK else {}
     work = "\n".join(words_of(kept)[:_SHOWN] for kept in newest.values())
@@ -74,7 +75,7 @@ def of_the_newest(thread: Thread) -> Inquiry:
 
 
 def is_idle(thread: Thread) -> bool:
-    """Whether the newest message of a user has nothing to look for, such as "ok thanks"."""
+    """Whether the newest user message needs no search, such as "ok thanks"."""
     spoken = words(_said(thread)[:_SHOWN])
     if thread.state.spoke is None or len(spoken) > _MOST_IDLE or not all(map(str.isalpha, spoken)):
         return False
@@ -93,9 +94,9 @@ def _said(thread: Thread) -> str:
 
 
 def is_known(thread: Thread, messages: Iterable[object], recalled: str) -> bool:
-    """Whether the view holds nearly all words of the user's newest input.
+    """Whether the view has nearly all words of the user's newest input.
 
-    The view is the text recalled before and these messages.
+    The view is these messages and the text that was recalled before.
     """
     asked = _terms(_said(thread))
     unknown = set(asked) - _terms(recalled)
@@ -112,26 +113,25 @@ def _terms(text: str) -> frozenset[str]:
 
 
 _HELD: Memo[str, frozenset[str]] = Memo(_terms, lambda text, _: 2 * len(text), 2_000_000)
-"""The terms of the messages of a view, most of which are in the next view too."""
+"""Cached, since most messages of a view are in the next view too."""
 
-# Each candidate costs the reading of it and its neighbours; those of a long thread are read from
-# the store.
-_CANDIDATES = 60  # messages that hold words of the question
-_LONG, _FEWER = 5_000, 30  # messages of a thread from which on there are fewer candidates
-_HITS = 200  # that are offered to ``pack``
-_ANSWERS = 0.1  # score below which nothing but the question itself was found
-_EXPLAINED = 8  # messages of a recall whose event tells the factors; the view tells them of all
+# Each candidate is read with its neighbours; those of a long thread are read from the store.
+_CANDIDATES = 60  # messages with words of the question
+_LONG, _FEWER = 5_000, 30  # messages of a thread above which there are fewer candidates
+_HITS = 200  # results that ``pack`` chooses from
+_ANSWERS = 0.1  # score below which only the question itself was found
+_EXPLAINED = 8  # messages with factors in the event of a recall; the view has the factors of all
 
 Chosen = tuple[int, float, Mapping[str, float]]
-"""Of a message that came back, its position, its score, and what each factor gave to that."""
+"""The position of a recalled message, its score, and each factor's share of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """A message that was found, or the part of it that answers, with its score and its factors.
 
-    The text is empty if the message was recalled by an earlier fit. ``said`` is when it was said,
-    in seconds since 1970 UTC.
+    The text is empty if the message was recalled by an earlier fit. ``said`` is its time in seconds
+    since 1970 UTC.
     """
 
     position: int
@@ -144,13 +144,13 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The text that a view tells of the past, and the messages it is from, in order of time."""
+    """The view's text from the past, and its messages in order of time."""
 
     text: str = ""
     chosen: tuple[Recalled, ...] = ()
 
     def facts(self) -> list[Chosen]:
-        """As an event keeps it: positions, scores, and of the best the factors; no texts."""
+        """The facts for an event: positions, scores, and factors of the best; no texts."""
         best = set(nlargest(_EXPLAINED, [(each.score, -each.position) for each in self.chosen]))
         return [
             (
@@ -162,12 +162,12 @@ class Recollection:
         ]
 
     def kept(self) -> list[Chosen]:
-        """As the state keeps it, for as long as it is in the view."""
+        """The facts that the state keeps while it is in the view."""
         return [(each.position, each.score, each.why) for each in self.chosen]
 
     @classmethod
     def standing(cls, recalled: Mapping[str, Any]) -> Recollection:
-        """What the view holds according to a state."""
+        """The recollection in the view according to a state."""
         chosen = [
             Recalled(position, score, "", why)
             for position, score, why in recalled.get("chosen", ())
@@ -180,7 +180,7 @@ def _rounded(why: Mapping[str, float]) -> dict[str, float]:
 
 
 class Past:
-    """What a thread holds, and what of it answers a question."""
+    """Searches the past of a thread."""
 
     def __init__(
         self, thread: Thread, vectors: VectorSource | None = None, *, redacts: bool = False
@@ -191,7 +191,7 @@ class Past:
         self._retrieval = Retrieval(remaining, remaining, vectors)
 
     def search(self, question: str, limit: int) -> list[Recalled]:
-        """The messages that answer best, best first, also those that were evicted.
+        """The messages that answer best, best first, including evicted ones.
 
         Secrets may be masked.
         """
@@ -210,9 +210,9 @@ class Past:
         return found
 
     def _asking(self, question: str) -> frozenset[int]:
-        """The messages that hold the question itself: they answer nothing.
+        """The messages that contain the question itself, which answer nothing.
 
-        It may be the newest input of the user, or stand in a call of a tool that searches for it.
+        This may be the user's newest input, or a call of a search tool.
         """
         state = self._thread.state
         last = {place for place in (state.spoke, state.messages - 1) if place is not None}
@@ -224,7 +224,7 @@ class Past:
         )
 
     def texts(self, positions: Sequence[int]) -> dict[int, str]:
-        """The texts, or else the calls, of the messages that there are at these positions."""
+        """The texts, or else the calls, of the existing messages at these positions."""
         return {
             place: kept.remembered.text
             or (told(self._thread.state, kept) if kept.message.calls else "")
@@ -243,9 +243,9 @@ class Past:
     ) -> Recollection:
         """The smallest texts that answer, as many as fit ``room`` tokens, in order of time.
 
-        Secrets may be masked. Left out is what is ``shown`` already, what was evicted, and what has
-        a score below ``least``; ``most`` messages are told at most. ``count`` counts one piece,
-        ``whole`` all of them in their message.
+        Secrets may be masked. Messages that are ``shown`` already or evicted, or that score below
+        ``least``, are left out; there are at most ``most``. ``count`` counts one piece, ``whole``
+        all of them in their message.
         """
         if room <= 0:
             return Recollection()
@@ -274,16 +274,16 @@ class Past:
 
 
 class _Source:
-    """A thread as a source of memory: its log holds the messages, its store indexes the words.
+    """A thread as a source of memory: its log has the messages, its store indexes the words.
 
-    ``with_evicted``: whether messages count that were evicted from the last tier.
+    ``with_evicted``: whether messages evicted from the last tier are included.
     """
 
     def __init__(self, thread: Thread, *, with_evicted: bool = True) -> None:
         self._thread, self._with_evicted = thread, with_evicted
 
     def candidates(self, terms: Sequence[str], limit: int) -> Mapping[int, float]:
-        """BM25 scores of the best messages that hold any of the words."""
+        """BM25 scores of the best messages with any of the words."""
         most = min(limit, _FEWER if self._thread.state.messages > _LONG else _CANDIDATES)
         if not self._out:
             return self._thread.search(terms, most)
@@ -292,14 +292,14 @@ class _Source:
         return dict(nlargest(most, left, key=itemgetter(1)))
 
     def read(self, positions: Sequence[int]) -> Mapping[int, Remembered]:
-        """The messages at these positions, without the system's: they are in every view."""
+        """The messages at these positions, without system messages, which are in every view."""
         wanted = [place for place in positions if not holds(self._out, place)]
         found = self._thread.read(wanted).values()
         said = (kept for kept in found if kept.message.role != "system")
         return all_heard(said, self._thread.state)
 
     def between(self, first: float, last: float, limit: int) -> Sequence[int]:
-        """The positions of messages that were said in this span of time."""
+        """The positions of the messages in this period."""
         return self._thread.between(first, last, min(limit, _CANDIDATES))
 
     def newest(self, limit: int) -> Sequence[int]:
@@ -307,7 +307,7 @@ class _Source:
         return range(self._thread.state.messages - 1, -1, -1)[: min(limit, _CANDIDATES)]
 
     def speakers(self) -> Sequence[str]:
-        """The names of those who speak."""
+        """The names of the speakers."""
         state = self._thread.state
         return state.speakers if bear_names(state) else ()
 
@@ -319,15 +319,15 @@ class _Source:
 _PARTS = Registry(
     "part of a search by meaning", "meaning", {"vectors": "holdfast.memory.vectors:WordVectors"}
 )
-"""It needs numpy, and is loaded where that is installed and asked for."""
+"""Needs numpy; imported if search by meaning is installed and wanted."""
 
-_BLOCK = 4_096  # messages whose vectors are kept under one key
-_BLOCKS = 2  # that are searched, the newest: some 8 MB of vectors
-_AT_ONCE = 2_000  # messages that one search adds, which takes some 0.3 s
+_BLOCK = 4_096  # messages whose vectors are stored under one key
+_BLOCKS = 2  # newest blocks that are searched: about 8 MB of vectors
+_AT_ONCE = 2_000  # messages that one search adds, which takes about 0.3 s
 _READ = 500  # messages that are read at once
-_LONGEST = 4_000  # characters of one message that say what it means
-_OUTPUT = 400  # the same of what a tool returned: all of it is found by its words
-_NEAREST = 40  # messages that are near; each costs the reading of it and its neighbours
+_LONGEST = 4_000  # characters of one message that are embedded
+_OUTPUT = 400  # the same for a tool's output, all of which is found by its words
+_NEAREST = 40  # nearest messages, each of which is read with its neighbours
 
 
 class _Vectors(GrowingVectors, Protocol):
@@ -341,7 +341,7 @@ class _Kind(Protocol):
 
 
 class Meaning:
-    """The vectors of one thread's messages, in blocks of which full ones are kept in the store."""
+    """The vectors of one thread's messages, in blocks; full blocks are in the store."""
 
     def __init__(self, thread: Thread, kind: _Kind, embedder: object) -> None:
         self._thread, self._kind, self._embedder = thread, kind, embedder
@@ -350,7 +350,7 @@ class Meaning:
 
     @classmethod
     def of(cls, thread: Thread, *, wanted: bool | None) -> Meaning | None:
-        """The vectors of the thread; None where they are not wanted or not installed.
+        """The vectors of the thread; None if they are not wanted or not installed.
 
         Raises MissingExtraError if ``wanted`` is True and the extra ``local`` is not installed.
         """
@@ -365,7 +365,7 @@ class Meaning:
             return None
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
-        """Cosine similarities of the messages that are nearest to the text, by position."""
+        """Cosines of the messages that are nearest to the text, by position."""
         self.grow(_AT_ONCE)
         most = min(limit, _NEAREST)
         found: dict[int, float] = {}
@@ -374,7 +374,7 @@ class Meaning:
         return dict(best_of(found, most))
 
     def grow(self, most: int | None = None) -> None:
-        """Take in the messages that have no vector yet, at most so many."""
+        """Add the messages that have no vector yet, at most ``most``."""
         end = self._thread.state.messages
         first = max(0, (end - 1) // _BLOCK - _BLOCKS + 1)
         if self._next < first * _BLOCK or not self._blocks:
@@ -394,14 +394,14 @@ class Meaning:
         self._blocks = {number: block for number, block in self._blocks.items() if number >= first}
 
     def _keep(self, number: int) -> None:
-        """Keep a full block. Where that fails it is made again next time."""
+        """Store a full block. If that fails, it is computed again next time."""
         store = self._thread.store
         if isinstance(store, SetsBytes) and number in self._blocks:
             with suppress(StoreError):
                 settled(store.set_bytes(self._key(number), self._blocks[number].to_bytes()))
 
     def _open(self, first: int) -> None:
-        """Read the blocks that are kept, from this one on until one is missing."""
+        """Read the stored blocks, from this one until one is missing."""
         self._next = first * _BLOCK
         store = self._thread.store
         while isinstance(store, GetsBytes) and self._next + _BLOCK <= self._thread.state.messages:
@@ -410,7 +410,7 @@ class Meaning:
             try:
                 self._blocks[number] = self._kind.from_bytes(self._embedder, kept)
             except (ValueError, KeyError, TypeError):
-                return  # not kept, or damaged: it is made again
+                return  # missing or damaged: computed again
             self._next += _BLOCK
 
     def _key(self, number: int) -> str:
@@ -423,16 +423,16 @@ def _brief(kept: Kept) -> Remembered:
 
 
 class Knowing:
-    """The facts of one thread, without those that a user wants forgotten."""
+    """The facts of one thread, without those that a user deleted."""
 
     def __init__(self, thread: Thread, *, redacts: bool = False) -> None:
         self._thread, self._tells = thread, concealing(redacts=redacts)
         self._ledger, self._next, self._rewordings = Ledger(), 0, 0
 
     def ledger(self) -> Ledger:
-        """What the messages state as they are now.
+        """The facts in the messages with edits applied.
 
-        A fact that is stated again after it was forgotten counts again.
+        A deleted fact that is stated again counts again.
         """
         state = self._thread.state
         if self._rewordings != state.rewordings:

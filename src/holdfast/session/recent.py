@@ -1,7 +1,7 @@
-"""The recent part of a view: what ``compress`` makes of the thread, without what was recalled.
+"""The recent part of a view: the thread after ``compress``, without recalled messages.
 
-When it is made anew, it is made of the messages that the last part told of and of those that came
-since. So the work grows with the view and with what is new, not with the thread.
+A new part is made from the messages that the last part had or noted, and from newer ones. So the
+work grows with the view and the new messages, not with the thread.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ class Part:
     messages: list[Any]
     tokens: int
     places: tuple[int | None, ...]
-    """Of each message its position in the thread; None for notes."""
+    """The position of each message in the thread; None for notes."""
 
     head: int
-    """How many of its messages stand before the message that tells of the past."""
+    """The number of its messages before the message about the past."""
 
     end: int
-    """Where the thread ended when it was made."""
+    """The length of the thread when the part was made."""
 
     since: int
-    """The position from which on it holds every message."""
+    """The position from which it has every message."""
 
     told: tuple[int, ...] = ()
-    """The positions of the messages that it holds or of which its notes tell anything."""
+    """The positions of the messages that it has or that its notes mention."""
 
     result: CompressionResult | None = None
-    """How its messages were made smaller, if they were."""
+    """The compression of its messages, if there was one."""
 
 
 Key = tuple[int, ...]
-"""What decides what is in a view, beside what is recalled."""
+"""What decides the contents of a view, besides recalled messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastMessage:
-    """The message that tells of the past: its wire, its text, itself, and its tokens."""
+    """The message about the past: its format, its text, itself, and its tokens."""
 
     wire: str
     text: str
@@ -74,25 +74,25 @@ class PastMessage:
 
 @dataclass(slots=True)
 class Desk:
-    """What a session keeps in memory of its last fit, so that the next one costs what is new."""
+    """What a session remembers of its last fit, so that the next one costs only what is new."""
 
     key: Key = ()
     part: Part | None = None
     overhead: int = 0
-    """Tokens of the request beside its messages, which are counted in the part."""
+    """Tokens of the request besides its messages, which are included in the part's tokens."""
 
     telling: PastMessage | None = None
     heard: int | None = None
-    """The input of the user for which the past was last searched."""
+    """The user's input for which the past was last searched."""
 
     grows: bool = False
     """Whether there was a view before, so that another one is likely."""
 
     usage: ModelUsage = field(default_factory=ModelUsage)
-    """The calls of models that views needed so far."""
+    """The calls of models for all views so far."""
 
     seen: float | None = None
-    """When the last view was made."""
+    """The time of the last view."""
 
     sent: int = 0
     """Tokens of the last view."""
@@ -103,7 +103,7 @@ class Desk:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The facts that one fit goes by. Tokens are those of the session's meter."""
+    """The parameters of one fit. Tokens are those of the session's meter."""
 
     thread: Thread
     desk: Desk
@@ -112,16 +112,16 @@ class Frame:
     tools: object
     limit: int
     trigger: int
-    """Tokens that a view may grow to before it is made anew."""
+    """Tokens above which the view is compacted again."""
 
     target: int
-    """Tokens that a view may have when it is made anew."""
+    """Tokens of a view after compaction at most."""
 
     overhead: int
-    """Tokens of the request beside its messages."""
+    """Tokens of the request besides its messages."""
 
     fixed: Mapping[int, Kept]
-    """The messages that are always in the view: the system's and the pinned ones."""
+    """The messages that are always in the view: system messages and pins."""
 
     room: int
     """Tokens of the limit that are left for everything else."""
@@ -156,13 +156,13 @@ class Frame:
 
     @property
     def key(self) -> Key:
-        """What decides what is in the view, beside what is recalled."""
+        """What decides the contents of the view, besides recalled messages."""
         state = self.thread.state
         return (state.since, state.rewordings, *self.fixed)
 
 
 def summary_of(thread: Thread, text: str) -> Message:
-    """A message of the user that holds notes, marked as written here."""
+    """A user message with notes, marked as Holdfast's."""
     original = thread.wire.compose("user", mark(text, "user", thread.secret))
     message = thread.wire.read([original]).messages[0]
     message.ours = True
@@ -170,11 +170,11 @@ def summary_of(thread: Thread, text: str) -> Message:
 
 
 _IN_MIND = "To be kept in mind:"
-_IN_MIND_SHARE = 0.4  # of the budget, at most: what is going on needs room too
+_IN_MIND_SHARE = 0.4  # share of the budget at most, to leave room for the current work
 
 
 def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
-    """The texts that ``remember`` keeps; the longest lose their middle where they are too much.
+    """The notes of ``remember``; the middle of the longest is cut out if they are too long.
 
     Secrets may be masked.
     """
@@ -188,7 +188,7 @@ def in_mind(thread: Thread, options: SessionOptions, limit: int) -> str:
 
 
 def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -> PastMessage:
-    """The message that tells of the past, made again only where it says something new."""
+    """The message about the past, made again only if its text has changed."""
     text = f"{kept}{recalled}".rstrip("\n")
     known = desk.telling
     if known is None or (known.wire, known.text) != (thread.wire.name, text):
@@ -199,28 +199,29 @@ def spoken(thread: Thread, desk: Desk, meter: Meter, kept: str, recalled: str) -
     return known
 
 
-_NEAR = 0.25  # share of the recent turns that may go so that they begin with a user's message
+_NEAR = 0.25  # share of the recent turns that may be dropped to begin with a user's message
 _FAR, _LEFT = 12.0, 9.0
-"""Times the room. A thread of more than the first has a far part, which is looked at only when the
-user asks; then the newest messages of the second are near."""
-_INPUT = 0.125  # share of the room up to which the newest input of the user is kept whole
-_LOOKED_AT = 2  # times the room: up to there, what the last part left out is tried again
-_WORK = 64  # newest messages that tell whether an agent is at work
-_TALK = 0.65  # share of the characters that people and the model say, from which on it is a talk
+"""Times the room. A thread longer than the first has a far part, which is searched only for the
+user's questions; then the newest messages up to the second are near.
+"""
+_INPUT = 0.125  # share of the room up to which the user's newest input is kept whole
+_LOOKED_AT = 2  # times the room up to which messages that the last part dropped are tried again
+_WORK = 64  # newest messages that show whether an agent is at work
+_TALK = 0.65  # share of words in the characters of the newest messages that makes them a talk
 
 
 class Scope(NamedTuple):
-    """What a part is made of: the messages from ``start`` on, and the ``earlier`` ones."""
+    """The messages from which a part is made: those from ``start`` on, and the ``earlier`` ones."""
 
     start: int
     far: int = 0
-    """What is before this position is looked at only when the user asks."""
+    """Messages before this position are searched only for the user's questions."""
 
     earlier: Sequence[int] = ()
 
 
 class _Standing(NamedTuple):
-    """A message of a view in the making: its position in the thread (None: notes), and tokens."""
+    """A message of a view: its position in the thread (None for notes), and its tokens."""
 
     place: int | None
     original: Any
@@ -235,10 +236,10 @@ class RecentTurns:
         self._thread, self._desk = frame.thread, frame.desk
 
     def start(self, room: int) -> int:
-        """Where the recent turns that fit ``room`` tokens begin.
+        """The position from which the recent turns fit ``room`` tokens.
 
-        The newest exchange is always among them. They begin with a user's message if one is near,
-        and never with the result of a call.
+        The newest exchange is always included. They begin with a user's message if one is near, and
+        never with the result of a call.
         """
         end = self._thread.state.messages
         taken, start, turn = 0, end, (end, 0)
@@ -254,10 +255,10 @@ class RecentTurns:
         return turn[0] if turn[1] and taken - turn[1] <= room * _NEAR else start
 
     def scope(self, last: Part | None) -> Scope:
-        """What the next part is made of: the messages that the last part told of, and newer ones.
+        """The messages for the next part: those that the last part had or noted, and newer ones.
 
-        Of the messages that it left out, the newest are tried again where there is room for them.
-        Without a last part, or where it told of too much, the newest messages of the thread.
+        The newest of the messages that it dropped are tried again if there is room. Without a last
+        part, or if it had too many, these are the newest messages of the thread.
         """
         thread, made, far = self._thread, self._thread.state.made, self._far()
         if last is None or made is None:
@@ -289,7 +290,7 @@ class RecentTurns:
         return 0
 
     def is_talk(self) -> bool:
-        """Whether most of the newest text was said, and not calls or what they returned."""
+        """Whether the newest messages are mostly words, not calls and results."""
         end = self._thread.state.messages
         kept = self._thread.read(range(max(0, end - _WORK), end))
         events = events_of([_bare(each) for each in kept.values()], list(kept), {})
@@ -298,7 +299,7 @@ class RecentTurns:
         return said >= _TALK * told
 
     def continued(self) -> Part | None:
-        """The last part with the messages that came since; None where it is out of date.
+        """The last part with the messages since then; None if it is out of date.
 
         If another process made the last part, it is made again from the same messages.
         """
@@ -311,7 +312,7 @@ class RecentTurns:
         if last is None or last.end > self._thread.state.messages:
             return None
         fresh = self._thread.read(range(last.end, self._thread.state.messages))
-        beside = self._frame.overhead - desk.overhead  # other tools may be sent now
+        beside = self._frame.overhead - desk.overhead  # the tools may have changed
         grown = Part(
             [*last.messages, *(kept.original for kept in fresh.values())],
             last.tokens + beside + sum(map(self._frame.size, fresh.values())),
@@ -327,7 +328,7 @@ class RecentTurns:
     def made(self, scope: Scope, target: int, told: str, *, is_talk: bool) -> tuple[Part, Made]:
         """A part of ``target`` tokens, and how it was made.
 
-        ``told``: what the view tells of the past beside it.
+        ``told`` is the view's text about the past.
         """
         state, limit, earlier = self._thread.state, self._frame.limit, [*scope.earlier]
         end, spoke, far = state.messages, state.spoke, scope.far
@@ -335,7 +336,7 @@ class RecentTurns:
         return self._made(made), made
 
     def keep(self, part: Part, made: Made) -> None:
-        """Let the next fit go on from this part, in this process or another one."""
+        """Let the next fit continue from this part, in this process or another."""
         self._thread.state.fitted(replace(made, key=[*self._frame.key]))
         self._put_down(part)
 
@@ -378,7 +379,7 @@ class RecentTurns:
         )
 
     def _before(self, made: Made) -> list[Kept]:
-        """The messages before ``start`` that are looked at: system, pins, task, earlier ones."""
+        """The messages before ``start`` that are included: system, pins, task, earlier ones."""
         state = self._thread.state
         found = dict(self._frame.fixed) | self._thread.read(made.earlier)
         for place in (state.task if self._frame.query is None else None, made.spoke):
@@ -393,9 +394,9 @@ class RecentTurns:
     def _compressed(
         self, messages: Sequence[_Standing], beside: int | None, made: Made
     ) -> CompressionResult:
-        """The messages, made to fit. Pins stay, and so does the message of notes at ``beside``.
+        """The messages compressed. Pins stay, and so does the message of notes at ``beside``.
 
-        What the user said last stays too if the target can be met with it.
+        The user's last message stays too if the target can be met with it.
         """
         options, pins = self._frame.options, {*self._thread.state.pins}
         brief = self._frame.room * _INPUT
@@ -434,7 +435,7 @@ def _bare(kept: Kept) -> Message:
 
 
 def _left_out(result: CompressionResult) -> set[int]:
-    """The places of the messages of which the result tells nothing."""
+    """The places of the messages that are neither in the result nor in its notes."""
     gone = set[int]()
     for number, step in enumerate(result.steps):
         drops = [edit for edit in step.edits if isinstance(edit, Drop)]
@@ -447,7 +448,7 @@ def _left_out(result: CompressionResult) -> set[int]:
 
 
 def _since(stands: Sequence[int | None], positions: Sequence[int]) -> int:
-    """The first of the positions from which on all are among those that stand."""
+    """The first position from which all positions are in ``stands``."""
     held, since = set(stands), positions[-1] + 1 if positions else 0
     for position in reversed(positions):
         if position not in held:

@@ -1,4 +1,4 @@
-"""Reports about a thread: in numbers, as text for a terminal, and as one HTML page."""
+"""Reports about a thread: as numbers, as text for a terminal, and as one HTML page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Stats:
 
     thread: str
     messages: int
-    """Everything that was ever appended."""
+    """Everything that was appended."""
 
     tokens: int
     counter: str
@@ -35,10 +35,10 @@ class Stats:
     edited: int
     pinned: int
     notes: int
-    """Texts that ``remember`` keeps."""
+    """Notes of ``remember``."""
 
     since: int
-    """The position from which on every message is in the view."""
+    """The position from which every message is in the view."""
 
     recent_tokens: int
     """Tokens of the messages from there on."""
@@ -47,45 +47,47 @@ class Stats:
     """The size and the capacity of each tier in tokens, and its number of segments."""
 
     forms: Mapping[str, int]
-    """How many segments of warm and cold each writer wrote: ``rule``, or the name of a model."""
+    """The number of warm and cold segments by writer: ``rule``, or the name of a model."""
 
     events: Mapping[str, int]
-    """How many events of each kind there were."""
+    """The number of events of each kind."""
 
     faults: Sequence[str]
-    """What failed in the upkeep since this session was opened, the newest last; never raised."""
+    """Failures of maintenance since this session was opened, the newest last."""
 
     model_requests: int
     """Requests to models for views since this session was opened, retries included."""
 
     model_cost: float | None
-    """The cost of these requests in US dollars; None where a price is not known."""
+    """The cost of these requests in US dollars; None if a price is not known."""
 
     cache_hits: int
-    """Prompts and texts of these views that needed no call."""
+    """Prompts and texts of these views that the cache answered."""
 
     net: float
-    """US dollars that new views are worth, as far as ``fits`` counts, where costs decide."""
+    """US dollars that new views saved, over ``fits`` views, if costs decide."""
 
     slowest: float = field(compare=False)
-    """Seconds that the slowest view took, as far as ``fits``."""
+    """Seconds of the slowest view, over ``fits`` views."""
 
     waited: int
-    """How often since then it was cheaper to let a view grow beyond its trigger."""
+    """How often, since this session was opened, it was cheaper to let a view grow above its
+    trigger.
+    """
 
     fits: int
-    """Views that were made, as far as the state was saved since: at the latest by ``close``."""
+    """The number of views, up to the last saved state, at the latest that of ``close``."""
 
     spared: int
-    """Tokens that were not sent, over all these views: each time the thread without the view."""
+    """Tokens that were not sent, over all these views: the thread's size minus the view's."""
 
     held_messages: int
-    """Messages that this process holds in memory; bounded, as are their characters."""
+    """Messages that this process has in memory; their number and characters are bounded."""
 
     held_characters: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The numbers for JSON."""
         tiers = {
             name: asdict(tier) | {"utilization": tier.utilization}
             for name, tier in self.tiers.items()
@@ -94,7 +96,7 @@ class Stats:
 
 
 def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: Desk) -> Stats:
-    """The thread in numbers, as it is now."""
+    """The present numbers of the thread."""
     state, usage = thread.state, desk.usage
     return Stats(
         thread=thread.name,
@@ -126,22 +128,22 @@ def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: De
     )
 
 
-MOST_SHOWN = 200  # recalls, and other events of a kind, that a page holds
+MOST_SHOWN = 200  # recalls, and other events of a kind, on a page
 MOST_TOLD = 8  # messages of one recall
-_NEWEST = 10  # events of a kind that the text shows; the page shows more
+_NEWEST = 10  # events of a kind in the text; the page shows more
 _PREVIEW = 90  # cells
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A thread in numbers, its events, and the texts of the messages that were recalled."""
+    """A thread in numbers, its events, and the texts of recalled messages."""
 
     stats: Stats
     events: Sequence[Event]
     texts: dict[int, str]
 
     def told(self, position: int) -> str:
-        """What a message that was recalled says, in one line."""
+        """The text of a recalled message on one line."""
         return one_line(self.texts.get(position, "(deleted since)"), _PREVIEW)
 
     def of(self, kind: EventKind) -> list[Event]:
@@ -150,12 +152,12 @@ class Story:
 
     @property
     def recalls(self) -> list[Event]:
-        """Those that brought something back."""
+        """The events that recalled messages."""
         return [event for event in self.of("recall") if event.facts["chosen"]]
 
 
 def masked(story: Story) -> Story:
-    """The story without secrets in what was asked and recalled, as far as it is shown."""
+    """The story with secrets masked in the shown questions and messages."""
     shown = {event.number for event in story.recalls[-MOST_SHOWN:]}
     events = [
         replace(event, facts={**event.facts, "question": redacted_text(event.facts["question"])[0]})
@@ -169,7 +171,7 @@ def masked(story: Story) -> Story:
 
 
 def recalled_positions(events: Sequence[Event]) -> list[int]:
-    """The messages that recalls brought back, in order, as far as they are shown."""
+    """The recalled messages that are shown, in order."""
     recalls = [event for event in events if event.kind == "recall" and event.facts["chosen"]]
     return sorted(
         {chosen[0] for event in recalls[-MOST_SHOWN:] for chosen in best(event, MOST_TOLD)}
@@ -206,7 +208,7 @@ def _figures(story: Story) -> Iterator[str]:
 
 
 def _changed(stats: Stats) -> dict[str, int]:
-    """What people and models changed in the thread: how many of each kind, without zeros."""
+    """The numbers of changes by people and models, by kind, without zeros."""
     changed = {
         "deleted": stats.deleted,
         "edited": stats.edited,
@@ -234,7 +236,7 @@ def _tiers(story: Story) -> Iterator[str]:
 def _section(
     found: Sequence[Event], title: str, tell: Callable[[Event], Iterator[str]]
 ) -> Iterator[str]:
-    """The newest of the events under a title with their number; nothing where there are none."""
+    """The newest of the events under a title with their number; nothing without events."""
     if found:
         yield ""
         yield title.format(f"{len(found):,}")
@@ -270,12 +272,12 @@ def _faults(story: Story) -> Iterator[str]:
 
 
 def best(event: Event, most: int) -> list[Any]:
-    """The best messages that a recall brought back: position, score and factors."""
+    """The best recalled messages: position, score and factors."""
     return sorted(event.facts["chosen"], key=lambda chosen: (-chosen[1], chosen[0]))[:most]
 
 
 _WIDTH, _HEIGHT = 1_000, 180  # of a chart, in its own units
-_CELLS = 160  # cells
+_CELLS = 160  # compactions that a page shows unfolded
 _FEW = 5  # compactions that a page shows at once
 
 Point = tuple[float, float]
@@ -340,7 +342,7 @@ def _sent(story: Story) -> str:
 
 
 def _charted(story: Story) -> str:
-    """A chart of how much each tier held after each change."""
+    """A chart of each tier's size after each change."""
     events = [event for event in story.of("tiers") if "sizes" in event.facts]
     lines = [
         (tier, tier, [(float(event.at), float(event.facts["sizes"][tier])) for event in events])
@@ -350,7 +352,7 @@ def _charted(story: Story) -> str:
 
 
 def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]], unit: str) -> str:
-    """A chart of steps over the messages of the thread; a line is a class, a title and points."""
+    """A step chart over the messages of the thread; a line is a class, a title and points."""
     points = [point for _, _, line in lines for point in line]
     if len({at for at, _ in points}) < 2:
         return ""
@@ -391,7 +393,7 @@ def _gauges(story: Story) -> Iterator[str]:
 
 
 def _all_compactions(events: Sequence[Event]) -> str:
-    """The newest compactions in a table, and the earlier ones in one that can be opened."""
+    """The newest compactions in a table, and the earlier ones in one that unfolds."""
     if not events:
         return "<p>There was none.</p>"
     newest, rest = events[-_FEW:], events[:-_FEW]
@@ -440,7 +442,7 @@ def _recall(story: Story, event: Event) -> str:
 
 
 def _chosen(story: Story, position: int, score: float, why: dict[str, float]) -> str:
-    """One message that came back, and what gave it its score as a bar of parts."""
+    """One recalled message, with the factors of its score as a bar."""
     told = _shown(story.told(position))
     names = escape(reasons(why))
     return (

@@ -1,4 +1,4 @@
-"""A session: a conversation that is kept whole and seen through a view that fits."""
+"""A session: a conversation that is stored whole and seen through a view that fits."""
 
 from __future__ import annotations
 
@@ -84,42 +84,42 @@ def awaited(
 
 
 Expand = Literal["model"]
-"""Who may write out a note whose original is lost."""
+"""Who may reconstruct a note whose original is lost."""
 
 _PARTED = (
     "a call and its result were appended apart from each other; all is kept, and views mend it"
 )
 _LIFTED = 10  # messages of a view whose segments are promoted, as many as V.18 retrieves
-_ATTEMPTS = 8  # to find a view that fits with what ``repair`` puts in; 2 nearly always do
+_ATTEMPTS = 8  # to find a view that fits with what ``repair`` adds; 2 are nearly always enough
 
 
 class Session:
-    """A conversation that is kept whole and seen through a view that fits.
+    """A conversation that is stored whole and seen through a view that fits.
 
-    ``thread`` is any text, and names the conversation in its store. Many threads live in one store,
-    and many processes may use one thread. ``store``: a URL such as ``sqlite:///agent.db``, or an
-    object with ``get``, ``set`` and ``delete``; without one everything is kept in memory, as long
-    as the session lives.
-    ``budget`` is for ``fit``; ``model``, ``format``, ``profile``, ``strategy``, ``counter`` and
-    ``redact`` are those of ``compress``. ``tiers`` are the sizes of the hot, the warm and the cold
-    tier. ``vectors``: whether messages are found by their meaning too, by default where the extra
-    ``local`` is installed. ``condenser`` makes the warm and the cold form of what leaves the hot
-    tier, by default by rule. ``relevance`` says what makes a segment important, by default in rates
-    that suit the length of the session, and ``segmentation`` whether a segment ends with a turn, at
-    an hour without a word, or where other things are named. A view recalls at most
-    ``recall_messages``, with a score of at least ``recall_score`` (0 to 1; by default .25 in a view
-    for no question). ``clock`` tells the time in seconds since 1970 UTC.
+    ``thread`` is any text, and names the conversation in its store. A store can have many threads,
+    and several processes may use one thread. ``store`` is a URL such as ``sqlite:///agent.db``, or
+    an object with ``get``, ``set`` and ``delete``; by default everything is in memory while the
+    session exists. ``budget`` is the default for ``fit``; ``model``, ``format``, ``profile``,
+    ``strategy``, ``counter`` and ``redact`` are those of ``compress``.
 
-    ``llm``, ``embedder``, ``cache``, ``limits`` and ``costs`` are those of ``compress``. If costs
-    decide, the session knows how long ago the last view was made and how large it was. The model
-    writes the forms of segments, and each is checked against the original; until it has answered,
-    the form by rule stands. The embedder tells which segments are close to what is being talked
-    about; they stay longer. Both are called after ``append`` (with ``background`` in a thread of
-    their own), by ``tend``, and by ``fit`` where the profile or the strategy asks for them. Their
-    failures are not raised: ``stats``, ``history`` and the result of a view tell of them.
+    ``tiers`` are the sizes of the hot, warm and cold tier. ``vectors`` says whether messages are
+    also found by meaning, by default if the extra ``local`` is installed. ``condenser`` makes the
+    warm and cold forms of segments, by default by rules. ``relevance`` has the weights of a
+    segment's importance, by default with rates for the session's length. ``segmentation`` decides
+    where segments end: at turns, after an hour of silence, or where other names appear. A view
+    recalls at most ``recall_messages`` messages with a score of at least ``recall_score`` (0 to 1;
+    by default 0.25 in a view without a question). ``clock`` returns seconds since 1970 UTC.
 
-    What the log holds is never changed or deleted. Each method has an asynchronous form whose name
-    begins with ``a`` and which runs the method in a thread.
+    ``llm``, ``embedder``, ``cache``, ``limits`` and ``costs`` are those of ``compress``. With
+    ``costs``, the session itself supplies the time and size of the last view. The model writes the
+    forms of segments, each checked against the original; until it has answered, rules make them.
+    The embedder finds the segments close to the current topic, which stay longer. Both are called
+    after ``append`` (in a thread of their own with ``background``), by ``tend``, and by ``fit`` if
+    the profile or the strategy uses them. Their failures do not raise: they are in ``stats``,
+    ``history`` and the result of a view.
+
+    The log is never changed or deleted. Each method has an asynchronous form whose name begins
+    with ``a`` and which runs the method in a thread.
     """
 
     def __init__(
@@ -184,13 +184,12 @@ class Session:
     def append(
         self, *messages: Any, ids: Sequence[str] = (), at: float | datetime | None = None
     ) -> list[int]:
-        """Keep the messages at the end of the thread, durably; their positions.
+        """Append messages to the thread durably, and return their positions.
 
-        ``ids`` name them, by default their own field ``id``: one that is known is not kept again.
-        ``at`` is when they were said, by default now. A result without its call is kept, told by
-        ``faults``, and mended in views. Raises InputError for what is no message, StoreError if
-        they were not kept; what goes wrong afterwards, while tiers are tended, is told by
-        ``stats``.
+        ``ids`` name the messages, by default their field ``id``; a known id is not appended again.
+        ``at`` is their time, by default now. A result without a call is stored, listed by
+        ``faults``, and repaired in views. Raises InputError for anything but messages, and
+        StoreError if they were not stored; later failures in the tiers are in ``stats``.
         """
         arguments.messages(messages)
         names = (
@@ -210,10 +209,9 @@ class Session:
     def tend(self, *, force: bool = False) -> dict[Tier, TierStatistics]:
         """Bring the tiers up to date now.
 
-        With ``force`` empty each to its target, however full it is.
-
-        With a model, all its forms that are wanted are asked for and put in their place. Raises
-        StoreError if the tiers cannot be kept.
+        With ``force``, empty each tier to its target even if it is below its trigger. A session
+        with a model requests all wanted forms and waits for them. Raises StoreError if the tiers
+        cannot be stored.
         """
         arguments.one_of("force", force, (True, False))
         with self._turn:
@@ -221,9 +219,9 @@ class Session:
         return upkeep.now(force=force)
 
     def edit(self, which: Which, message: Any, *, reason: str = "edited") -> Event:
-        """Let a message say something else from now on.
+        """Replace the content of a message from now on.
 
-        The log keeps what it said, and ``undo`` goes back.
+        The log keeps the earlier content, and ``undo`` brings it back.
         """
         why = arguments.words("reason", reason)
         with self._turn:
@@ -235,9 +233,8 @@ class Session:
     def delete(self, *which: Which, reason: str = "deleted") -> Event:
         """Take messages out of every view and every search.
 
-        They stay in the log, and ``undo`` brings them back.
-
-        A call and its results go together.
+        They stay in the log, and ``undo`` brings them back. A call and its results are deleted
+        together.
         """
         with self._turn:
             return self._thread.record(
@@ -247,7 +244,7 @@ class Session:
     def pin(self, *which: Which, reason: str = "pinned") -> Event:
         """Keep these messages in every view, whatever their age.
 
-        A call and its results together.
+        A call and its results are pinned together.
         """
         with self._turn:
             return self._thread.record(
@@ -255,20 +252,20 @@ class Session:
             )
 
     def remember(self, text: str, *, by: str = "user") -> Event:
-        """Keep a text in mind: it stands in every view until it is forgotten.
+        """Add a note that is in every view until ``forget`` removes it.
 
-        ``by`` says whose wish it is.
+        ``by`` says who asked for it.
         """
         noted, whose = arguments.words("text", text), arguments.words("by", by)
         sendable = noted.encode(
             "utf-8", "replace"
-        ).decode()  # half a character would stand in every view
+        ).decode()  # lone surrogates would be in every view
         with self._turn:
             self._thread.refresh()
             return self._thread.record("note", f"asked by the {whose}", {"text": sendable})
 
     def forget(self, note: Event | int | Fact) -> Event:
-        """Keep a text in mind, or a fact, no longer.
+        """Remove a note or a fact from views; the log keeps it.
 
         Raises NotFoundError if there is no such note.
         """
@@ -284,9 +281,8 @@ class Session:
     def undo(self, event: Event | int | None = None) -> Event:
         """Undo a compaction, an edit, a deletion or a pin, by default the newest of them.
 
-        What does so is a new event: the log only grows. A compaction that is taken back stays so
-        for budgets that hold what it took out of the recent turns. Raises InputError if there is
-        nothing to take back.
+        The undoing is a new event. After a compaction is undone, views for budgets that can hold
+        the older turns show them again. Raises InputError if there is nothing to undo.
         """
         number = None if event is None else arguments.event(event)
         with self._turn:
@@ -295,9 +291,9 @@ class Session:
             return self._thread.record(kind, f"event {facts['undoes']} is undone", facts)
 
     def fork(self, thread: str) -> Self:
-        """A session on a new thread of the same store, with all that this one holds.
+        """Copy the thread to a new one in the same store, and return its session.
 
-        Raises ConfigError if that thread holds something already.
+        Raises ConfigError if that thread is not empty.
         """
         with self._turn:
             self._thread.refresh()
@@ -313,40 +309,37 @@ class Session:
 
     @property
     def appended(self) -> int:
-        """How many messages were ever appended."""
+        """The number of messages that were ever appended."""
         return self.revision[0]
 
     @property
     def revision(self) -> tuple[int, int]:
-        """How many messages there are, and how many changes of them; a view is of one revision."""
+        """The numbers of messages and of changes to them; a view belongs to one revision."""
         with self._turn:
             self._thread.refresh()
             return self._thread.state.messages, self._thread.state.rewordings
 
     @property
     def meter(self) -> Meter:
-        """What counts the tokens of this session."""
+        """The token counter of this session."""
         return self._options.meter
 
     @property
     def limit(self) -> int | None:
-        """Tokens that a view may take where ``fit`` is not told otherwise.
-
-        None where that is not said.
-        """
+        """The default limit of a view in tokens; None if no budget is known."""
         budget = self._options.budget
         return None if budget is None else budget.tokens(self._options.window)
 
     @property
     def redacts(self) -> bool:
-        """Whether secrets are masked in what is told again of the thread."""
+        """Whether secrets are masked in what is repeated from the thread."""
         return self._options.redacts
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Faults of the upkeep since the session was opened, and calls without their results.
+        """Failures of maintenance since the session was opened, and calls without results.
 
-        Nothing was lost by it, except for lines that the store's disk damaged, which are named.
+        They lose nothing, except for lines that were damaged on the disk, which are listed.
         """
         known = (*self._upkeep.faults, *self._thread.damage)
         parted = self._thread.state.unpaired
@@ -357,17 +350,18 @@ class Session:
         return (*known, told) if parted else known
 
     def wire(self, *messages: Any) -> Format:
-        """The format of the thread's messages, as far as these messages and the thread tell it."""
+        """The format of the thread, as far as it and these messages determine it."""
         return self._thread.form(messages)
 
     def fit(
         self, query: str | None = None, *, budget: BudgetLike = None, tools: object = None
     ) -> View:
-        """The messages for the next model call, within the budget: system, past and recent turns.
+        """Return the messages for the next model call, within the budget.
 
-        ``query`` is a question about the past: it gets nearly all of the budget. Without one, the
-        newest input of the user is the question, and the recent turns have most of the budget.
-        ``tools``: schemas to count. Raises BudgetError for a hard budget that cannot be met.
+        These are system messages, a message about the past, and the recent turns. ``query`` is a
+        question about the past, which then gets nearly all of the budget. Without it, the user's
+        newest input is the question, and the recent turns get most of the budget. ``tools`` are
+        schemas to count. Raises BudgetError for a hard budget that cannot be met.
         """
         arguments.maybe_text("query", query)
         chosen = self._options.budget if budget is None else Budget.of(budget)
@@ -395,13 +389,13 @@ class Session:
         return view
 
     def messages(self) -> list[Any]:
-        """The thread as it stands: edits made, deleted messages left out."""
+        """All messages of the thread, with edits applied and without deleted ones."""
         with self._turn:
             self._thread.refresh()
             return [copied(kept.original) for kept in self._thread.forwards()]
 
     def restore(self) -> list[Any]:
-        """Everything that was ever appended, as it was appended."""
+        """Everything that was appended, unedited."""
         with self._turn:
             self._thread.refresh()
             return [original for _, original in self._thread.originals()]
@@ -413,13 +407,13 @@ class Session:
             return list(self._thread.events())
 
     def stats(self) -> Stats:
-        """How much there is, and where it is, once the tiers are up to date."""
+        """The thread in numbers, after its tiers are brought up to date."""
         with self._turn:
             self._upkeep.looked()
             return stats_of(self._thread, self._tiers, self.faults, self._desk)
 
     def tiers(self) -> Tiers:
-        """The segments of each tier, brought up to date, in the forms that they have there."""
+        """The segments of each tier, brought up to date, in their present forms."""
         with self._turn:
             self._upkeep.looked()
             return self._tiers.tiers
@@ -427,7 +421,7 @@ class Session:
     def search(self, query: str, limit: int = 10) -> list[Recalled]:
         """The messages that answer best, best first, each with its score and factors.
 
-        Also those that were evicted from the last tier: what is found comes back to the tiers.
+        Messages evicted from the last tier are included, and come back to the tiers when found.
         """
         arguments.text("query", query)
         arguments.positive("limit", limit, "messages")
@@ -446,12 +440,11 @@ class Session:
         field: str | None = None,
         expand: Expand | None = None,
     ) -> str:
-        """An original, whole or in part: of a shortened text by its key, or of a message.
+        """Return an original or a part of it, by a shortened text's key or by message.
 
-        With ``expand="model"``, of a message that the store has lost, what the session's model
-        makes of the note that the tiers have of its turn, marked as reconstructed; never where the
-        original is kept. Raises NotFoundError if there is nothing, ModelError if the model cannot
-        write it out.
+        With ``expand="model"``, a message that the store has lost is reconstructed by the session's
+        model from its note in the tiers, and marked as reconstructed. Raises NotFoundError if there
+        is nothing, and ModelError if the model cannot reconstruct it.
         """
         arguments.one_of("expand", expand, ("model", None))
         arguments.maybe_text("pattern", pattern)
@@ -478,35 +471,35 @@ class Session:
         return recall(key, store=store, lines=lines, pattern=pattern, field=field, thread=thread)
 
     def facts(self) -> Ledger:
-        """The durable facts that the thread states, and with their dates those they contradict."""
+        """The durable facts in the thread, and those that they contradict, with dates."""
         with self._turn:
             self._thread.refresh()
             return self._knowing.ledger()
 
     def notes(self) -> dict[int, str]:
-        """What is kept in mind, by the number of the event."""
+        """The notes of ``remember``, by the number of their event."""
         with self._turn:
             self._thread.refresh()
             return dict(self._thread.state.notes)
 
     @renamed_argument("format", "form")
     def report(self, form: ReportForm = "text") -> str:
-        """Tiers, tokens saved and recalls with their reasons, as text or as one HTML page."""
+        """Return a report on tiers, saved tokens and recalls, as text or as one HTML page."""
         arguments.one_of("form", form, ("text", "html"))
         with self._turn:
-            self._upkeep.looked(some=True)  # what is far behind is not caught up with for a look
+            self._upkeep.looked(some=True)  # a report does not wait for a large backlog
             stats, events = (
                 stats_of(self._thread, self._tiers, self.faults, self._desk),
                 list(self._thread.events()),
             )
             told = self._past.texts(recalled_positions(events))
-            story = masked(Story(stats, events, told))  # a report is passed on
+            story = masked(Story(stats, events, told))  # a report may be passed on
         return html_page(story) if form == "html" else text_page(story)
 
     def close(self) -> None:
-        """Keep the state for a quick opening, and let go of a store that was opened here.
+        """Save the state for a quick opening, and close a store that this session opened.
 
-        What a model has not answered yet is left; nothing is half written.
+        Pending answers of a model are dropped; nothing is left half-written.
         """
         with self._turn:
             self._upkeep.close()
@@ -536,7 +529,7 @@ class Session:
     aclose = awaited(close)
 
     async def afork(self, thread: str) -> Self:
-        """As ``fork``."""
+        """Like ``fork``."""
         return await to_thread(self.fork, thread)
 
     async def __aenter__(self) -> Self:
@@ -552,7 +545,7 @@ class Session:
         self.close()
 
     def _exchanges(self, which: Sequence[Which]) -> dict[str, list[int]]:
-        """The positions of these messages and of what belongs to them, as facts of an event."""
+        """The facts of an event on these messages and the messages that belong to them."""
         if not which:
             raise ConfigError(
                 "no message is named", place="message", advice="give positions or ids"
@@ -560,14 +553,14 @@ class Session:
         return {"positions": exchanges(self._thread, [self._known(each) for each in which])}
 
     def _view(self, budget: Budget, query: str | None, tools: object) -> View:
-        """A view that is valid, whatever was appended or changed afterwards."""
+        """A valid view, even after later appends and changes."""
         view, state = self._fitted(budget, query, tools), self._thread.state
         amiss = state.unpaired or state.refused or state.edits or state.deleted or state.pins
         if not amiss and not self._thread.damaged["message"] and not is_refused(view, self._thread):
             return view
         limit, mended = view.limit, self._paired(view)
         for _ in range(_ATTEMPTS):
-            room = view.tokens - (mended.tokens - limit)  # what is put in takes room of its own
+            room = view.tokens - (mended.tokens - limit)  # what is added takes room
             if mended.budget_met or room < 1:
                 break
             view = self._fitted(Budget(limit=room), query, tools)
@@ -575,7 +568,7 @@ class Session:
         return mended
 
     def _smallest(self, view: View, query: str | None, tools: object) -> int:
-        """A limit that is met, near to the tokens of the view: with more room, more is in it."""
+        """A limit that can be met, near to the tokens of the view, which grows with the limit."""
         tokens = view.tokens
         for _ in range(_ATTEMPTS):
             roomier = self._view(Budget(limit=tokens), query, tools)
@@ -599,7 +592,7 @@ class Session:
         self._open(thread, store)
 
     def _open(self, thread: str, store: KeyValueStore) -> None:
-        """Make all that is in memory of what the store has."""
+        """Read everything that is kept in memory from the store."""
         options = self._options
         clock = arguments.clock(self._clock)
         self._thread = Thread(arguments.thread(thread), store, clock, options.meter, self._format)

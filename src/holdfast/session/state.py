@@ -1,6 +1,6 @@
-"""The state of a thread: made from its logs line by line, and saved so that opening is quick.
+"""The state of a thread: computed from its logs line by line, and saved so that opening is fast.
 
-Only this module changes a state: by messages, by events, and by what a fit decided.
+Only this module changes a state: by messages, by events, and by decisions of a fit.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def holds(spans: Sequence[Span], position: int) -> bool:
 
 
 def span_of(spans: Sequence[Span], position: int) -> Span | None:
-    """The span that holds the position."""
+    """The span with the position, or None."""
     at = bisect_right(spans, position, key=lambda span: span[0]) - 1
     return spans[at] if at >= 0 and position <= spans[at][1] else None
 
 
 def as_range(positions: Sequence[int]) -> Sequence[int]:
-    """The same positions, as a range if they nearly are one: a range is read in one go."""
+    """The positions, as a range if they nearly are one, since a range is read with one query."""
     first, last = min(positions), max(positions)
     return range(first, last + 1) if last - first < 2 * len(positions) else positions
 
@@ -65,18 +65,18 @@ EventKind = Literal[
     "edit", "revert", "delete", "keep", "pin", "unpin", "note", "forget",
     "compaction", "shrink", "recall", "tiers", "forms", "fault",
 ]  # fmt: skip
-"""What can happen to a thread beside a message.
+"""The kinds of events besides messages.
 
 ``revert`` undoes an edit, ``keep`` a deletion and ``unpin`` a pin; a compaction is undone by one in
 the other direction. ``shrink`` was written by earlier versions. ``tiers`` moves segments from one
-tier to another, ``forms`` tells what a model was asked for them, and ``fault`` what went wrong.
+tier to another, ``forms`` is a request for a model's forms, and ``fault`` a failure.
 """
 
 Oddity = Literal["refused", "unusual"]
-"""A message that a wire refuses in any place, or that it may refuse beside certain others."""
+"""A message that a format refuses in any place, or that it may refuse next to certain others."""
 
 DERIVED = frozenset({"compaction", "shrink", "recall", "tiers", "forms", "fault"})
-"""What a session does by itself, and would do again: these events need not wait for the disk."""
+"""Events of the session itself, which it would repeat; they need not wait for the disk."""
 
 _LISTS = {
     "delete": ("deleted", True),
@@ -93,7 +93,7 @@ class Event:
     """One line of a thread's log of events: what happened after ``at`` messages, and why.
 
     ``time`` is in seconds since 1970 UTC. ``facts`` depend on the kind: positions, tokens, the
-    question, what was there before.
+    question, earlier values.
     """
 
     number: int
@@ -110,29 +110,29 @@ class Made:
 
     key: list[int]
     start: int
-    """The position from which on every message was looked at."""
+    """The position of the first message in the scope."""
 
     end: int
-    """How many messages the thread had."""
+    """The number of messages of the thread."""
 
     spoke: int | None
     is_talk: bool
-    """Whether most of the text was said, and not calls or what they returned."""
+    """Whether the messages were mostly words, not calls and results."""
 
     limit: int
     target: int
     told: str
-    """What the view told of the past beside it."""
+    """The view's text about the past."""
 
     earlier: list[int] = field(default_factory=list[int])
-    """The messages before ``start`` that were looked at, because the view before told of them."""
+    """The messages before ``start`` in the scope, since the last view had or noted them."""
 
     far: int = 0
-    """What is before this position is looked at only when the user asks."""
+    """Messages before this position are searched only for the user's questions."""
 
 
 _LATER = frozenset({"fits", "spared", "net", "slowest"})
-"""Fields that a state saved by an earlier version does not have."""
+"""Fields that states saved by earlier versions lack."""
 
 
 @dataclass(slots=True)
@@ -140,107 +140,112 @@ class State:
     """What is known of a thread without reading it; small, however long the thread is."""
 
     messages: int = 0
-    """Lines of the log of messages that are taken into account."""
+    """The number of lines of the log of messages that were read."""
 
     events: int = 0
-    """Lines of the log of events that are taken into account."""
+    """The number of lines of the log of events that were read."""
 
     format: str = ""
-    """The wire of the messages; empty while they may be of any."""
+    """The format of the messages; empty if it is not determined yet."""
 
     counter: str = ""
-    """The counter that counted ``tokens``."""
+    """The counter of ``tokens``."""
 
     tokens: int = 0
-    """Tokens of everything that was appended, as it was appended."""
+    """Tokens of everything that was appended, unedited."""
 
     system: list[int] = field(default_factory=list[int])
-    """The positions of the system's messages."""
+    """The positions of system messages."""
 
     task: int | None = None
-    """The position of the first message of a user."""
+    """The position of the first user message."""
 
     calls: bool = False
     """Whether tools were called."""
 
     waiting: list[str] = field(default_factory=list[str])
-    """The calls at the end of the thread that have no result yet."""
+    """The calls at the end of the thread without a result."""
 
     unpaired: int = 0
-    """How many messages separate a call from its result: results without a call, and messages
-    between a call and its last result."""
+    """The number of messages that separate a call from its result: results without a call, and
+    messages between a call and its last result.
+    """
 
     refused: int = 0
-    """How many messages a wire refuses in any place: empty ones, for instance."""
+    """The number of messages that a format refuses in any place, such as empty ones."""
 
     unusual: int = 0
-    """How many messages it may refuse beside certain others; then each view is checked whole."""
+    """The number of messages that it may refuse next to certain others; views are then checked
+    whole.
+    """
 
     spoke: int | None = None
-    """The position of the newest message of a user."""
+    """The position of the newest user message."""
 
     speakers: list[str] = field(default_factory=list[str])
     """The names at the heads of messages, at most 64."""
 
     said: dict[str, int] = field(default_factory=dict[str, int])
-    """How many messages of each role have text."""
+    """The number of messages of each role with text."""
 
     signed: dict[str, int] = field(default_factory=dict[str, int])
-    """How many of them begin with what may be a name."""
+    """The number of them that begin with a possible name."""
 
     deleted: list[int] = field(default_factory=list[int])
 
     edits: dict[int, int] = field(default_factory=dict[int, int])
-    """Position -> the number of the event that holds what the message says now."""
+    """The number of the event with a message's present content, by position."""
 
     pins: list[int] = field(default_factory=list[int])
 
     notes: dict[int, str] = field(default_factory=dict[int, str])
-    """The texts to be kept in mind, by the number of the event that asked for it."""
+    """The notes of ``remember``, by the number of their event."""
 
     forgotten: list[tuple[int, list[str]]] = field(default_factory=list[tuple[int, list[str]]])
-    """The facts to be forgotten: how many messages the thread had then, and the key of the fact."""
+    """The deleted facts: the number of messages at that time, and the key of the fact."""
 
     evicted: list[Span] = field(default_factory=list[Span])
-    """What was evicted from the last tier; views ignore it until somebody finds or recalls it."""
+    """The positions evicted from the last tier, which views ignore until they are found or
+    recalled.
+    """
 
     since: int = 0
-    """The position from which on every message is in the view; older ones were compacted."""
+    """The position from which every message is in the view; older ones were compacted."""
 
     made: Made | None = None
     """How the recent part of the view was made; None before the first compaction."""
 
     recalled: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What was recalled for the newest input, and is in the view until the next one."""
+    """What was recalled for the newest input, and stays in the view until the next one."""
 
     happened: dict[str, int] = field(default_factory=dict[str, int])
-    """How many events of each kind there were."""
+    """The number of events of each kind."""
 
     fits: int = 0
-    """How many views were made."""
+    """The number of views."""
 
     spared: int = 0
-    """Tokens that were not sent, over all views: each time the thread without the view."""
+    """Tokens that were not sent, over all views: the thread's size minus the view's."""
 
     net: float = 0.0
-    """US dollars that those which were made anew are worth, where costs decide."""
+    """US dollars that new views saved, if costs decide."""
 
     slowest: float = 0.0
-    """Seconds that the slowest of them took."""
+    """Seconds of the slowest view."""
 
     @property
     def rewordings(self) -> int:
-        """How many events changed what messages say, or which ones there are."""
+        """The number of events that changed messages, or which ones there are."""
         return sum(self.happened.get(kind, 0) for kind in _REWORDS)
 
     def to_json(self) -> str:
-        """As it is saved."""
+        """The JSON that is saved."""
         held = {f.name: getattr(self, f.name) for f in fields(self)}
         return json.dumps(held, ensure_ascii=False, separators=(",", ":"), default=asdict)
 
     @classmethod
     def from_json(cls, text: str | None) -> State:
-        """The state that was saved; a new one if there is none that this version understands."""
+        """The saved state; a new one if there is none that this version understands."""
         try:
             data = json.loads(text or "{}")
             known = [f.name for f in fields(cls) if f.name not in _LATER or f.name in data]
@@ -249,7 +254,7 @@ class State:
             return cls()
 
     def _pair(self, message: Message) -> None:
-        """Follow calls and results, as the rule does that an exchange stays whole."""
+        """Follow calls and results, as the rule on tool exchanges does."""
         if message.is_speech and not self.waiting:
             return
         results = [result.call_id for result in message.results]
@@ -264,7 +269,7 @@ class State:
     def fold_message(
         self, position: int, message: Message, seen: Remembered, tokens: int, odd: Oddity | None
     ) -> None:
-        """Take one more message of the log into account."""
+        """Add the next message of the log."""
         self.tokens += tokens
         self.refused += odd == "refused"
         self.unusual += odd == "unusual"
@@ -287,36 +292,36 @@ class State:
                 self.speakers.append(seen.speaker)
 
     def read(self, *, messages: int | None = None, events: int | None = None) -> None:
-        """The logs are taken into account up to there; damaged lines were passed over."""
+        """Record that the logs were read up to there, damaged lines included."""
         self.messages = self.messages if messages is None else messages
         self.events = self.events if events is None else events
 
     def written_on(self, wire: str) -> None:
-        """The messages show that this is their wire."""
+        """Record that the messages determine the format."""
         self.format = wire
 
     def recall(self, recalled: Mapping[str, Any]) -> None:
-        """What was recalled for the newest input is in the views from now on."""
+        """Record what was recalled for the newest input, which stays in later views."""
         self.recalled = {**recalled, "for": self.spoke}
 
     def viewed(self, tokens: int, net: float, seconds: float) -> None:
-        """A view of so many tokens was made."""
+        """Record a view with this many tokens."""
         self.fits += 1
         self.net += net
         self.slowest = max(self.slowest, seconds)
         self.spared += max(0, self.tokens - tokens)
 
     def fitted(self, made: Made) -> None:
-        """The recent part of the view was made so."""
+        """Record how the recent part of the view was made."""
         self.made = made
 
     def fold_event(self, event: Event) -> None:
-        """Take one more event of the log into account."""
+        """Add the next event of the log."""
         self.take(event)
         self.events = event.number + 1
 
     def take(self, event: Event) -> None:
-        """Make the change of an event, whether or not the log holds it."""
+        """Apply an event, whether or not the log has it."""
         kind, facts = event.kind, event.facts
         if kind == "edit":
             self.edits[facts["position"]] = event.number
@@ -343,7 +348,7 @@ class State:
         self.happened[kind] = self.happened.get(kind, 0) + 1
 
     def _revert(self, position: int, number: int | None) -> None:
-        """The edit with this number holds again; None: the message as it was appended."""
+        """Restore the edit with this number; None restores the message as it was appended."""
         self.edits.pop(position, None)
         if number is not None:
             self.edits[position] = number

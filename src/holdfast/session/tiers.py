@@ -1,7 +1,7 @@
-"""The tiers of a thread: what matters least moves from hot to warm, to cold, and out.
+"""The tiers of a thread: the least important segments move from hot to warm, to cold, and out.
 
-The original of a segment is the log itself, so nothing is lost whatever a tier forgets. What was
-evicted from cold is no longer a candidate for views, until somebody finds or recalls it.
+The log has the original of each segment, so nothing is lost. Messages evicted from cold are not in
+views until they are found or recalled.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _AT_ONCE = 512  # texts of one request; the newest come first
 
 @dataclass(slots=True)
 class Likeness:
-    """How similar segments are to what is being talked about, by vectors of an embedder.
+    """How similar segments are to the current topic, by vectors of an embedder.
 
-    Without an embedder there are no vectors, and shared words are compared in their place.
+    Without an embedder there are no vectors, and shared words are compared instead.
     """
 
     lineup: Lineup
@@ -88,7 +88,7 @@ class Likeness:
         self._vectors |= vectors
 
     def of(self, segments: Collection[Segment]) -> dict[str, float]:
-        """Cosines to the talk by the segment's id; of what is not known yet their mean.
+        """Cosines to the talk by segment id; unknown ones have the mean.
 
         Empty if most are not known.
         """
@@ -116,7 +116,7 @@ _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_tol
 
 @dataclass(frozen=True, slots=True)
 class SavedTiers:
-    """The tiers, and how much of the thread they take into account."""
+    """The tiers, and how much of the thread is in them."""
 
     tiers: Tiers = field(default_factory=Tiers)
     next: int = 0
@@ -124,13 +124,13 @@ class SavedTiers:
 
     events: int = 0
     tokens: int = 0
-    """Of all messages, when the tiers were last maintained."""
+    """The tokens of all messages at the last maintenance."""
 
 
 class TierStore:
-    """Reads and writes the tiers of one thread, each under a key of its own.
+    """Reads and writes the tiers of one thread, each under its own key.
 
-    Hot is written each time, and shows by that who wrote last.
+    Hot is written each time, and so identifies the last writer.
     """
 
     def __init__(self, thread: Thread) -> None:
@@ -138,9 +138,9 @@ class TierStore:
         self._last: str | None = ""
 
     def load(self) -> SavedTiers | None:
-        """What was saved; None if it is what was read or written here last.
+        """The saved tiers; None if they were last read or written here.
 
-        Empty tiers for what cannot be read.
+        Empty tiers if they cannot be read.
         """
         hot = self._text("hot")
         if hot == self._last:
@@ -161,7 +161,7 @@ class TierStore:
 
     def save(self, before: Tiers, now: SavedTiers) -> None:
         """Save the tiers that differ from before. Raises StoreError if that fails."""
-        run = uuid4().hex  # tells what another session wrote, even if its hot tier is the same
+        run = uuid4().hex  # distinguishes another session's writes, even with the same hot tier
         head = {"next": now.next, "events": now.events, "tokens": now.tokens, "run": run}
         changed = {
             self._key(tier): _json({**head, "segments": now.tiers.of(tier)})
@@ -180,7 +180,7 @@ class TierStore:
         try:
             return settled(self._thread.store.get(self._key(tier)))
         except CorruptError:
-            return "damaged"  # as any text that cannot be read
+            return "damaged"  # treated as any text that cannot be read
 
     def _key(self, tier: Tier) -> str:
         return f"tier:{tier}:{self._thread.name}"
@@ -191,12 +191,12 @@ def _segment(data: Mapping[str, Any]) -> Segment:
     return Segment(**facts)
 
 
-_DUE = 0.5  # share of hot that must have been said since the last run, to be worth another
-_TAKEN_IN = 2  # sizes of hot that one run takes in, where an append should not wait for all
-_BACKLOG = 12  # sizes of all tiers: what is older than that would have been evicted
+_DUE = 0.5  # share of hot that must be new since the last run
+_TAKEN_IN = 2  # times the size of hot that one run adds while an append waits
+_BACKLOG = 12  # times the size of all tiers: older messages would have been evicted
 
 RULE = "rule"
-"""The writer of a form for which no model had a better one."""
+"""The writer of a form made by rules."""
 
 Asked = tuple[str, int]
 """A segment's id, and the level of the form."""
@@ -204,7 +204,7 @@ Asked = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """A segment whose form is by rule, and for which a model may be asked for a better one."""
+    """A segment whose form was made by rules, and for which a model may be asked."""
 
     id: str
     level: int
@@ -235,7 +235,7 @@ class ThreadTiers:
         self._looked = 0
         self._wanted = Counter[int]()
         self._forms: dict[Owed, tuple[str, Form]] = {}
-        with suppress(StoreError):  # the next run looks again, and raises it
+        with suppress(StoreError):  # the next run tries again, and raises it
             self._look()
 
     @property
@@ -247,12 +247,11 @@ class ThreadTiers:
         self._saved = replace(self._saved, tiers=tiers)
 
     def due(self, *, patient: bool = False) -> bool:
-        """Whether enough was said since the last run to be worth another.
+        """Whether enough is new since the last run.
 
-        Nothing is missing in views meanwhile: they hold the newest turns as they were said. A long
-        run of an agent is one turn that is not finished, of which a run finds nothing to take in;
-        so with ``patient`` False (an append waits for the work) an agent's are due when one is
-        finished.
+        Views lack nothing meanwhile, since they have the newest turns. A long run of an agent is
+        one unfinished turn, of which nothing can be added; so unless ``patient`` (False if an
+        append waits for the work), an agent's turns are due when one is finished.
         """
         state, saved = self.thread.state, self._saved
         if state.tokens - max(self._looked, saved.tokens) < self.sizes.hot * _DUE:
@@ -260,9 +259,9 @@ class ThreadTiers:
         return patient or not state.calls or (state.spoke or 0) > saved.next
 
     def found(self, positions: Iterable[int]) -> None:
-        """Take note that messages were found.
+        """Record that messages were found.
 
-        Their segments go one tier up at the next run; what was evicted is taken back at once.
+        Their segments move up one tier at the next run; evicted ones are added back at once.
         """
         wanted = set(positions)
         out = {position for position in wanted if holds(self.thread.state.evicted, position)}
@@ -272,7 +271,7 @@ class ThreadTiers:
                 moves.extend(self._readmitted(sorted(out)))
 
     def owed(self, most: int, given_up: AbstractSet[Asked]) -> list[Owed]:
-        """The newest segments whose form is by rule alone, at most so many."""
+        """The newest segments whose form was made by rules, at most ``most``."""
         known = {*given_up, *((owed.id, owed.level) for owed in self._forms)}
         found = [
             segment
@@ -289,23 +288,23 @@ class ThreadTiers:
         return next((each for each in self.tiers.all() if position in covered(each)), None)
 
     def take(self, forms: Mapping[Owed, Form], writer: str) -> None:
-        """Take forms that a model wrote. The next run puts each in its place, if still wanted."""
+        """Accept a model's forms. The next run uses each if it is still wanted."""
         self._forms |= {owed: (writer, form) for owed, form in forms.items()}
 
     def unknown(self) -> list[str]:
-        """The texts whose vectors are wanted before the next run."""
+        """The texts whose vectors are needed for the next run."""
         return self._likeness.unknown(self.tiers.all(), self._turns.newest())
 
     @property
     def has_forms(self) -> bool:
-        """Whether there are forms that no run has put in their place yet."""
+        """Whether there are forms that no run has used yet."""
         return bool(self._forms)
 
     def run(self, *, force: bool = False, some: bool = False) -> dict[Tier, TierStatistics]:
-        """Bring the tiers up to date and within their sizes; how full they are then.
+        """Bring the tiers up to date and within their sizes, and return their statistics.
 
-        With ``some``, a large backlog is taken in part, and ``behind`` says whether there is more.
-        Raises StoreError where they cannot be saved; the next run does the work again.
+        With ``some``, only a part of a large backlog is added, and ``behind`` says whether there is
+        more. Raises StoreError if the tiers cannot be saved; the next run repeats the work.
         """
         now = self.thread.now()
         with self._changing() as moves:
@@ -317,16 +316,16 @@ class ThreadTiers:
         return self.statistics()
 
     def statistics(self) -> dict[Tier, TierStatistics]:
-        """How full the tiers are."""
+        """The size and capacity of each tier."""
         return self.tiers.statistics(self.sizes)
 
     def writers(self) -> dict[str, int]:
-        """How many forms of warm and cold each writer wrote."""
+        """The number of warm and cold forms by writer."""
         forms = (*self.tiers.warm, *self.tiers.cold)
         return dict(Counter(str(segment.metadata.get("written_by", RULE)) for segment in forms))
 
     def _look(self) -> None:
-        """Take the tiers as another session left them, if one has maintained them since."""
+        """Read the tiers again if another session has maintained them."""
         found = self._store.load()
         if found is not None:
             tokens = min(found.tokens, self.thread.state.tokens)
@@ -334,9 +333,9 @@ class ThreadTiers:
 
     @contextmanager
     def _changing(self) -> Generator[list[Move]]:
-        """Save what the block makes of the tiers, and record the moves that it puts in the list.
+        """Save the block's changes of the tiers, and append an event with the moves in the list.
 
-        If that fails everything is as it was before.
+        If that fails, everything stays as it was.
         """
         self._look()
         before = self._saved
@@ -354,7 +353,7 @@ class ThreadTiers:
             raise
 
     def _facts(self, moves: Sequence[Move]) -> dict[str, Any]:
-        """The facts of an event about moves; the state follows ``evicted`` and ``readmitted``."""
+        """The facts of an event about moves; the state uses ``evicted`` and ``readmitted``."""
         left = {segment.origin for segment in self.tiers.all()}
         out = {move.before.origin for move in moves if move.to is None} - left
         return {
@@ -367,7 +366,7 @@ class ThreadTiers:
         }
 
     def _formed(self, now: float) -> list[Move]:
-        """Put the forms that a model wrote in the place of those by rule."""
+        """Replace forms made by rules with those of a model."""
         moves: list[Move] = []
         forms, self._forms = self._forms, {}
         for owed, (writer, form) in forms.items():
@@ -387,7 +386,7 @@ class ThreadTiers:
         return moves
 
     def _reworded(self) -> list[Move]:
-        """Take in again the turns with a message that was edited or deleted since the last run."""
+        """Add the turns again whose messages were edited or deleted since the last run."""
         touched = self._turns.reworded(self._saved.events)
         self._saved = replace(self._saved, events=self.thread.state.events)
         moves: list[Move] = []
@@ -407,7 +406,7 @@ class ThreadTiers:
         return moves + self._readmitted(sorted(touched))
 
     def _readmitted(self, positions: Sequence[int]) -> list[Move]:
-        """Take the evicted turns with these positions into warm again."""
+        """Add the evicted turns with these positions to warm again."""
         moves: list[Move] = []
         back: list[Span] = []
         for position in positions:
@@ -423,10 +422,7 @@ class ThreadTiers:
         return moves
 
     def _promoted(self, now: float) -> list[Move]:
-        """Move what was found since the last run one tier up, and to hot what says it is important.
-
-        In hot only the access is counted.
-        """
+        """Move segments found since the last run up one tier, or to hot if marked as important."""
         moves: list[Move] = []
         wanted, self._wanted = self._wanted, Counter[int]()
         for segment in self.tiers.all() if wanted else ():
@@ -461,7 +457,7 @@ class ThreadTiers:
         return segments
 
     def _importances(self, segments: Sequence[Segment]) -> list[float]:
-        """How much each segment matters now, given what is being talked about."""
+        """The importance of each segment for the current topic."""
         created = [segment.created for segment in segments]
         relevance = self._relevance or Relevance.for_span(max(created) - min(created))
         context = replace(Context.of(self._turns.newest()), meaning=self._likeness.of(segments))
@@ -469,6 +465,6 @@ class ThreadTiers:
 
 
 def _told(move: Move) -> list[Any]:
-    """A move in an event: segment, from, to (null: evicted), why, tokens before and after."""
+    """A move for an event: segment, from, to (null: evicted), reason, tokens before and after."""
     after = move.after.tokens if move.after else 0
     return [move.before.id, move.source, move.to, move.reason, move.before.tokens, after]

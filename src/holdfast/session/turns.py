@@ -30,14 +30,14 @@ from .log import Kept, Thread
 from .state import Span, State, holds, span_of
 from .wires import is_exchanged
 
-_NEAR = 24  # messages before a result in which its call is sought: one reply may call many tools
+_NEAR = 24  # messages before a result that are searched for its call: one reply may have many calls
 
 
 def heard(kept: Kept, named: Container[str]) -> Remembered:
-    """The message as memory sees it; a name at its head is its speaker only if names are usual.
+    """The message for memory; a name at its head is the speaker only if names are usual.
 
-    ``named``: the roles whose messages begin with names. Among messages without names, "Noted: ..."
-    is a note and not a speaker.
+    ``named``: the roles whose messages begin with names. In messages without names, "Noted: ..." is
+    a note and not a speaker.
     """
     seen = kept.remembered
     if not seen.speaker or seen.role in named:
@@ -46,23 +46,20 @@ def heard(kept: Kept, named: Container[str]) -> Remembered:
 
 
 def bear_names(state: State) -> frozenset[str]:
-    """The roles most texts of which begin with a name."""
+    """The roles whose texts mostly begin with a name."""
     return frozenset(
         role for role, signed in state.signed.items() if 2 * signed > state.said.get(role, 0)
     )
 
 
 def all_heard(found: Iterable[Kept], state: State) -> dict[int, Remembered]:
-    """The messages as memory sees them, by position."""
+    """The messages for memory, by position."""
     named = bear_names(state)
     return {kept.position: heard(kept, named) for kept in found}
 
 
 def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = str) -> str:
-    """Who a message is by; of results the calls that returned them, shortened, if these are near.
-
-    A message of a user that hands over results is by both. ``tells`` may mask the arguments.
-    """
+    """The author of a message; for results, the shortened calls if these are near."""
     who, at = speaker_of(message), message.position
     if (
         message.role == "assistant"
@@ -76,7 +73,7 @@ def author(thread: Thread, message: Remembered, tells: Callable[[str], str] = st
 
 
 def calls_of(thread: Thread, at: int) -> list[ToolCall]:
-    """The calls that returned the results of the message at this position, those that are near."""
+    """The nearby calls that returned the results of the message at this position."""
     near = [kept.message for kept in thread.read(range(max(0, at - _NEAR), at + 1)).values()]
     calls = [
         near[i].parts[k]
@@ -90,13 +87,13 @@ _ROLES: dict[str, Role] = {"User": "user", "Assistant": "assistant", "System": "
 _CALL, _RESULT = "Call", "Result"
 _BLOCK = re.compile(rf"^({'|'.join((*_ROLES, _CALL, _RESULT))}): ", re.MULTILINE)
 _WORDS = frozenset({"prose", "dense"})
-_SHORT = 55  # characters of the arguments of a call
+_SHORT = 55  # characters of a call's arguments
 _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTALL)
-"""A call; one that was cut within has no closing bracket."""
+"""A call; a shortened one has no closing bracket."""
 
 
 def told(state: State, kept: Kept) -> str:
-    """The text of a message, each part with the name of who or what it is by before it."""
+    """The text of a message, each part after the name of its author."""
     return "\n".join(_blocks(heard(kept, bear_names(state)), kept.message))
 
 
@@ -110,12 +107,12 @@ def _blocks(seen: Remembered, message: Message) -> Iterator[str]:
 
 
 def call_of(call: ToolCall) -> str:
-    """The call, shortened, as it stands before a result that is told without its call."""
+    """The shortened call, as it is shown before a result without its call."""
     return f"{_CALL}: {_brief(call.name, call.arguments)}"
 
 
 def _given(message: Message) -> Iterator[str]:
-    """The results, one by one, and what a user says who hands them over."""
+    """The results, one by one, and the user's text beside them."""
     for part in message.parts:
         if isinstance(part, ToolResult):
             yield f"{_RESULT}: {part.text}"
@@ -125,13 +122,13 @@ def _given(message: Message) -> Iterator[str]:
 
 
 class _Block(NamedTuple):
-    """A part of a text behind a name: where the name starts, and where its text starts."""
+    """A part of a text after a name, with the offsets of the name and of its text."""
 
     start: int
     name: str
     body: int
     waiting: tuple[tuple[int, int], ...]
-    """Where the calls are that have no result before it; a result is that of the first."""
+    """The offsets of calls without a result before it; a result belongs to the first."""
 
 
 def _parted(text: str) -> tuple[_Block, ...]:
@@ -155,13 +152,13 @@ def _parted(text: str) -> tuple[_Block, ...]:
 _PARTED: Memo[str, tuple[_Block, ...]] = Memo(
     _parted, lambda text, found: len(text) + 64 * len(found), 4_000_000
 )
-"""By the text: it is asked for each piece of a long turn."""
+"""By text, since it is read again for each piece of a long turn."""
 
 
 def opening(text: str, start: int, end: int) -> str:
-    """What a reader of the piece from start to end needs before it: its calls, and who speaks.
+    """The context of the piece from start to end: its calls, shortened, and its speaker.
 
-    The calls are those whose results are in the piece, each shortened.
+    The calls are those whose results are in the piece.
     """
     blocks = _PARTED[text]
     at = bisect_right(blocks, start, key=lambda block: block.start) - 1
@@ -183,13 +180,13 @@ def _briefly(call: str) -> str:
 
 
 def _brief(name: str, arguments: str) -> str:
-    """The call with its arguments shortened, so that it can stand at the head of notes."""
+    """The call with its arguments shortened for the head of notes."""
     told = called(name, arguments)[len(name) + 1 : -1]
     return f"{name}({told if len(told) <= _SHORT else f'{told[:_SHORT]}…'})"
 
 
 def events_in(text: str) -> list[Event] | None:
-    """The text of a segment, or of a piece of one, as events; None if it holds no call or result.
+    """The events in the text of a segment or a piece; None if it has no call or result.
 
     Text before the first named part is the end of a message: of a result, or of words.
     """
@@ -223,20 +220,19 @@ _DECIDED = "decided"
 
 @dataclass(frozen=True, slots=True)
 class TurnCondenser(RuleCondenser):
-    """Makes notes of turns in which tools were called, as a digest does; else the usual form.
+    """Makes notes of turns with tool calls, as a digest does; else the usual form.
 
-    So the result of a call is read by its kind of content, and told beside the call. Decisions
-    and names that the notes lack are listed at the end as far as there is room, first those names
-    that somebody said.
+    So a call's result is shortened by its kind of content, next to the call. Missing decisions and
+    names are listed at the end if there is room, first the names that were said.
     """
 
     def condense(self, text: str, level: int, count: Count) -> str:
-        """The form of the level; the text itself where a form would not be smaller."""
+        """The form at the level; the text itself if the form would not be smaller."""
         return _NOTES((text, level, count)) or RuleCondenser.condense(self, text, level, count)
 
 
 def _notes(key: tuple[str, int, Count]) -> str:
-    """The notes; empty for a text without calls, and where nothing fits."""
+    """The notes; empty for a text without calls, and if nothing fits."""
     text, level, count = key
     events = events_in(text)
     if events is None:
@@ -261,17 +257,17 @@ def _notes(key: tuple[str, int, Count]) -> str:
 _NOTES: Memo[tuple[str, int, Count], str] = Memo(
     _notes, lambda key, form: len(key[0]) + len(form), 8_000_000
 )
-"""A segment that was found is promoted and demoted again, and gets the same form again."""
+"""Cached, since a segment that is promoted and demoted again gets the same form."""
 
 
-_CONTEXT = 8  # newest messages that segments are compared with
-_AROUND = 64  # messages to each side in which the turn of an evicted message is sought
-_HELD = 2_000_000  # characters of turns
+_CONTEXT = 8  # newest messages with which segments are compared
+_AROUND = 64  # messages on each side that are searched for the turn of an evicted message
+_HELD = 2_000_000  # characters of turns in memory
 _REWORDING = frozenset({"edit", "revert", "delete", "keep"})
 
 
 class Turns:
-    """Reads the turns of one thread, or what it is cut into in their place."""
+    """Reads the turns of one thread, or its other segments."""
 
     def __init__(self, thread: Thread, segmentation: Segmentation = "turns") -> None:
         self._thread, self._cut = thread, CUTS[segmentation]
@@ -282,7 +278,7 @@ class Turns:
         self._reworded: tuple[tuple[int, int], AbstractSet[int]] = ((0, 0), frozenset())
 
     def start(self, first: int, most: int) -> int:
-        """The position where the newest messages of ``most`` tokens begin, at least ``first``."""
+        """The position from which the newest messages have ``most`` tokens, at least ``first``."""
         start = self._thread.state.messages
         for kept in self._thread.backwards():
             if kept.position < first or most < 0:
@@ -292,10 +288,10 @@ class Turns:
         return start
 
     def finished(self, start: int, most: int | None) -> tuple[list[Segment], int, bool]:
-        """The turns from ``start`` on, the position where they end, and whether there are more.
+        """The turns from ``start`` on, the position after them, and whether there are more.
 
-        Left out are evicted turns, and the newest turn, which is still going on. With ``most``, no
-        turn is added after so many tokens.
+        Evicted turns are left out, and so is the newest turn, which is unfinished. With ``most``,
+        no turn is added after that many tokens.
         """
         said: list[Remembered] = []
         tokens = 0
@@ -320,7 +316,7 @@ class Turns:
         return self._made(left, span) if left else None
 
     def evicted(self, position: int) -> Span | None:
-        """The first and the last position of the turn of an evicted message; None for any other."""
+        """The first and the last position of an evicted message's turn; None for other messages."""
         span = span_of(self._thread.state.evicted, position)
         if span is None:
             return None
@@ -346,30 +342,30 @@ class Turns:
         return self._reworded[1]
 
     def text(self, origin: str) -> str:
-        """The text of the segment of this name, made of its messages as they are now."""
+        """The text of the segment with this name, from its messages with edits applied."""
         return self._texts((origin, self._thread.state.rewordings, self._thread.state.format))
 
     def before(self, segment: Segment) -> str:
-        """What a reader of a piece of a turn needs before it; empty for a whole turn."""
+        """The context before a piece of a turn; empty for a whole turn."""
         return opening(self.text(segment.origin), *segment.span) if segment.span else ""
 
     def condensed_of(self, segment: Segment) -> str:
-        """The text that a form is made of: the original, for a piece with what goes before."""
+        """The text from which a form is made: the original, after the context of a piece."""
         return self.before(segment) + original_of(segment, self.text(segment.origin))
 
     def newest(self) -> str:
-        """The newest messages: what is being talked about now."""
+        """The newest messages: the current topic."""
         end = self._thread.state.messages
         return self._text(self._told(max(0, end - _CONTEXT), end - 1))
 
     def _told(self, first: int, last: int) -> list[Remembered]:
-        """The messages as they are now, without the system's, which are in every view."""
+        """The messages with edits applied, without system messages, which are in every view."""
         found = self._thread.read(range(first, last + 1)).values()
         return [kept.remembered for kept in found if kept.message.role != "system"]
 
     def _text(self, messages: Sequence[Remembered]) -> str:
         found = list(self._thread.read([message.position for message in messages]).values())
-        handed = found and found[0].message.results  # of calls that stand in the turn before
+        handed = found and found[0].message.results  # of calls in the turn before
         calls = map(call_of, calls_of(self._thread, found[0].position)) if handed else ()
         return "\n".join([*calls, *(told(self._thread.state, kept) for kept in found)])
 
@@ -382,12 +378,12 @@ class Turns:
 
 
 def ends(origin: str) -> Span:
-    """The first and the last position of the segment of this name."""
+    """The first and the last position of the segment with this name."""
     first, _, last = origin.partition("-")
     return int(first), int(last)
 
 
 def covered(segment: Segment) -> range:
-    """The positions of its messages, and of the system's messages between them."""
+    """The positions of its messages, and of the system messages between them."""
     first, last = ends(segment.origin)
     return range(first, last + 1)

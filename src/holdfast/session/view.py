@@ -1,8 +1,8 @@
 """The messages for the next model call: the recent turns, and what was recalled of the past.
 
-Without a question the view grows at its end until it is full; then it is made anew. The past is
-searched when the user mentions something that the view does not hold, and whenever the view is
-made anew; what was recalled stays in the view until then.
+Without a question the view grows at its end until it is full, and is then compacted. The past is
+searched when the user mentions something that the view does not have, and at each compaction; what
+was recalled stays in the view until then.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from .recent import Frame, Part, PastMessage, RecentTurns, Scope, in_mind, spoke
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The messages to send to the model, and how they came about."""
+    """The messages for the model, and how they were chosen."""
 
     messages: list[Any]
     tokens: int
     limit: int
     reason: str
-    """How the view came about.
+    """How the view was made.
 
-    ``everything_fits``; ``grown``: the view before, with what came since; ``recalled``: something
-    of the past was found for it; ``compacted``: it was made anew and smaller.
+    ``everything_fits``; ``grown``: the view before, with newer messages; ``recalled``: past
+    messages were found for it; ``compacted``: it was made again, smaller.
     """
 
     since: int = 0
-    """The position from which on every message is in the view; an output may be shortened."""
+    """The position from which every message is in the view; an output may be shortened."""
 
     recalled: tuple[Recalled, ...] = ()
     result: CompressionResult | None = field(default=None, repr=False)
-    """How the messages were last made smaller.
+    """The last compression of the messages.
 
-    ``holdfast.restore`` of it gives them as they are in the thread; ``Session.restore`` gives
+    ``holdfast.restore`` of it returns them as they are in the thread; ``Session.restore`` returns
     everything as it was appended.
     """
 
     smallest: int | None = None
-    """Where the budget is not met: tokens of one that would be."""
+    """If the budget is not met: the tokens of a budget that would be."""
 
     net: Net | None = None
-    """What it is worth that the view was made anew, where costs decide that."""
+    """What making the view again saved, if costs decide."""
 
     @property
     def budget_met(self) -> bool:
@@ -65,12 +65,12 @@ class View:
 
     @property
     def metrics(self) -> CompressionMetrics | None:
-        """By how much the messages were last made smaller."""
+        """The sizes before and after the last compression of the messages."""
         return self.result.metrics if self.result else None
 
     @property
     def model_usage(self) -> ModelUsage | None:
-        """The calls of models that this took."""
+        """The calls of models for it."""
         return self.result.model_usage if self.result else None
 
 
@@ -81,22 +81,22 @@ def copied(value: Any) -> Any:
     return [copied(part) for part in value] if is_list(value) else value
 
 
-_ASKED_RECENT = 0.1  # share of the budget for recent turns where a question is asked
-_PAST = 0.2  # share that is left for the past where recent turns are made smaller for it
-_LEAST_PAST = 0.15  # share that is left for the past where recent turns fit as they are
-_GROWTH = 0.2  # share that is left free when a view is made anew, so that it can grow at its end
-_NEWEST_MESSAGES = 8  # messages that tell how large the next exchange may be
-_ROOMIER = 1.25  # times the budget that a view was made for: from there on it is made anew
+_ASKED_RECENT = 0.1  # share of the budget for recent turns if there is a question
+_PAST = 0.2  # share for the past if recent turns are compressed
+_LEAST_PAST = 0.15  # share for the past if recent turns fit unchanged
+_GROWTH = 0.2  # share that a new view leaves free, so that it can grow at its end
+_NEWEST_MESSAGES = 8  # messages by which the size of the next exchange is estimated
+_ROOMIER = 1.25  # times the budget of a view above which it is made again
 _RECALL = {True: 0.5, False: 0.15}
-"""Share that the past has at most where nobody asked: in a talk, and in the work of an agent."""
+"""Largest share for the past without a question: in a talk, and in an agent's work."""
 _NEWEST = 0.15  # share of the newest messages, which are in the view anyway
-_WORTH = 0.25  # score from which on the past is worth its tokens where nobody asked for it
+_WORTH = 0.25  # score above which the past is worth its tokens without a question
 _OUTGREW = "the recent turns outgrew their share of the budget"
 _WIDER = "the budget has room for more of the recent turns"
 
 
 class Fit:
-    """One fit of a thread; what it decides is recorded in the thread."""
+    """One fit of a thread; its decisions are recorded in the thread."""
 
     def __init__(self, frame: Frame, past: Past) -> None:
         self.frame, self.past = frame, past
@@ -136,7 +136,7 @@ class Fit:
     # a question about the past
 
     def _answering(self) -> View:
-        """The view with what answers the question; recent turns have what is left."""
+        """The view for a question: the past that answers it, and recent turns in the rest."""
         start = self.recent.start(int(self.room * _ASKED_RECENT))
         notes, empty = self._cost(""), self._telling("").tokens
         for share in (_LEAST_PAST, _PAST):
@@ -153,7 +153,7 @@ class Fit:
     # what comes next
 
     def _going_on(self) -> View:
-        """The view as it was, with what came since; made anew if it is full."""
+        """The last view with newer messages; made again if it is full."""
         state = self.thread.state
         part, past = self.recent.continued(), Recollection.standing(state.recalled)
         if part is None or state.made is None:
@@ -174,9 +174,9 @@ class Fit:
         return self._remembered(asked, past, self._composed(part, past, "recalled"))
 
     def _net(self, before: int, after: int, spent: float = 0.0) -> Net | None:
-        """What a view that is made anew is worth; None where costs decide nothing.
+        """What making the view again saves; None if costs do not decide.
 
-        The system's messages and the pins are all that both are sure to begin with.
+        Only system messages and pins are sure to begin both views.
         """
         costs, seen = self.frame.options.known, self.desk.seen
         if costs is None:
@@ -187,7 +187,7 @@ class Fit:
         return now.net(before, after, shared=shared, spent=spent)
 
     def _pays(self, tokens: int) -> bool:
-        """Whether to make a view of so many tokens anew: always, if it has no room."""
+        """Whether to make a view of this size again; always, if it has no room."""
         costs, net = self.frame.options.known, self._net(tokens, self.frame.target)
         if costs is None or net is None or tokens > self.limit or net.over(costs.calls) > 0:
             return True
@@ -195,7 +195,7 @@ class Fit:
         return False
 
     def _asks(self, part: Part, past: Recollection) -> bool:
-        """Whether the user said something since then of which the view holds too little."""
+        """Whether the user's newest input mentions something that the view lacks."""
         spoke, heard = self.thread.state.spoke, self.desk.heard
         self.desk.heard = spoke
         if spoke in (None, heard, self.thread.state.recalled.get("for")) or is_idle(self.thread):
@@ -208,10 +208,10 @@ class Fit:
         return not is_known(self.thread, beside, past.text)
 
     def _anew(self, last: Part | None, standing: Recollection, reason: str, why: str) -> View:
-        """The view made anew, with what the past has to say now.
+        """Make the view again, and search the past for it.
 
-        ``last``: the part that is in view until now; ``standing``: what was recalled for it.
-        ``why``: the reason that is recorded; empty if this is no compaction.
+        ``last`` is the present part, ``standing`` what was recalled for it. ``why`` is the reason
+        to record; empty if this is not a compaction.
         """
         asked, past, state = of_the_newest(self.thread), standing, self.thread.state
         scope, is_talk = self.recent.scope(last), self.recent.is_talk()
@@ -242,11 +242,11 @@ class Fit:
             self.thread.record_if_current("compaction", why, facts)
         self.recent.keep(part, made)
         view = self._remembered(asked, past, self._composed(part, past, reason))
-        self.thread.save()  # another process goes on from this view
+        self.thread.save()  # another process continues from this view
         return replace(view, net=net)
 
     def _growth(self) -> int:
-        """Tokens to leave free for what comes; 0 if they would not even hold the next exchange."""
+        """Tokens to leave free for growth; 0 if they would not hold even the next exchange."""
         free = int(self.room * _GROWTH)
         sizes = [
             self.frame.size(kept) for kept in islice(self.thread.backwards(), _NEWEST_MESSAGES)
@@ -259,13 +259,13 @@ class Fit:
         return range(start, self.thread.state.messages)
 
     def _looked_up(self, asked: Inquiry, room: int, shown: range) -> Recollection:
-        """What the past has to say to the newest input, where it is worth its tokens."""
+        """Past messages for the newest input, if they are worth their tokens."""
         if not shown.start:
             return Recollection()
         return self._recollected(asked, room - self._telling("").tokens, shown, _WORTH)
 
     def _remembered(self, asked: Inquiry, past: Recollection, view: View) -> View:
-        """The view, with what was recalled for it recorded: it stays there until the next input."""
+        """The view, with its recalled messages recorded, which stay until the next input."""
         facts = self._record(past, asked, view.tokens)
         self.thread.state.recall(facts | {"text": past.text, "chosen": past.kept()})
         return view
@@ -275,7 +275,7 @@ class Fit:
     def _recollected(
         self, asked: Inquiry, room: int, shown: Container[int | None], least: float
     ) -> Recollection:
-        """What the past has to say in ``room`` tokens, without what is ``shown`` already."""
+        """The past in ``room`` tokens, without messages that are ``shown`` already."""
         empty, options = self._telling("").tokens, self.frame.options
         return self.past.recollect(
             asked,
@@ -288,7 +288,7 @@ class Fit:
         )
 
     def _record(self, past: Recollection, asked: Inquiry, tokens: int) -> dict[str, object]:
-        """Record what was recalled, as an event; its facts."""
+        """Append an event for what was recalled, and return its facts."""
         facts: dict[str, object] = {
             "question": asked.shown,
             "chosen": past.facts(),
@@ -302,7 +302,7 @@ class Fit:
     # the message that tells of the past
 
     def _composed(self, part: Part, past: Recollection, reason: str) -> View:
-        """The view: the system's messages, the message that tells of the past, the rest."""
+        """The view: system messages, the message about the past, and the rest."""
         messages, tokens = list(part.messages), part.tokens
         if self._told(past.text):
             telling = self._telling(past.text)
@@ -318,18 +318,18 @@ class Fit:
         return spoken(self.thread, self.desk, self.frame.options.meter, self.mind, recalled)
 
     def _cost(self, recalled: str) -> int:
-        """Tokens of the message that tells of the past; 0 where there is nothing to tell."""
+        """Tokens of the message about the past; 0 if there is nothing to say."""
         return self._telling(recalled).tokens if self._told(recalled) else 0
 
 
 def is_refused(view: View, thread: Thread) -> bool:
-    """Whether the wire of the thread refuses the view for its order of messages."""
+    """Whether the thread's format refuses the view for the order of its messages."""
     read = thread.wire.read(view.messages)
     return bool(violations(read.rules, read.messages))
 
 
 def paired(view: View, form: Format, options: SessionOptions, waiting: Sequence[str]) -> View:
-    """The view, mended by ``repair``; calls at its end that are still ``waiting`` stay there."""
+    """The view after ``repair``; calls at its end that still wait for results stay."""
     under_way = _under_way(form.read(view.messages).messages, waiting) if waiting else ()
     rest = [message for i, message in enumerate(view.messages) if i not in under_way]
     asked = options.asked
@@ -340,7 +340,7 @@ def paired(view: View, form: Format, options: SessionOptions, waiting: Sequence[
 
 
 def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
-    """The places of the waiting calls and of the results that are there already."""
+    """The indices of the waiting calls and of their existing results."""
     for begun in range(len(messages) - 1, -1, -1):
         made = {call.id for call in messages[begun].calls}
         if made.intersection(waiting):

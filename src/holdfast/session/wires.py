@@ -1,4 +1,4 @@
-"""The wire of a thread: the vendor's format of its messages, as far as these show it."""
+"""The format of a thread's messages, as far as they determine it."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from holdfast.kernel.transcript import Format
 from .state import Oddity, State
 
 _BLOCKS = frozenset({"anthropic", "bedrock"})
-"""Wires with rules for the parts of one message."""
+"""Formats with rules for the parts of one message."""
 _SHARED = "openai_chat"
-"""The wire as which a message is read that has a list of parts and no mark of another vendor."""
+"""The format in which a message with a list of parts is read, unless a vendor's mark is in it."""
 
 
 @cache
 def wire_of(name: str) -> Format:
-    """The wire of this name; one object for all, since it has no state and is needed often."""
+    """The format of this name; one shared object, since it has no state."""
     return named(name)
 
 
 def form_of(originals: Sequence[object], state: State) -> Format:
-    """The wire of these messages, given the state of their thread; plain ones may be of any."""
+    """The format of these messages, given the state of their thread; plain ones fit any."""
     return _found(originals, state.format, begun=state.messages > 0, exchanged=is_exchanged(state))
 
 
 def check(
     originals: Sequence[object], messages: Sequence[Message], form: Format, known: State | None
 ) -> None:
-    """Raises FormatError unless the messages can also be read one after another.
+    """Raise FormatError unless the messages can also be read one after another.
 
-    ``known``: the state of the thread, whose wire may be another than that of the messages; None
-    where the caller named a wire. A call or a result of another wire is refused too.
+    ``known`` is the state of the thread, whose format may differ; None if the caller named a
+    format. A call or a result of another format is refused too.
     """
     if known is not None and len(originals) > 1:
         _check_each(originals, known)
@@ -56,7 +56,7 @@ def _check_each(originals: Sequence[object], state: State) -> None:
 
 
 def check_named(form: Format | None, state: State) -> None:
-    """Raises ConfigError if the thread holds calls that the named wire cannot read."""
+    """Raise ConfigError if the thread has calls that the named format cannot read."""
     if form is None or not is_exchanged(state) or not state.format:
         return
     written = wire_of(state.format)
@@ -67,7 +67,7 @@ def check_named(form: Format | None, state: State) -> None:
 
 
 def check_own(original: object, message: Message, form: Format, place: str) -> None:
-    """Raises FormatError for a call or a result that only another wire can read."""
+    """Raise FormatError for a call or a result that only another format can read."""
     if (
         message.calls
         or message.results
@@ -84,26 +84,26 @@ def check_own(original: object, message: Message, form: Format, place: str) -> N
 
 
 def is_settled(state: State) -> bool:
-    """Whether the wire is known for good: no message can show another one."""
+    """Whether the format is final: no message can change it."""
     return _is_settled(state.format, exchanged=is_exchanged(state))
 
 
 def is_refused(message: Message, form: Format) -> bool:
-    """Whether the wire refuses the message in any place; some wire, where none is known yet."""
+    """Whether the format refuses the message in any place; any format, if none is known yet."""
     if form.name in ("plain", _SHARED) and not (message.calls or message.results):
         texts = [part.text for part in message.parts if isinstance(part, Text)]
         if not (message.parts and all(text.strip() for text in texts)):
             return True
-    twice = (message, message)  # as the last message, a wire might accept it
+    twice = (message, message)  # as the last message, it might be accepted
     return any(
         not broken.index for rule in form.rules if rule.alone for broken in rule.violations(twice)
     )
 
 
 def oddity(message: Message, before: Message | None, form: Format) -> Oddity | None:
-    """Why views with the message have to be checked; None for one that may be in any view.
+    """Why views with the message must be checked; None if it is valid in any view.
 
-    Unusual are reasoning, and results of one reply that are spread over several messages.
+    Reasoning is unusual, and so are one reply's results in several messages.
     """
     if is_refused(message, form):
         return "refused"
@@ -126,7 +126,7 @@ def _found(originals: Sequence[object], known: str, *, begun: bool, exchanged: b
 
 @cache
 def _reads_plain(name: str) -> bool:
-    """Whether the wire can read plain messages, as which a thread may have begun."""
+    """Whether the format can read plain messages, with which a thread may have begun."""
     try:
         wire_of(name).read([{"role": "user", "content": "plain"}])
     except FormatError:
@@ -139,5 +139,5 @@ def _is_settled(known: str, *, exchanged: bool) -> bool:
 
 
 def is_exchanged(state: State) -> bool:
-    """Whether there is a call or a result, which only its own wire can read."""
+    """Whether there is a call or a result, which only its own format can read."""
     return state.calls or state.unpaired > 0

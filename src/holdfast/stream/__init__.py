@@ -1,1 +1,1 @@
-"""A conversation as one stream of events, in any protocol: what was said, done and returned."""
+"""A conversation as a sequence of events: what was said, done and returned, in any format."""

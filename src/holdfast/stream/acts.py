@@ -1,9 +1,8 @@
-"""Acts that agents write as text, found by their regularity and never by a vendor's name.
+"""Acts that agents write as text, found by their regularity, without a vendor's syntax.
 
-Some protocols know no tool calls: the agent ends what it says in a command (a fenced block, an
-element with tags, a labelled line, a JSON object), and the output comes back in a user's message.
-Whatever the syntax is, the agent ends in it again and again; and what programs return opens alike
-again and again, as no person's words do.
+Without tool calls, an agent ends its messages in a command (a fenced block, an element with tags, a
+labelled line, a JSON object), and the output comes back in a user message. Whatever the syntax, the
+agent repeats it; and outputs begin alike, which a person's messages do not.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from typing import NamedTuple
 
 from holdfast.kernel.messages import Message, ToolCall
 
-_FEWEST = 3  # times that a regularity has to be seen
-_SHARE = 0.5  # of the messages that could show it
-_OPENING = 12  # characters in which what programs return opens alike
+_FEWEST = 3  # times that a regularity must appear
+_SHARE = 0.5  # least share of the messages that could show it
+_OPENING = 12  # characters that outputs have in common at their start
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
 _LABEL = re.compile(r"^([A-Z][A-Za-z ]{0,24}):", re.MULTILINE)
@@ -29,17 +28,17 @@ Syntax = str
 
 
 class Protocol(NamedTuple):
-    """What is regular in a conversation: how acts end the agent's texts, how outcomes open."""
+    """The regular forms in a conversation: how acts end messages, and how outcomes begin."""
 
     syntaxes: frozenset[Syntax]
     openings: frozenset[str]
 
     def is_outcome(self, text: str) -> bool:
-        """Whether a text in a user's message opens as what programs return."""
+        """Whether a user message begins like an output."""
         return opening(text) in self.openings
 
     def parted(self, text: str) -> tuple[str, str]:
-        """What the agent says, and the act that it ends with; empty where there is none."""
+        """Split a message into the agent's words and the act at its end, which may be empty."""
         syntax, start = ending(text)
         if syntax not in self.syntaxes:
             return text, ""
@@ -47,11 +46,11 @@ class Protocol(NamedTuple):
 
 
 NATIVE = Protocol(frozenset(), frozenset())
-"""A conversation in which nothing is written as text."""
+"""A conversation without acts as text."""
 
 
 def protocol_of(messages: Sequence[Message]) -> Protocol:
-    """The regular forms in these messages; an agent with native calls writes no acts as text."""
+    """The regular forms in these messages; an agent with tool calls writes no acts as text."""
     if any(isinstance(part, ToolCall) for message in messages for part in message.parts):
         return NATIVE
     said = [
@@ -69,7 +68,7 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
 
 
 def _openings(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> frozenset[str]:
-    """How the users' messages open that follow an act, where they do so alike."""
+    """The common beginnings of user messages that follow an act."""
     answers = Counter[str]()
     for (role, text), (next_role, answer) in pairwise(said):
         if role == "assistant" and next_role == "user":
@@ -77,15 +76,13 @@ def _openings(said: Sequence[tuple[str, str]], syntaxes: frozenset[Syntax]) -> f
             if acted or not syntaxes:
                 answers[opening(answer)] += 1
     users = sum(answers.values())
-    if (
-        not syntaxes and users
-    ):  # nothing shows that acts are written: only a very regular opening tells
+    if not syntaxes and users:  # no sign of acts: only a very regular beginning counts
         return frozenset(o for o, n in answers.items() if n >= _FEWEST and not o[:1].isalpha())
     return frozenset(o for o, n in answers.items() if n >= _FEWEST)
 
 
 def ending(text: str) -> tuple[Syntax, int]:
-    """The syntax in which a text ends and where that part starts; empty where it ends in words."""
+    """The syntax at the end of a text and its start; empty if the text ends in words."""
     stripped = text.rstrip()
     if stripped.endswith(("```", "~~~")):
         fences = [found.start() for found in _FENCE.finditer(stripped)]
@@ -106,5 +103,5 @@ def ending(text: str) -> tuple[Syntax, int]:
 
 
 def opening(text: str) -> str:
-    """How a text opens: its first characters, without what differs from time to time."""
+    """The first characters of a text, without what varies."""
     return re.sub(r"\d+", "0", text.lstrip()[:_OPENING])

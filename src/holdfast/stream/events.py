@@ -1,4 +1,4 @@
-"""The events of a conversation by function: words, acts, outcomes, material, earlier notes."""
+"""The events of a conversation: words, acts, outcomes, material, earlier notes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.text.importance import TROUBLE, alarm
 from .acts import Protocol, protocol_of
 from .material import passages_of
 
-_BRIEF = 400  # characters: a longer outcome tells more than that it failed
+_BRIEF = 400  # characters; a longer outcome says more than that it failed
 _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
 
 Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
@@ -21,10 +21,10 @@ Function = Literal["instruction", "words", "act", "outcome", "material", "notes"
 class Event(NamedTuple):
     """One thing that was said, done or returned.
 
-    ``message`` is the position of its message and ``part`` that of its part. ``by`` is who said it
-    (``user``, ``assistant``, ``system``), or the name of the tool. ``act``, of an outcome, is the
-    number of its act among the events, -1 where it is not known. ``failed``: the outcome says that
-    the act did not succeed.
+    ``message`` is the index of its message and ``part`` that of its part. ``by`` is who said it
+    (``user``, ``assistant``, ``system``), or the name of the tool. ``act`` is the index of an
+    outcome's act among the events, -1 if it is not known. ``failed``: the outcome reports that the
+    act did not succeed.
     """
 
     function: Function
@@ -37,16 +37,16 @@ class Event(NamedTuple):
 
     @property
     def is_users_words(self) -> bool:
-        """Whether a user says it himself."""
+        """Whether these are a user's own words."""
         return self.by == "user" and self.function == "words"
 
 
 def events_of(
     messages: Sequence[Message], positions: Sequence[int], notes: Mapping[int, str]
 ) -> list[Event]:
-    """The events of these messages in order; ``notes`` holds the bodies of earlier notes.
+    """The events of these messages in order; ``notes`` has the bodies of earlier notes.
 
-    Acts that a protocol writes as text are told by its regularity over all the messages.
+    Acts written as text are recognised by their regularity over all messages.
     """
     protocol = protocol_of(messages)
     found: list[Event] = []
@@ -101,7 +101,7 @@ def _of_text(
 
 
 def _reports_failure(text: str) -> bool:
-    """Whether a short outcome opens with bad news of its own, and not with a line of a file."""
+    """Whether a short outcome begins with a report of failure, not with a line of a file."""
     first = text.lstrip()[:_BRIEF].partition("\n")[0]
     return len(text) <= _BRIEF and not _OF_A_FILE.match(first) and alarm(first) >= TROUBLE
 

@@ -1,7 +1,6 @@
-"""Tells words from material in a person's message: pasted logs, code and files.
+"""Separates words from pasted material in a user's message: logs, code and files.
 
-Where it is unclear, a passage counts as words: words are never shortened while anything else can
-give way.
+If it is unclear, a passage counts as words: words are never shortened while anything else can be.
 """
 
 from __future__ import annotations
@@ -16,13 +15,11 @@ from .acts import opening
 
 _FENCE = re.compile(r"(?:```|~~~)")
 _QUOTE = re.compile(r"\s{0,3}>")
-_FEWEST = (
-    6  # lines that do not read as sentences in a row: fewer may be a list, an address, a verse
-)
+_FEWEST = 6  # lines in a row that are not sentences; fewer may be a list, an address, a poem
 
 
 def passages_of(text: str) -> Sequence[tuple[bool, str]]:
-    """The passages of a text in order, each with whether it is material."""
+    """The passages of a text in order, and whether each is material."""
     return _PASSAGES(text)
 
 
@@ -42,13 +39,13 @@ def _passages(text: str) -> Iterator[tuple[bool, str]]:
 _PASSAGES: Memo[str, Sequence[tuple[bool, str]]] = Memo(
     lambda text: tuple(_passages(text)), lambda text, _: 2 * len(text), 8_000_000
 )
-"""A growing conversation is read again and again."""
+"""Cached, since a growing conversation is read at each call."""
 
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:
     """Each line, and whether it is in a fence, a quotation or a long run that no person types.
 
-    Nobody types many lines that all open with the same signs and a number, as those of a log do.
+    Many lines that all begin with the same characters and a number, as in a log, are such a run.
     """
     lines = text.split("\n")
     marks = [False] * len(lines)

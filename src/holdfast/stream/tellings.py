@@ -1,4 +1,4 @@
-"""An event in pieces, with the things that each piece tells: read once and kept by content."""
+"""The pieces of events, with the things in each piece; cached by content."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from holdfast.text.memo import Memo
 
 from .events import Event
 
-_ARGUMENT = 100  # characters of an argument that stand beside the name of the call
-_BRIEF = 80  # characters of what is told of the arguments where a call is only named
-_HELD = 16_000_000  # characters that the memo holds: what was read of a growing conversation
+_ARGUMENT = 100  # characters of an argument that are shown beside the name of the call
+_BRIEF = 80  # characters of the arguments that are shown if a call is only named
+_HELD = 16_000_000  # characters in the memo, enough for a growing conversation
 
 
 class Telling(NamedTuple):
-    """The pieces of an event; ``tells`` are the things of each.
+    """The pieces of an event; ``tells`` are the things in each.
 
-    ``things`` counts for each thing of the event the pieces that tell it. ``costs`` are the
-    characters of each piece, as ``Piece.cost`` counts them.
+    ``things`` counts the pieces that have each thing of the event. ``costs`` are the characters of
+    each piece, as ``Piece.cost`` counts them.
     """
 
     pieces: tuple[Piece, ...]
@@ -34,11 +34,11 @@ class Telling(NamedTuple):
     things: Mapping[str, int]
     quoted: frozenset[str]
     unit: str
-    """What lies between the pieces: lines, records; empty where they say it themselves."""
+    """The units between the pieces: lines, records; empty if gaps are not named."""
 
 
 def telling_of(event: Event) -> Telling:
-    """How the event can be told."""
+    """Return the pieces of the event."""
     if event.function == "act":
         return _TOLD(("act", event.by, event.text))
     if event.function in ("outcome", "material"):
@@ -70,7 +70,7 @@ _TOLD: Memo[tuple[str, str, str], Telling] = Memo(
 
 
 def _act(name: str, text: str) -> Iterator[Piece]:
-    """The call with its arguments in one line; of long arguments the passages under it."""
+    """The call with its arguments on one line; long arguments follow as passages under it."""
     arguments = _fields(text) if name else None
     if arguments is None:
         first, *rest = passages(text).pieces or (Piece("", 0),)
@@ -90,7 +90,7 @@ def _act(name: str, text: str) -> Iterator[Piece]:
 
 
 def _fields(arguments: str) -> dict[str, str] | None:
-    """The arguments as text by name; None where they are no JSON object."""
+    """The arguments as text by name; None if they are not a JSON object."""
     try:
         found: object = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -104,7 +104,7 @@ def _fields(arguments: str) -> dict[str, str] | None:
 
 
 def called(name: str, arguments: str) -> str:
-    """A call's name with its short arguments, or the beginning of its first long one."""
+    """The call's name with its short arguments, or the beginning of its first long one."""
     fields = _fields(arguments)
     told = (
         arguments

@@ -1,4 +1,4 @@
-"""How the things of a conversation were used: how often, how lately, by whom."""
+"""How things are used in a conversation: how often, how recently, by whom."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .tellings import Telling
 
 
 def uses_of(events: Sequence[Event], tellings: Sequence[Telling]) -> dict[str, Use]:
-    """The use of each thing over all events; the age of an event is counted in events."""
+    """The use of each thing over all events; distances are counted in events."""
     uses: dict[str, Use] = {}
     for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
         is_act = event.function == "act"

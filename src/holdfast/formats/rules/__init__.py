@@ -1,1 +1,1 @@
-"""What vendors refuse: one class for each rule, with a refused request in ``tests/rejected/``."""
+"""What providers refuse: one class for each rule, with a refused request in ``tests/rejected/``."""

@@ -1,4 +1,4 @@
-"""Tool exchanges where results are blocks: they open the message right after their calls."""
+"""Tool exchanges with results as blocks, at the start of the message right after their calls."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .pairing import NO_NAME, NO_RESULT, Place, answers, paired
 
 
 class _ResultsOpenNext(RewritingRule):
-    """A rule that moves every result to the beginning of the message after its call."""
+    """A rule whose repair moves every result to the start of the message after its call."""
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
         """The messages, regrouped.
 
-        A call without a result is answered by a note that says so, and a result without a call
-        gets a call without arguments: nothing that was said is lost.
+        A call without a result is answered by a note that says so, and a result without a call gets
+        a call without arguments, so that nothing is lost.
         """
         pairs = paired(messages)
         found = answers(pairs)
@@ -54,7 +54,7 @@ class _ResultsOpenNext(RewritingRule):
 
 
 def _named(block: Block) -> str:
-    """The name of the tool, where the block of its result says it."""
+    """The name of the tool, if the block of its result has it."""
     inner = (value.get("name") for value in block.values() if is_object(value))
     return next((name for name in inner if isinstance(name, str) and name), NO_NAME)
 
@@ -64,12 +64,12 @@ class BlockExchanges(_ResultsOpenNext, ToolExchanges):
 
 
 class ResultsInNextMessage(_ResultsOpenNext):
-    """All results of a message stand together in the message right after it."""
+    """All results of a message are together in the message right after it."""
 
     name = "results_in_next_message"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Results of an open call that stand further away."""
+        """Results of an open call that are further away."""
         waiting: dict[str, int] = {}
         for i, message in enumerate(messages):
             results = message.results
@@ -81,12 +81,12 @@ class ResultsInNextMessage(_ResultsOpenNext):
 
 
 class ResultsLead(_ResultsOpenNext, MessageByMessage):
-    """Tool results are the user's, and stand before everything else in their message."""
+    """Tool results are in the user's role, before everything else in their message."""
 
     name = "results_lead_their_message"
 
     def problem(self, message: Message) -> str:
-        """A result of the assistant's, or one behind another part."""
+        """A result in the assistant's role, or after another part."""
         if message.role == "assistant":
             misplaced = message.plain is None and any(map(_is_result, message.parts))
             return "a tool result stands in a message of the assistant" if misplaced else ""
@@ -104,7 +104,7 @@ class CallsEnd(MessageByMessage):
     name = "calls_end_their_message"
 
     def problem(self, message: Message) -> str:
-        """A text right behind a call."""
+        """Text right after a call."""
         late = message.calls and any(
             isinstance(before, ToolCall) and isinstance(part, Text)
             for before, part in pairwise(message.parts)
@@ -112,7 +112,7 @@ class CallsEnd(MessageByMessage):
         return "text stands after a tool call of its message" if late else ""
 
     def mended(self, message: Message) -> Message:
-        """With its calls at the end; everything else keeps its order."""
+        """The message with its calls at the end; everything else keeps its order."""
         found = list(zip(message.parts, blocks(message), strict=True))
         calls = [block for part, block in found if isinstance(part, ToolCall)]
         others = [block for part, block in found if not isinstance(part, ToolCall)]
@@ -126,7 +126,7 @@ def _is_result(part: object) -> bool:
 def _parted(
     message: Message, i: int, pairs: Mapping[Place, Place]
 ) -> tuple[list[tuple[ToolResult, Block]], list[Block]]:
-    """The results that have no call, and the blocks that are no results."""
+    """The results without a call, and the other blocks."""
     orphans: list[tuple[ToolResult, Block]] = []
     rest: list[Block] = []
     for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):
@@ -138,7 +138,7 @@ def _parted(
 
 
 def _results(messages: Sequence[Message], i: int, answered: Mapping[Place, Place]) -> list[Block]:
-    """The results for the calls of message ``i``: those there are, then notes for the others."""
+    """The results of message ``i``'s calls: the existing ones, then notes for missing ones."""
     caller = messages[i]
     results = [blocks(messages[at])[k] for at, k in answered.values()]
     for k, part in enumerate(caller.parts if caller.calls else ()):

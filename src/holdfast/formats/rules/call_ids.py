@@ -1,4 +1,4 @@
-"""Rules on the ids by which calls and results find each other."""
+"""Rules on the ids that connect calls and results."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from .changes import RewritingRule, made, original
 from .pairing import Place, paired
 
 IdPath = Callable[[Mapping[str, Any], int], Path | None]
-"""From a message and the index of a call or a result in it to the place of its id, None if it has
-none."""
+"""Takes a message and the index of a call or a result in it; returns the path of its id, or
+None.
+"""
 
 
 class _WrongId(NamedTuple):
-    """A call whose id is refused: its place, the id to give it, and what is wrong."""
+    """A call with a refused id: its place, its new id, and the problem."""
 
     place: Place
     wanted: str
@@ -28,7 +29,7 @@ class _WrongId(NamedTuple):
 
 
 class _CallIdRule(RewritingRule):
-    """A rule that gives calls, and the results that answer them, other ids."""
+    """A rule whose repair gives calls and their results other ids."""
 
     def __init__(self, id_path: IdPath) -> None:
         self._id_path = id_path
@@ -61,7 +62,7 @@ class _CallIdRule(RewritingRule):
 
 
 class UniqueCallIds(_CallIdRule):
-    """No two calls of a message have the same id, or with ``everywhere`` no two of all messages."""
+    """No two calls of a message have the same id; with ``everywhere``, no two of all messages."""
 
     name = "call_ids_unique"
 
@@ -83,7 +84,7 @@ class UniqueCallIds(_CallIdRule):
 
 
 class SpelledCallIds(_CallIdRule):
-    """An id is made of letters, digits, underscores, hyphens and the characters in ``also``.
+    """An id has only letters, digits, underscores, hyphens and the characters in ``also``.
 
     Every other character becomes an underscore.
     """
@@ -109,7 +110,7 @@ class SpelledCallIds(_CallIdRule):
 
 
 class ShortCallIds(SpelledCallIds):
-    """An id has at most so many characters; a longer one is cut, with room for a number."""
+    """An id has at most ``most`` characters; a longer one is cut, with room for a number."""
 
     name = "call_ids_short"
 
@@ -121,11 +122,11 @@ class ShortCallIds(SpelledCallIds):
         return call_id if len(call_id) <= self._most else call_id[: self._most - _NUMBER]
 
 
-_NUMBER = len("_99999")  # what ``_free`` adds where ids have become equal
+_NUMBER = len("_99999")  # the suffix that ``_free`` adds to ids that have become equal
 
 
 def _calls(message: Message) -> Iterator[tuple[int, ToolCall]]:
-    """The calls with their positions among the parts of the message."""
+    """The calls with their indices among the parts of the message."""
     if message.calls:
         for k, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
@@ -133,7 +134,7 @@ def _calls(message: Message) -> Iterator[tuple[int, ToolCall]]:
 
 
 def _free(wanted: str, taken: dict[str, int]) -> str:
-    """The name, numbered if it is taken; ``taken`` holds the last number of each name."""
+    """The name, with a number if it is taken; ``taken`` holds the last number of each name."""
     name = wanted
     while name in taken:
         taken[wanted] += 1

@@ -1,4 +1,4 @@
-"""What repairs are made of: rules that say how messages should be, and the edits that follow."""
+"""Rules whose repair is a new list of messages, and the edits that lead to it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Block = Mapping[str, Any]
 
 
 class RewritingRule(Rule):
-    """A rule whose repair gives the messages as they should be; the edits follow from that."""
+    """A rule whose repair returns the messages as they should be; edits follow from that."""
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
-        """The messages after the repair: by default each broken one is mended by itself."""
+        """The messages after the repair; by default each broken message is repaired by itself."""
         broken = {violation.index for violation in self.violations(messages)}
         for i, message in enumerate(messages):
             now = self.mended(message) if i in broken else message
@@ -27,22 +27,22 @@ class RewritingRule(Rule):
                 yield now
 
     def mended(self, message: Message) -> Message | None:
-        """A broken message as it should be, or None if nothing is left of it."""
+        """The repaired message, or None if nothing is left of it."""
         return message
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """The edits that lead to the rewritten messages."""
+        """The edits that lead to the repaired messages."""
         return edits_between(messages, list(self.rewritten(messages)), self.name)
 
 
 class MessageByMessage(RewritingRule):
-    """A rule that looks at each message by itself."""
+    """A rule on single messages."""
 
     alone = True
 
     @abstractmethod
     def problem(self, message: Message) -> str:
-        """What is wrong with the message; empty if nothing is."""
+        """The problem of the message; empty if there is none."""
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
         """One for each message with a problem."""
@@ -57,7 +57,7 @@ def original(message: Message) -> Mapping[str, Any]:
 
 
 def made(wire: Wire, value: Mapping[str, Any], was: Message | None = None) -> Message:
-    """A message of this wire; ``was`` is the one that it is a version of."""
+    """A message of this wire; ``was`` is the message of which it is a new version."""
     now = cast("BlockWire", wire).rebuilt(value, was and was.original)
     return Message(wire.role(now), now, wire)
 
@@ -82,24 +82,24 @@ def blocks(message: Message) -> list[Block]:
 
 
 def with_blocks(message: Message, now: Sequence[Block]) -> Message:
-    """The message with these blocks; the very same message if they are its own."""
+    """The message with these blocks; the same message if they are its own."""
     if list(now) == blocks(message):
         return message
     return with_fields(message, **{_wire(message).content: list(now)})
 
 
 def joined(first: Message, second: Message) -> Message:
-    """The first message with the blocks of the second behind its own."""
+    """The first message with the second one's blocks added."""
     return with_blocks(first, blocks(first) + blocks(second))
 
 
 def block_of(beside: Message, part: Part, name: str = "") -> Block:
-    """A new block on the wire of ``beside``; for a result ``name`` is that of its tool."""
+    """A new block on the wire of ``beside``; ``name`` is the tool of a result."""
     return _wire(beside).block(part, name) or {}
 
 
 def message_of(beside: Message, role: Role, now: Sequence[Block]) -> Message:
-    """A new message of these blocks on the wire of ``beside``."""
+    """A new message of these blocks, on the wire of ``beside``."""
     return made(beside.wire, _wire(beside).holding(role, now))
 
 
@@ -108,10 +108,10 @@ def _wire(message: Message) -> BlockWire:
 
 
 def edits_between(before: Sequence[Message], after: Sequence[Message], reason: str) -> list[Edit]:
-    """The edits that lead from one sequence of messages to the other.
+    """The edits that turn one sequence of messages into the other.
 
-    As many as possible of the message objects that are in both stay where they are. One that
-    changes its place is dropped and inserted again.
+    As many message objects as possible that are in both stay in place. A moved one is dropped and
+    inserted again.
     """
     place = {id(message): i for i, message in enumerate(before)}
     kept = _longest_rising([place.get(id(message), -1) for message in after])
@@ -129,7 +129,7 @@ def edits_between(before: Sequence[Message], after: Sequence[Message], reason: s
 
 
 def _longest_rising(places: Sequence[int]) -> set[int]:
-    """Indices of a longest rising subsequence, by patience sorting; -1 stands for no place."""
+    """Indices of a longest increasing subsequence, by patience sorting; -1 is skipped."""
     tops: list[int] = []
     ends: list[int] = []
     previous: dict[int, int | None] = {}

@@ -1,4 +1,4 @@
-"""Rules on the content of a message: what it must say, and what it may not leave empty."""
+"""Rules on the content of a message: what it must have, and what may not be empty."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _EMPTY = "the message is empty"
 
 
 class ContentGiven(MessageByMessage):
-    """Chat Completions: content is null only where a message calls, refuses or carries sound."""
+    """Chat Completions: content may be null only in a message with a call, a refusal or sound."""
 
     name = "content_given"
 
     def problem(self, message: Message) -> str:
-        """Content that is null, with nothing in its place."""
+        """Content that is null, without one of these."""
         if message.plain is not None:
             return ""
         value = original(message)
@@ -37,7 +37,7 @@ class ContentGiven(MessageByMessage):
         return "content is null, and the message calls no tool"
 
     def mended(self, message: Message) -> Message:
-        """With an empty text, which is accepted."""
+        """The message with an empty text, which is accepted."""
         return with_fields(message, content="")
 
 
@@ -47,20 +47,20 @@ class CallListNotEmpty(MessageByMessage):
     name = "call_list_not_empty"
 
     def problem(self, message: Message) -> str:
-        """An empty list, where null or no field is meant."""
+        """An empty list instead of null or no field."""
         return "tool_calls is an empty list" if original(message).get("tool_calls") == [] else ""
 
     def mended(self, message: Message) -> Message:
-        """Without the field."""
+        """The message without the field."""
         return without_field(message, "tool_calls")
 
 
 class NotEmpty(MessageByMessage):
-    """Every message says something, and no text is empty.
+    """Every message has content, and no text is empty.
 
-    ``blank`` tells where white space alone does not count as text. ``all``: not all the texts of a
-    message may be blank (Messages API; a last message of the assistant may be empty there, but not
-    without content). ``any``: no text may be blank (Converse). Gemini accepts blank texts.
+    ``blank`` says whether white space counts as empty. ``all``: not all texts of a message may be
+    blank (Messages API; a last message of the assistant may be empty there, but not without
+    content). ``any``: no text may be blank (Converse). Gemini accepts blank texts.
     """
 
     name = "message_not_empty"
@@ -77,7 +77,7 @@ class NotEmpty(MessageByMessage):
                 yield violation
 
     def problem(self, message: Message) -> str:
-        """What is empty."""
+        """The empty part."""
         if self._blank == "all" and original(message).get("content") is None:
             return "the message has no content"
         if not message.parts or message.plain == "":
@@ -91,7 +91,7 @@ class NotEmpty(MessageByMessage):
         return ""
 
     def mended(self, message: Message) -> Message | None:
-        """Without its blank texts."""
+        """The message without its blank texts."""
         now = [
             block
             for part, block in zip(message.parts, blocks(message), strict=True)
@@ -106,13 +106,13 @@ class FinalTextTrimmed(RewritingRule):
     name = "final_text_trimmed"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """White space at the very end."""
+        """White space at the end of the last message."""
         if messages and _trails(messages[-1]):
             problem = "the assistant's last text ends in white space"
             yield Violation(self.name, len(messages) - 1, problem)
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
-        """Without the white space, and without what is empty then."""
+        """The messages without the white space, and without a message that is then empty."""
         after = list(messages)
         while after and _trails(after[-1]):
             after += _trimmed(after.pop())
@@ -120,7 +120,7 @@ class FinalTextTrimmed(RewritingRule):
 
 
 def _trimmed(last: Message) -> list[Message]:
-    """The message without the white space at its end; none if it says nothing else."""
+    """The message without white space at its end; nothing if that is all its content."""
     if last.plain is not None:
         text = last.plain.rstrip()
         return [with_fields(last, content=text)] if text else []

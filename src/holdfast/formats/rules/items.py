@@ -1,4 +1,4 @@
-"""Rules on the items of the Responses API: which of them belong together."""
+"""Rules on the items of the Responses API that belong together."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .pairing import NO_NAME, NO_RESULT, paired
 _REFERENCE = "item_reference"
 _COMPACTION = "compaction"
 _KEPT = frozenset({_REFERENCE, "configuration_update", "mcp_list_tools", "tool_search_output"})
-"""Items on which others may depend: references to items that the vendor keeps, and tools."""
+"""Items that others may need: references to items that the vendor keeps, and tools."""
 _IDS = ("call_id", "approval_request_id")
 
 
 class ItemExchanges(RewritingRule):
-    """A call and its output are one unit, and neither stands without the other.
+    """A call and its output are one unit, and neither may be without the other.
 
-    Calls and outputs of the vendor's own kinds are not read; they find each other by their ids. If
+    Calls and outputs of the vendor's own kinds are not read; they are matched by their ids. If
     there is an ``item_reference``, an output without a call may answer the item that it refers to.
     """
 
     name = "tool_exchange_whole"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Outputs whose call does not stand before them, and calls that have no output."""
+        """Outputs without an earlier call, and calls without an output."""
         pairs = paired(messages)
         refers = any(_type(message) == _REFERENCE for message in messages)
         answered = set(pairs.values())
@@ -44,7 +44,7 @@ class ItemExchanges(RewritingRule):
                     yield Violation(self.name, i, f"tool call {part.id!r} has no output")
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
-        """From a call to its output, and through calls that are made together."""
+        """Every position from a call to its output, and between calls made together."""
         ends = {call[0]: result[0] for result, call in paired(messages).items()}
         ends |= _of_other_kinds(messages)
         return {
@@ -54,7 +54,7 @@ class ItemExchanges(RewritingRule):
         }
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
-        """With each output behind its call, and new items in the place of missing ones."""
+        """The items with each output after its call, and new items for missing ones."""
         pairs = paired(messages)
         answers = {call[0]: result[0] for result, call in pairs.items()}
         early = {result: call for call, result in answers.items() if result < call}
@@ -71,7 +71,7 @@ class ItemExchanges(RewritingRule):
 
 
 class ReasoningLeadsOn(RewritingRule):
-    """Reasoning stays with the assistant's items that follow it, and never stands without them.
+    """Reasoning stays with the assistant's items after it, and may not be without them.
 
     The newest reasoning is kept, because the vendor continues from it.
     """
@@ -85,7 +85,7 @@ class ReasoningLeadsOn(RewritingRule):
                 yield Violation(self.name, i, "no item of the assistant follows its reasoning")
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
-        """From reasoning through the items that follow it."""
+        """Every position from reasoning through the items that follow it."""
         led = False
         for i, message in enumerate(messages):
             own = message.role == "assistant"
@@ -98,7 +98,7 @@ class ReasoningLeadsOn(RewritingRule):
         return [i for i, message in enumerate(messages) if _reasons(message)][-1:]
 
     def mended(self, message: Message) -> None:
-        """The reasoning goes, since only the vendor could make the items that are missing."""
+        """None: the reasoning is dropped, since only the vendor could make the missing items."""
 
 
 class UniqueItems(RewritingRule):
@@ -112,7 +112,7 @@ class UniqueItems(RewritingRule):
             yield Violation(self.name, i, f"an item before it has the id {_id(messages[i])!r}")
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
-        """Without items that stand there twice; different items with one id lose the later id."""
+        """The items without repetitions; different items with one id lose the later id."""
         repeated = _repeated(messages)
         for i, message in enumerate(messages):
             if i not in repeated:
@@ -122,7 +122,7 @@ class UniqueItems(RewritingRule):
 
 
 class CompactionStays(Rule):
-    """The vendor's own summary of older messages is kept, and so is what other items depend on."""
+    """The vendor's own summary of older messages is kept, and so are items that others need."""
 
     name = "compaction_stays"
 
@@ -132,7 +132,7 @@ class CompactionStays(Rule):
         return iter(())
 
     def keeps(self, messages: Sequence[Message]) -> Iterable[int]:
-        """Every such item, and every message with such a block."""
+        """The positions of these items, and of messages with such a block."""
         return [i for i, message in enumerate(messages) if _is_kept(message)]
 
 
@@ -161,7 +161,7 @@ def _reasons(message: Message) -> bool:
 
 
 def _follows(messages: Sequence[Message], i: int) -> bool:
-    """Whether an item of the assistant that is no reasoning stands behind this one."""
+    """Whether an item of the assistant other than reasoning follows this one."""
     for message in messages[i + 1 :]:
         if message.role != "assistant":
             return False
@@ -171,7 +171,7 @@ def _follows(messages: Sequence[Message], i: int) -> bool:
 
 
 def _repeated(messages: Sequence[Message]) -> dict[int, int]:
-    """From each item whose id stands before it to the first item with that id."""
+    """From each repeated item to the first item with its id."""
     first: dict[str, int] = {}
     found: dict[int, int] = {}
     for i, message in enumerate(messages):
@@ -181,7 +181,7 @@ def _repeated(messages: Sequence[Message]) -> dict[int, int]:
 
 
 def _of_other_kinds(messages: Sequence[Message]) -> dict[int, int]:
-    """From an unread item that names an id to the last unread item that names the same."""
+    """From an unread item with an id to the last unread item with the same id."""
     first: dict[str, int] = {}
     found: dict[int, int] = {}
     for i, message in enumerate(messages):

@@ -1,4 +1,4 @@
-"""Tool exchanges of Chat Completions: each result is a message, right after the one that called."""
+"""Tool exchanges of Chat Completions: each result is a message right after the call's message."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from .changes import RewritingRule, made, original
 from .pairing import NO_NAME, NO_RESULT, answers, paired
 
 FUNCTION_ID = "function:"
-"""What stands before the name of a function in the id of an old function call, which has none of
-its own: its result is found by that name."""
+"""Prefix of the id of an old function call, which has none of its own, before the function's name:
+its result is found by that name.
+"""
 
 
 class _ResultsBehindCalls(RewritingRule):
-    """A rule that moves every result to the place right after its call."""
+    """A rule whose repair moves every result right after its call."""
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
         """The messages, regrouped.
 
-        A call without a result is answered by a note that says so, and a result without a call
-        gets a call without arguments: nothing that was said is lost.
+        A call without a result is answered by a note that says so, and a result without a call gets
+        a call without arguments, so that nothing is lost.
         """
         pairs = paired(messages)
         found = answers(pairs)
@@ -46,12 +47,12 @@ class OpenAIExchanges(_ResultsBehindCalls, ToolExchanges):
 
 
 class ResultsRightAfter(_ResultsBehindCalls):
-    """Nothing stands between a call and its results, not even a system message."""
+    """Nothing is between a call and its results, not even a system message."""
 
     name = "results_right_after_call"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """System messages inside an exchange: any other message would end it."""
+        """System messages inside an exchange; any other message would end it."""
         waiting: set[str] = set()
         for i, message in enumerate(messages):
             if message.role == "tool":

@@ -1,4 +1,4 @@
-"""Rules on speakers: who comes first, who comes next, and which roles there are."""
+"""Rules on roles: the first one, their order, and the known ones."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class AtLeastOne(Rule):
     name = "at_least_one_message"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """An empty list."""
+        """An empty list of messages."""
         if not messages:
             yield Violation(self.name, 0, "there is no message")
 
     def repair(self, messages: Sequence[Message]) -> Sequence[Edit]:
-        """A user's message that says nothing new."""
+        """A user's message without new information."""
         return () if messages else (Insert(0, "user", CONTINUES, self.name),)
 
 
 class FirstIsUser(Rule):
-    """The first message, system messages aside, is a user's."""
+    """The first message, apart from system messages, is a user's."""
 
     name = "first_message_is_users"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """A first message of somebody else."""
+        """A first message in another role."""
         for i, message in enumerate(messages):
             if message.role != "system":
                 if message.role != "user":
@@ -81,7 +81,7 @@ class RolesAlternate(RewritingRule):
         return before is None or before.role != message.role
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
-        """With messages of one role joined."""
+        """The messages, with neighbours of one role joined."""
         after: list[Message] = []
         for message in messages:
             if after and after[-1].role == message.role:
@@ -92,23 +92,23 @@ class RolesAlternate(RewritingRule):
 
 
 class CallsFollowUsers(RewritingRule):
-    """Gemini: a message that calls comes right after one of a user, or after results."""
+    """Gemini: a message with calls comes right after a user's message or results."""
 
     name = "calls_follow_users"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Calls at the start, or behind words of the model."""
+        """Calls at the start, or after the model's text."""
         for i, message in enumerate(messages):
             if not self.may_follow(messages[i - 1] if i else None, message):
                 problem = "it calls a tool, and does not follow a user's message or results"
                 yield Violation(self.name, i, problem)
 
     def may_follow(self, before: Message | None, message: Message) -> bool:
-        """Only a user's message or results may stand before calls."""
+        """Whether a message without calls, or one right after a user's message or results."""
         return not message.calls or (before is not None and before.role != "assistant")
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
-        """With calls joined to the model's words before them, or behind a new user's message."""
+        """The messages, with calls joined to the model's text or put after a new user's message."""
         after: list[Message] = []
         for message in messages:
             last = after[-1] if after else None
@@ -131,14 +131,14 @@ class KnownRoles(MessageByMessage):
         self._names = names
 
     def problem(self, message: Message) -> str:
-        """Another role."""
+        """An unknown role."""
         role = original(message).get("role")
         if role is None or role in self._names:
             return ""
         return f"{role!r} is none of the roles {', '.join(sorted(self._names))}"
 
     def mended(self, message: Message) -> Message:
-        """With the role that this one is read as, or of who can say it: who calls, or a user."""
+        """The message with the role as which this one is read, or that its calls require."""
         calls = any(isinstance(part, ToolCall) for part in message.parts)
         meaning = ROLES.get(original(message)["role"], "assistant" if calls else "user")
         return with_fields(

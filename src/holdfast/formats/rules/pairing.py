@@ -1,4 +1,4 @@
-"""Which result answers which call, in a conversation whose exchanges may be broken."""
+"""Which result answers which call, also in a conversation with broken exchanges."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from holdfast.kernel.messages import Message, ToolCall, ToolResult
 
 Place = tuple[int, int]
-"""Message and part."""
+"""The indices of a message and of a part of it."""
 
 NO_RESULT = "[no result was recorded]"
 NO_NAME = "unknown_tool"
 
 
 def paired(messages: Sequence[Message]) -> dict[Place, Place]:
-    """From the place of each result that has a call to the place of that call.
+    """The place of the call for the place of each result that has one.
 
     A result answers the first open call with its id in the nearest message before it, or else in
     the nearest message after it.
@@ -38,7 +38,7 @@ def paired(messages: Sequence[Message]) -> dict[Place, Place]:
 
 
 def answers(pairs: dict[Place, Place]) -> dict[int, dict[Place, Place]]:
-    """From each message that calls to its answered calls, with the places of their answers."""
+    """For each message with calls, the places of its answered calls and of their results."""
     found: dict[int, dict[Place, Place]] = {}
     for result, call in sorted(pairs.items()):
         found.setdefault(call[0], {})[call] = result

@@ -14,16 +14,15 @@ from holdfast.kernel.messages import Message
 from .changes import MessageByMessage, RewritingRule, made, original, with_fields
 
 REQUEST = -1
-"""The index of a violation that stands beside the messages."""
+"""The index of a violation outside the messages."""
 _CACHED = "cache_control"
 
 
 class AsPublished(MessageByMessage):
-    """Every message has the fields, kinds of parts and lengths that the vendor publishes.
+    """Every message has only fields, kinds of parts and lengths that the vendor publishes.
 
     ``wire`` is the name of the published schema, ``system`` the system prompt beside the messages,
-    and ``kind`` gives the name under which the schema describes a message. A role that the vendor
-    does not know is left to another rule.
+    and ``kind`` returns the name of a message's schema. Unknown roles are left to another rule.
     """
 
     name = "as_published"
@@ -37,7 +36,7 @@ class AsPublished(MessageByMessage):
         self._wire, self._system, self._kind = wire, system, kind
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """One for the system prompt and one for each message, with all that is wrong in it."""
+        """One for the system prompt and one for each message, with all its problems."""
         if self._system is not None:
             schema = published(self._wire)
             content = schema.roles["user"]["properties"]["content"]
@@ -46,14 +45,14 @@ class AsPublished(MessageByMessage):
         yield from super().violations(messages)
 
     def problem(self, message: Message) -> str:
-        """What differs from the schema."""
+        """The differences from the schema."""
         schema = self._schema_of(message)
         if not schema:
             return ""
         return _told(published(self._wire).problems(original(message), schema, ""))
 
     def mended(self, message: Message) -> Message:
-        """With everything put right that can only have one meaning."""
+        """The message with every unambiguous repair made."""
         value = original(message)
         now = published(self._wire).mended(value, self._schema_of(message))
         return message if now == value else made(message.wire, now, message)
@@ -64,15 +63,15 @@ class AsPublished(MessageByMessage):
 
 
 def _told(problems: Iterable[Problem]) -> str:
-    """The problems in one line, each once."""
+    """The problems on one line, each once."""
     told = (": ".join(filter(None, (place.lstrip("."), why))) for place, why in problems)
     return "; ".join(dict.fromkeys(told))
 
 
 class CacheControls(RewritingRule):
-    """A request has at most so many blocks that are marked for the cache.
+    """A request has a limited number of blocks that are marked for the cache.
 
-    ``beside`` are parts of the request beside its messages, whose marks count too.
+    ``beside`` are fields of the request besides its messages, whose marks count too.
     """
 
     name = "cache_controls_limited"
@@ -81,7 +80,7 @@ class CacheControls(RewritingRule):
         self._wire, self._beside = wire, sum(map(_marks, beside))
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """The message with the first mark that is too many."""
+        """The message with the first mark above the limit."""
         most, marks = published(self._wire).limits[_CACHED], self._beside
         for i, message in enumerate(messages):
             marks += _marks(original(message))
@@ -91,7 +90,7 @@ class CacheControls(RewritingRule):
                 return
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
-        """With the newest marks: what stands before a mark is cached with it."""
+        """The messages with only the newest marks, since all before a mark is cached with it."""
         left = published(self._wire).limits[_CACHED] - self._beside
         after: list[Message] = []
         for message in reversed(messages):
@@ -106,7 +105,7 @@ class CacheControls(RewritingRule):
 
 
 def _marks(value: object) -> int:
-    """How many marks the value and its content have; inputs of tools are not looked into."""
+    """The number of marks on the value and its content; tool inputs are not searched."""
     if is_list(value):
         return sum(map(_marks, value))
     if not is_object(value):

@@ -1,4 +1,4 @@
-"""The rule on the vendor's own tools: a call and its result are one unit, wherever they stand."""
+"""The rule on the vendor's own tools: a call and its result are one unit, in any place."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class ServerToolExchanges(RewritingRule):
     alone = True
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """Results without a call, and calls that have none when the user speaks again."""
+        """Results without a call, and calls without a result when the user speaks again."""
         _, broken = _pairs(messages)
         for (i, _), problem in sorted(broken.items()):
             yield Violation(self.name, i, problem)
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
-        """From a call to its result."""
+        """Every position from a call to its result."""
         pairs, _ = _pairs(messages)
         return {i for call, result in pairs for i in range(call + 1, result + 1)}
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
-        """Without the blocks that lack their other half, which only the vendor could make."""
+        """The messages without unpaired calls and results, since only the vendor makes these."""
         _, broken = _pairs(messages)
         touched = {i for i, _ in broken}
         for i, message in enumerate(messages):
@@ -48,7 +48,7 @@ class ServerToolExchanges(RewritingRule):
 
 
 def _pairs(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], dict[Place, str]]:
-    """The messages of each call and its result, and what is wrong with blocks without a partner."""
+    """Pairs of messages with a call and its result, and the problem of each unpaired block."""
     pairs: list[tuple[int, int]] = []
     broken: dict[Place, str] = {}
     waiting: dict[str, Place] = {}
@@ -74,7 +74,7 @@ def _unanswered(call_id: str) -> str:
 
 
 def _server_blocks(message: Message) -> Iterator[tuple[int, str, bool]]:
-    """Index and call id of each call or result of a server tool, and whether it is a result."""
+    """The index, the call id, and whether it is a result, of each block of a server tool."""
     if message.plain is not None or message.role != "assistant":
         return
     for k, (part, block) in enumerate(zip(message.parts, blocks(message), strict=True)):

@@ -1,4 +1,4 @@
-"""Rules on signed thinking: it leads its message, and stays with the tool calls that follow it."""
+"""Rules on signed thinking: it begins its message, and stays with the tool calls after it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .changes import MessageByMessage, RewritingRule, blocks, with_blocks
 
 
 class ThinkingSigned(MessageByMessage):
-    """Thinking is the assistant's, and signed."""
+    """Thinking is signed, and in the assistant's role."""
 
     name = "thinking_signed"
 
     def problem(self, message: Message) -> str:
-        """Thinking without a signature, or of another role."""
+        """Thinking without a signature, or in another role."""
         thinking = _thinking(message)
         if thinking and message.role != "assistant":
             return f"there is thinking in a message of the {message.role}"
@@ -27,7 +27,7 @@ class ThinkingSigned(MessageByMessage):
         return ""
 
     def mended(self, message: Message) -> Message | None:
-        """Without the thinking that is refused."""
+        """The message without the refused thinking."""
         return _without_thinking(message, unsigned_only=message.role == "assistant")
 
 
@@ -37,12 +37,12 @@ class ThinkingLeads(MessageByMessage):
     name = "thinking_leads_its_message"
 
     def problem(self, message: Message) -> str:
-        """Thinking that stands only behind something else."""
+        """Thinking that is only after another part."""
         late = message.role == "assistant" and not _led(message) and _thinking(message)
         return "it has thinking, and starts with something else" if late else ""
 
     def mended(self, message: Message) -> Message:
-        """With the first thinking in front, unchanged."""
+        """The message with its first thinking moved to the start, unchanged."""
         own = blocks(message)
         first = next(k for k, part in enumerate(message.parts) if isinstance(part, Reasoning))
         return with_blocks(message, [own[first], *own[:first], *own[first + 1 :]])
@@ -51,7 +51,7 @@ class ThinkingLeads(MessageByMessage):
 class ThinkingStays(RewritingRule):
     """If a tool loop has thinking, its first message starts with it.
 
-    The loop is what the assistant said since the user last spoke. The vendor asks this of the
+    The loop is the assistant's messages since the user last spoke. The vendor requires this of the
     current loop only; earlier ones may lose their thinking. So an exchange without thinking stays
     with the one before it, and the last message that starts with thinking is kept.
     """
@@ -59,7 +59,7 @@ class ThinkingStays(RewritingRule):
     name = "thinking_stays_with_its_loop"
 
     def violations(self, messages: Sequence[Message]) -> Iterator[Violation]:
-        """A loop whose first thinking comes after its first message."""
+        """A loop whose first message does not start with its thinking."""
         loop = _loop(messages)
         led = [i for i in loop if _led(messages[i])]
         if led and loop[0] < led[0]:
@@ -67,7 +67,7 @@ class ThinkingStays(RewritingRule):
             yield Violation(self.name, loop[0], problem)
 
     def welds(self, messages: Sequence[Message]) -> Iterable[int]:
-        """From a message that starts with thinking to those after it that do not."""
+        """Every position from a message that starts with thinking to the next that does."""
         loop = _loop(messages)
         led = [i for i in loop if _led(messages[i])]
         for before, i in pairwise(loop):
@@ -79,7 +79,7 @@ class ThinkingStays(RewritingRule):
         return [i for i in _loop(messages) if _led(messages[i])][-1:]
 
     def rewritten(self, messages: Sequence[Message]) -> Iterable[Message]:
-        """Without any thinking in the loop, since only the vendor could write what is missing."""
+        """The messages without thinking in the loop, since only the vendor could add the rest."""
         loop = set(_loop(messages))
         for i, message in enumerate(messages):
             now = _without_thinking(message) if i in loop else message
@@ -110,7 +110,7 @@ def _thinking(message: Message) -> list[Reasoning]:
 
 
 def _without_thinking(message: Message, *, unsigned_only: bool = False) -> Message | None:
-    """The message without its thinking; None if nothing else is in it."""
+    """The message without its thinking; None if it has nothing else."""
     now = [
         block
         for part, block in zip(message.parts, blocks(message), strict=True)
