@@ -23,7 +23,7 @@ def test_the_awaited_form_takes_and_says_what_the_method_does(name):
     assert inspect.iscoroutinefunction(awaited)
     assert inspect.signature(awaited).parameters == inspect.signature(method).parameters
     assert awaited.__name__ == f"a{name}"
-    assert inspect.getdoc(awaited) in (inspect.getdoc(method), f"As ``{name}``.")
+    assert inspect.getdoc(awaited) in (inspect.getdoc(method), f"Like ``{name}``.")
 
 
 def test_it_does_not_hold_up_the_event_loop_and_knows_what_a_subclass_made_of_the_method():
