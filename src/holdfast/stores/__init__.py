@@ -1,4 +1,4 @@
-"""Stores: text by key, and logs, in memory, in a file or on a server; artifacts and wrappers."""
+"""Stores for text by key and for logs, in memory, files or servers; artifacts and wrappers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STORES = Registry(
         "az": "holdfast.stores.objects:ObjectStore",
     },
 )
-"""Classes by URL scheme. A class from outside must have ``from_url`` too."""
+"""The stores by URL scheme. A class of another package must have ``from_url`` too."""
 
 
 _WRAPPERS = Registry(
@@ -43,28 +43,28 @@ _WRAPPERS = Registry(
 
 @runtime_checkable
 class OpensUrl(Protocol):
-    """A class whose ``from_url`` makes the store of a URL."""
+    """A class with ``from_url``."""
 
     def from_url(self, url: str) -> KeyValueStore:
-        """The store that the URL names.
+        """Return the store of the URL, without opening it.
 
-        Raises ConfigError if the URL is not understood; touches no file yet.
+        Raises ConfigError for a malformed URL.
         """
         ...
 
 
 def open_store(spec: str | KeyValueStore) -> KeyValueStore:
-    """The store of a URL, or the very object that already is one.
+    """Return the store of a URL, or a store object unchanged.
 
-    ``memory://`` and ``memory://name`` name stores that the whole process shares.
-    ``sqlite:///file.db`` is a relative path, ``sqlite:////var/file.db`` an absolute one.
-    ``file:///folder`` keeps everything in a folder; ``postgresql://user@host/database`` and
-    ``redis://host:6379/0`` on a server; ``s3://bucket/prefix`` (``gs://``, ``az://``) in a bucket,
-    which has keys and artifacts but no logs. With any of them, ``?artifacts=URL`` puts artifacts
-    into another store, and ``?tenant=NAME`` opens the namespace of one tenant.
+    ``memory://`` and ``memory://name`` are shared by the whole process. ``sqlite:///file.db`` is a
+    relative path, ``sqlite:////var/file.db`` an absolute one. ``file:///folder`` keeps everything
+    in a folder; ``postgresql://user@host/database`` and ``redis://host:6379/0`` on a server;
+    ``s3://bucket/prefix`` (``gs://``, ``az://``) in a bucket, which has keys and artifacts but no
+    logs. With any of them, ``?artifacts=URL`` puts artifacts into another store, and
+    ``?tenant=NAME`` opens the namespace of one tenant.
 
-    A file or a server is opened when it is first used. Raises ConfigError if the URL or the object
-    is no store, MissingExtraError if its package is not installed. No message repeats a password.
+    A file or a server is opened at its first use. Raises ConfigError for anything that is not a
+    store, and MissingExtraError if its package is not installed. No message repeats a password.
     """
     return _by_url(spec) if isinstance(spec, str) else _checked(spec)
 
@@ -89,7 +89,7 @@ def _by_url(url: str) -> KeyValueStore:
 
 
 def _split(url: str) -> tuple[str, dict[str, str]]:
-    """The URL without the options ``artifacts`` and ``tenant``, and these options."""
+    """Split the options ``artifacts`` and ``tenant`` from the URL."""
     head, mark, query = url.partition("?")
     own, rest = dict[str, str](), list[str]()
     for part in query.split("&"):

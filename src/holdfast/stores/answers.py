@@ -1,8 +1,8 @@
-"""A store answers at once or with an awaitable: how the same code serves both kinds.
+"""One implementation for stores that answer at once and for those that return awaitables.
 
 Work of several steps is written once, as a coroutine that awaits ``answered(...)`` of each step.
-Over a store that answers at once such a coroutine never suspends, so ``at_once`` can run it without
-an event loop.
+With a store that answers at once, such a coroutine never suspends, so ``at_once`` can run it
+without an event loop.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _INSTANT = ContextVar("instant", default=False)
 
 
 class Pending(BaseException):
-    """Raised by work that is done ``instantly`` when an answer must be awaited.
+    """Raised by ``instantly`` when an answer must be awaited.
 
-    It is no error, so no ``except Exception`` catches it.
+    Not an Exception, so that no ``except Exception`` catches it.
     """
 
     def __init__(self, answer: Awaitable[object]) -> None:
         self._answer = answer
 
     async def settled(self) -> None:
-        """Await the answer and ignore it: the work is begun again."""
+        """Await the answer and ignore it; the work is then started again."""
         with suppress(Exception):
             await self._answer
 
 
 def after(answer: T | Awaitable[T], use: Callable[[T], R]) -> R | Awaitable[R]:
-    """What ``use`` returns for the answer: at once, or as an awaitable if the answer is one."""
+    """Apply ``use`` to the answer; the result is awaitable if the answer is."""
     if isawaitable(answer):
         return _later(answer, use)
     return use(answer)
@@ -53,7 +53,7 @@ async def _later(answer: Awaitable[T], use: Callable[[T], R]) -> R:
 
 
 async def answered(answer: T | Awaitable[T]) -> T:
-    """The answer, awaited if it has to be."""
+    """Return the answer, awaited if necessary."""
     if not isawaitable(answer):
         return answer
     waiting = cast("Awaitable[T]", answer)
@@ -63,9 +63,9 @@ async def answered(answer: T | Awaitable[T]) -> T:
 
 
 def at_once(work: Coroutine[object, None, T]) -> T:
-    """The result of work over a store that answers at once.
+    """Run work with a store that answers at once.
 
-    Raises ConfigError if the store makes it wait.
+    Raises ConfigError if the store returns an awaitable.
     """
     try:
         work.send(None)
@@ -78,7 +78,7 @@ def at_once(work: Coroutine[object, None, T]) -> T:
 
 
 def instantly(work: Coroutine[object, None, T]) -> T:
-    """As ``at_once``; raises Pending at the first answer that must be awaited."""
+    """Like ``at_once``, but raises Pending at the first awaitable."""
     token = _INSTANT.set(True)
     try:
         return at_once(work)
@@ -89,21 +89,21 @@ def instantly(work: Coroutine[object, None, T]) -> T:
 _PARTS = Registry(
     "part of the runtime", "runtime", {"wait_for": "holdfast.calls.event_loop:wait_for"}
 )
-"""The event loop is loaded only where something waits: it would double the time of an import."""
+"""The event loop, imported only if something must be awaited, since it doubles the import time."""
 
 Work = Callable[[KeyValueStore], Coroutine[Any, Any, object]]
-"""Work with a store, as a coroutine function; it may be begun again."""
+"""Work with a store, as a coroutine function that may be run again."""
 
 
 @dataclass(slots=True)
 class Opened:
-    """A store, and whether it answers with awaitables, which may become known only later."""
+    """A store, and whether it returns awaitables, which may be known only at its first answer."""
 
     store: KeyValueStore
     waits: bool
 
     def ask(self, work: Work) -> object:
-        """The result of the work, waited for, or the StoreError that prevents it."""
+        """Return the result of the work, awaited, or the StoreError that prevents it."""
         if not self.waits:
             try:
                 return instantly(self.begun(work))
@@ -113,18 +113,18 @@ class Opened:
         return wait_for(self.begun(work))
 
     def begun(self, work: Work) -> Coroutine[Any, Any, object]:
-        """The work as a coroutine, for callers that wait in their own way."""
+        """Return the work as a coroutine, for callers that wait in their own way."""
         return _shielded(work(self.store))
 
 
 def opened(spec: str | KeyValueStore) -> Opened:
-    """The store of a URL, or the caller's object. Raises ConfigError for what is no store."""
+    """Open the store of a URL, or accept an object. Raises ConfigError for anything else."""
     store = open_store(spec)
     return Opened(store, iscoroutinefunction(store.get))
 
 
 def wait_for(work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work on the private event loop, which is started when first needed."""
+    """Run the work on the private event loop, which starts at its first use."""
     return cast("Callable[[Coroutine[Any, Any, T]], T]", _PARTS.load("wait_for"))(work)
 
 
@@ -134,7 +134,7 @@ def settled(answer: Answer[T]) -> T:
 
 
 async def _shielded(work: Coroutine[Any, Any, object]) -> object:
-    """The result of the work, or what it raised as a HoldfastError."""
+    """The result of the work, or its error as a HoldfastError."""
     try:
         return await work
     except HoldfastError as fault:

@@ -1,7 +1,7 @@
-"""Originals that are named by their own hash: kept once, never changed, given back exactly.
+"""Originals named by their hash: stored once, never changed, returned exactly.
 
-An artifact is a line of JSON that describes it, then its content, compressed if that helps. A
-store of bytes keeps both as they are; a store of text keeps the content in base64.
+An artifact is a line of JSON with its description, then its content, compressed if that helps. A
+store of bytes keeps both unchanged; a store of text keeps the content in base64.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from holdfast.text.keyed import key_of as keyed
 VERSION = 1
 
 Codec = tuple[Callable[[bytes], bytes], Callable[[bytes, int], bytes]]
-"""Compresses a content, and gives it back from the payload and its size in bytes.
+"""A function that compresses a content, and one that restores it from the payload and its size in
+bytes.
 
 The second raises ValueError for a damaged payload.
 """
@@ -48,7 +49,7 @@ CODECS = Registry(
         "plain": "holdfast.stores.artifacts:PLAIN",
     },
 )
-"""The first that is installed is used where it makes a content smaller; else it stays plain."""
+"""The first installed codec is used if it makes a content smaller."""
 
 
 def _inflated(payload: bytes, size: int) -> bytes:
@@ -70,7 +71,7 @@ PLAIN: Codec = (bytes, _whole)
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the first line says; ``bytes`` and ``lines`` are those of the content."""
+    """The first line; ``bytes`` and ``lines`` are those of the content."""
 
     sha256: str
     kind: str
@@ -80,12 +81,12 @@ class Header:
 
 
 def key_of(content: bytes) -> str:
-    """The key of this content and of no other: its SHA-256 in hexadecimal."""
+    """The key of a content: its SHA-256 in hexadecimal."""
     return sha256(content).hexdigest()
 
 
 def encode(content: bytes, kind: str) -> tuple[Header, bytes]:
-    """The blob of the content, and the header that it begins with."""
+    """Return the header and the blob of the content."""
     encoding, payload = _compressed(content)
     lines = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
     header = Header(key_of(content), kind, encoding, len(content), lines)
@@ -93,9 +94,9 @@ def encode(content: bytes, kind: str) -> tuple[Header, bytes]:
 
 
 def decode(name: str, blob: bytes) -> tuple[Header, bytes]:
-    """The header and the content.
+    """Return the header and the content of a blob.
 
-    Raises CorruptError unless the content has the hash that the header says.
+    Raises CorruptError unless the content has the hash in the header.
     """
     header = header_of(name, blob)
     payload = blob[blob.index(b"\n") + 1 :]
@@ -109,7 +110,7 @@ def decode(name: str, blob: bytes) -> tuple[Header, bytes]:
 
 
 def header_of(name: str, blob: bytes) -> Header:
-    """The header alone. Raises CorruptError if it is none.
+    """Return the header of a blob. Raises CorruptError if there is none.
 
     Raises StoreError if a newer Holdfast wrote it.
     """
@@ -129,7 +130,7 @@ def to_armour(blob: bytes) -> str:
 def from_armour(text: str) -> bytes:
     """The inverse of ``to_armour``.
 
-    What is no base64 gives an empty payload, which ``decode`` refuses.
+    Invalid base64 gives an empty payload, which ``decode`` refuses.
     """
     header, _, payload = text.partition("\n")
     try:
@@ -175,17 +176,16 @@ def _parsed(line: object) -> Header:
 CONTENT = "content_"
 
 LENGTHS = (12, 20, 32, 64)
-"""Digits of a key that a reference may have: 12 are enough for all but one in 10^14 pairs of
-contents."""
+"""Possible digits of a reference: 12 suffice for all but one in 10^14 pairs of contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """What is known of a content that is kept.
+    """The facts of a stored content.
 
-    ``key`` is its SHA-256 in hexadecimal. ``reference``, which is made to be written into texts, is
-    the shortest beginning of the key that no other content of the store has. ``bytes`` and
-    ``lines`` are those of the content, whose text is UTF-8.
+    ``key`` is its SHA-256 in hexadecimal. ``reference``, which is written into texts, is the
+    shortest prefix of the key that no other content of the store has. ``bytes`` and ``lines`` are
+    those of the content, whose text is UTF-8.
     """
 
     key: str
@@ -197,7 +197,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The number of artifacts of a store, their bytes, and the bytes that these take there."""
+    """The number of artifacts of a store, their bytes, and their stored bytes."""
 
     artifacts: int
     bytes: int
@@ -208,23 +208,23 @@ class Size:
 def keeps_bytes(store: type[KeyValueStore]) -> bool:
     """Whether stores of this type are ``KeepsBytes``.
 
-    Cached, because the check takes as long as a small store's answer.
+    Cached, because the check takes as long as an answer of a small store.
     """
     return issubclass(store, KeepsBytes)
 
 
 class AsyncArtifactStore:
-    """Artifacts over any store of text, whether it answers at once or has to be awaited.
+    """Artifacts over any store of text, synchronous or not.
 
-    A content is one entry, however often it is put: under ``content_`` and its reference, which is
-    the first 12 digits of its key, or more if these belong to another content. So a reference can
-    be resolved with ``get`` and ``set`` alone, and a killed process leaves all of it or nothing.
-    Wherever a method takes a key, it takes a reference too. Nothing expires. For a namespace, give
-    a ``PrefixStore``.
+    A content is one entry, however often it is stored: under ``content_`` and its reference, which
+    is the first 12 digits of its key, or more if these belong to another content. So a reference
+    can be resolved with ``get`` and ``set`` alone, and a killed process leaves all of it or
+    nothing. Every method accepts a reference in place of a key. Nothing expires. For a namespace,
+    give a ``PrefixStore``.
 
     With a ``secret`` references depend on it: nobody else can compute them from the content, and
-    references made with another secret name nothing here. Contents that were kept without a secret
-    are found by their own digits as before.
+    references made with another secret are unknown here. Contents stored without a secret are still
+    found by their own digits.
     """
 
     def __init__(self, store: KeyValueStore, secret: str = "") -> None:
@@ -232,9 +232,9 @@ class AsyncArtifactStore:
         self._blobs = cast("KeepsBytes", store) if keeps_bytes(type(store)) else None
 
     async def put(self, content: str | bytes, kind: str = "text") -> Artifact:
-        """Keep the content; when this returns, key and reference give it back.
+        """Store the content; afterwards its key and reference return it.
 
-        If the content is here already nothing changes, not even its kind; a damaged copy is
+        A content that is already stored does not change, not even its kind; a damaged copy is
         replaced.
         """
         data = to_bytes(content) if isinstance(content, str) else content
@@ -245,7 +245,7 @@ class AsyncArtifactStore:
             if held is not None:
                 await self._replace(reference, blob)
             elif not await self._claim(reference, blob):
-                return await self.put(content, kind)  # somebody was faster: look again
+                return await self.put(content, kind)  # another writer was faster
         return _artifact(reference, header)
 
     async def get(self, key: str) -> str | None:
@@ -269,9 +269,9 @@ class AsyncArtifactStore:
         pattern: str | None = None,
         field: str | None = None,
     ) -> TextExcerpt:
-        """A part of a text, or all of it.
+        """Return a text or a part of it.
 
-        Raises NotFoundError if it is not here; see ``excerpt`` for the rest.
+        Raises NotFoundError if it is not stored; see ``excerpt`` for the arguments.
         """
         text = await self.get(key)
         if text is None:
@@ -279,20 +279,20 @@ class AsyncArtifactStore:
         return excerpt(text, lines=lines, pattern=pattern, field=field)
 
     async def find(self, key: str) -> Artifact | None:
-        """What is known of the content, which is not decompressed; None if it is not here."""
+        """Return the facts of the content without decompressing it; None if it is not stored."""
         found = await self._find(key)
         return None if found is None else _artifact(found[0], header_of(*found))
 
     async def delete(self, key: str) -> None:
-        """Forget the content; what is not here is no error."""
+        """Delete the content; an unknown key is not an error."""
         found = await self._find(key)
         if found is not None:
             await answered(self._store.delete(CONTENT + found[0]))
 
     async def references(self) -> list[str]:
-        """The references of everything kept, in order.
+        """The references of all artifacts, in order.
 
-        Raises StoreError if the store cannot list.
+        Raises StoreError if the store cannot list its keys.
         """
         if not isinstance(self._store, ListsKeys):
             raise StoreError(f"a {type(self._store).__name__} cannot list what it keeps")
@@ -310,9 +310,9 @@ class AsyncArtifactStore:
         return Size(artifacts, total, kept)
 
     async def collect(self, live: Iterable[str]) -> list[str]:
-        """Delete every artifact that no key or reference of ``live`` names; their references.
+        """Delete every artifact without a key or reference in ``live``; return their references.
 
-        Nobody else may put artifacts meanwhile: these could be deleted too.
+        Artifacts that others store at the same time could be deleted too.
         """
         named = {prefix for key in live for prefix in _prefixes(_digits(key))}
         dead = [reference for reference in await self.references() if reference not in named]
@@ -336,7 +336,7 @@ class AsyncArtifactStore:
         return None
 
     def _references(self, sha256: str) -> list[str]:
-        """The references that the content with this hash may have, the shortest first."""
+        """The possible references of the content with this hash, the shortest first."""
         if not self._secret:
             return _prefixes(sha256)
         return [keyed(self._secret, sha256, turn) for turn in range(len(LENGTHS))]
@@ -345,7 +345,7 @@ class AsyncArtifactStore:
         return sha256.startswith(reference) or reference in self._references(sha256)
 
     def _owner(self, reference: str, blob: bytes) -> str | None:
-        """The key of the content, or None if not even that can be read."""
+        """The key of the content, or None if it cannot be read."""
         try:
             sha256 = header_of(reference, blob).sha256
         except CorruptError:
@@ -359,9 +359,9 @@ class AsyncArtifactStore:
             return None
 
     async def _place(self, key: str) -> tuple[str, bytes | None]:
-        """The shortest reference that is free or the key's own, and what is kept there.
+        """The shortest reference that is free or belongs to the key, and what is stored there.
 
-        A reference whose blob cannot be read counts as the key's own: it is replaced.
+        A reference whose blob cannot be read belongs to the key, and is replaced.
         """
         for reference in self._references(key):
             blob = await self._load(reference)
@@ -376,9 +376,9 @@ class AsyncArtifactStore:
         return None if text is None else from_armour(text)
 
     async def _claim(self, reference: str, blob: bytes) -> bool:
-        """Keep the blob under a free reference.
+        """Store the blob under a free reference.
 
-        False if it was taken meanwhile, where the store can tell.
+        False if it was taken meanwhile, if the store can tell.
         """
         if self._blobs is not None:
             return await answered(self._blobs.put_bytes_if_absent(CONTENT + reference, blob))
@@ -413,7 +413,7 @@ T = TypeVar("T")
 def _now(
     method: Callable[Concatenate[AsyncArtifactStore, P], Coroutine[object, None, T]],
 ) -> Callable[Concatenate[ArtifactStore, P], T]:
-    """The method without ``await``."""
+    """The synchronous form of a method."""
 
     @wraps(method)
     def now(store: ArtifactStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -423,9 +423,9 @@ def _now(
 
 
 class ArtifactStore:
-    """As ``AsyncArtifactStore``, without ``await``, over a store that answers at once.
+    """Like ``AsyncArtifactStore``, without ``await``, over a store that answers at once.
 
-    Raises ConfigError if the store makes it wait.
+    Raises ConfigError if the store returns an awaitable.
     """
 
     def __init__(self, store: KeyValueStore) -> None:

@@ -1,7 +1,7 @@
-"""A store in which values, lines of logs, and the names of keys and logs are encrypted.
+"""A store with encrypted values, log lines, and names of keys and logs.
 
-The store has keys of its own, which it holds encrypted with the user's key. So ``rekey`` can set
-another key of the user without writing any value again; later values get a new key of the store.
+The store has keys of its own, which are stored encrypted with the user's key. So ``rekey`` can
+replace the user's key without writing any value again; later values get a new key of the store.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ except ImportError as missing:
     raise MissingExtraError("an encrypted store", "encrypt") from missing
 
 LOCK = "holdfast_encryption"
-"""The only readable entry: the salt and the encrypted keys, which show whether a key is wrong."""
+"""The only readable entry: the salt and the encrypted keys, which reveal a wrong key."""
 
 HEAD = "x_"
-"""The beginning of the encrypted name of a key."""
+"""Prefix of the encrypted name of a key."""
 
 KEY_BYTES, SALT_BYTES, NONCE_BYTES, OWN_BYTES = 32, 16, 16, 64
 
 SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**15, 8, 1
-"""A guess of a passphrase takes 32 MB and about 0.1 s."""
+"""The cost of scrypt: one guess of a passphrase takes 32 MB and about 0.1 s."""
 
 _NAME = re.compile(r"[^\W_]+(?:[-_./:@#][^\W_]+)*")
-_DIGITS = 16  # of a word: in one of 10^8 stores with 10^4 words, two words have the same
+_DIGITS = 16  # of a word: in one of 10^8 stores with 10^4 words, two words have the same digits
 
 
 class Keys:
@@ -63,12 +63,12 @@ class Keys:
         self._words = derived.hex()
 
     def name(self, text: str, about: bytes) -> str:
-        """The encrypted name, always the same."""
+        """The encrypted name, which is always the same."""
         sealed = self._names.encrypt(b"." + to_bytes(text), [about])
         return urlsafe_b64encode(sealed).decode()
 
     def named(self, name: str, about: bytes, start: int = 0) -> str:
-        """The inverse of ``name``, which begins there. Raises StoreError if it was changed."""
+        """The inverse of ``name``, from index ``start`` on. Raises StoreError if it was changed."""
         try:
             sealed = urlsafe_b64decode(name[start:])
             return to_text(name, self._names.decrypt(sealed, [about])[1:])
@@ -76,7 +76,7 @@ class Keys:
             raise StoreError(f"the entry {name!r} of the encrypted store is damaged") from fault
 
     def seal(self, value: bytes, *about: bytes) -> bytes:
-        """The encrypted value, which only opens with the same facts."""
+        """The encrypted value, which can only be decrypted with the same facts ``about`` it."""
         nonce = token_bytes(NONCE_BYTES)
         return nonce + self._values[0].encrypt(b"." + value, [b"value", *about, nonce])
 
@@ -98,7 +98,7 @@ class Keys:
         return " ".join(found)
 
     def term(self, text: str) -> str:
-        """A term of a search, in the same digits."""
+        """A search term in the same digits."""
         return " ".join(map(self._word, words(text)))
 
     def _word(self, word: str) -> str:
@@ -106,12 +106,13 @@ class Keys:
 
 
 class EncryptedStore(MappedStore):
-    """What it wraps, encrypted with AES-SIV (RFC 5297); made by ``unlock``.
+    """Encrypts a store with AES-SIV (RFC 5297); made by ``unlock``.
 
-    A value is bound to its key, so an entry that was changed or moved is refused. A key always has
-    the same encrypted name; a value never looks the same twice. Not hidden are the number of
-    entries, their lengths, and when one is replaced; for logs also the time of a line, and which
-    lines have a word in common, because words are indexed as digits. A listing decrypts all names.
+    A value is bound to its key, so a changed or moved entry is refused. A key always has the same
+    encrypted name; a value is encrypted differently each time. The number of entries, their
+    lengths, and the time of replacement are not hidden; in logs also not the time of a line, and
+    which lines have a word in common, because words are indexed as digits. A listing decrypts all
+    names.
     """
 
     def __init__(self, inner: KeyValueStore, keys: Keys) -> None:
@@ -120,26 +121,26 @@ class EncryptedStore(MappedStore):
 
     @classmethod
     def unlock(cls, inner: KeyValueStore, key: bytes | str) -> EncryptedStore:
-        """The store beneath, seen with the key: 32 bytes, or a passphrase.
+        """Open the store with the key: 32 bytes, or a passphrase.
 
-        The first key that a store is unlocked with is its key from then on. Raises StoreError if it
-        has another, ConfigError if the store must be awaited: then ``aunlock`` is the way.
+        The first key with which a store is opened becomes its key. Raises StoreError if it has
+        another, and ConfigError for an asynchronous store, which needs ``aunlock``.
         """
         return at_once(cls.aunlock(inner, key))
 
     @classmethod
     async def aunlock(cls, inner: KeyValueStore, key: bytes | str) -> EncryptedStore:
-        """As ``unlock``, over any store."""
+        """Like ``unlock``, for any store."""
         return cls(inner, await _aopened(inner, key))
 
     @classmethod
     def rekey(cls, inner: KeyValueStore, key: bytes | str, new: bytes | str) -> EncryptedStore:
         """Replace the user's key: from now on only the new one opens the store.
 
-        Existing entries stay as they are and readable. What is written through the returned store,
-        or a store that is opened later, has a new key of the store. A process that has the store
-        open already can go on, but cannot read what is written with the new key. Two processes must
-        not do this at the same time.
+        Existing entries stay unchanged and readable. What is written through the returned store, or
+        a store that is opened later, has a new key of the store. A process that already has the
+        store open can continue, but cannot read what is written with the new key. Two processes
+        must not do this at the same time.
         """
         return at_once(cls.arekey(inner, key, new))
 
@@ -147,7 +148,7 @@ class EncryptedStore(MappedStore):
     async def arekey(
         cls, inner: KeyValueStore, key: bytes | str, new: bytes | str
     ) -> EncryptedStore:
-        """As ``rekey``, over any store."""
+        """Like ``rekey``, for any store."""
         _check(new)
         keys = Keys([*(await _aopened(inner, key)).own, token_bytes(OWN_BYTES)])
         await answered(inner.set(LOCK, _lock_of(keys, new)))
@@ -193,7 +194,7 @@ class EncryptedStore(MappedStore):
 class EncryptedLog:
     """A log whose lines are encrypted and bound to their log, their id and their time.
 
-    A line that was changed beneath is left out when it is read.
+    A changed line is left out when it is read.
     """
 
     def __init__(self, inner: MessageLog, keys: Keys, name: str) -> None:
@@ -201,21 +202,21 @@ class EncryptedLog:
         self._name = to_bytes(name)
 
     def length(self) -> Answer[int]:
-        """How many lines there are."""
+        """The number of lines."""
         return self._inner.length()
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> Answer[Sequence[int]]:
-        """Keep all of them, or none; the position of each."""
+        """Append all of the lines, or none; return their positions."""
         return self._inner.append([self._sealed(line) for line in lines], at, flush=flush)
 
     def read(self, positions: Sequence[int]) -> Answer[Mapping[int, Line]]:
-        """Those of the positions that there are, in order."""
+        """The existing lines at these positions, in order."""
         return after(self._inner.read(positions), self._opened)
 
     def find(self, ids: Sequence[str]) -> Answer[Mapping[str, int]]:
-        """The positions of those of the ids that there are."""
+        """The positions of the known ones among the ids."""
         names = {self._id(name): name for name in ids if name}
         return after(
             self._inner.find(list(names)),
@@ -223,7 +224,7 @@ class EncryptedLog:
         )
 
     def between(self, first: float, last: float, most: int) -> Answer[Sequence[int]]:
-        """The positions of lines of this span of time, the earliest first."""
+        """The positions of the lines in this period, the earliest first."""
         return self._inner.between(first, last, most)
 
     def search(self, terms: Sequence[str], most: int) -> Answer[Mapping[int, float]]:
@@ -268,7 +269,7 @@ def _check(key: bytes | str) -> None:
 
 
 async def _aopened(inner: KeyValueStore, key: bytes | str) -> Keys:
-    """The keys of the store; they are created when it has none."""
+    """The keys of the store, created if it has none."""
     _check(key)
     lock = await answered(inner.get(LOCK))
     if lock is None:
@@ -300,7 +301,7 @@ def _keys_of(lock: str, key: bytes | str) -> Keys:
     try:
         match json.loads(lock):
             case {"holdfast": 1, "salt": str(salt), "check": str(check)}:
-                # in this version the user's key was the store's own
+                # this version used the user's key as the store's
                 own = _derived(key, bytes.fromhex(salt))
                 AESSIV(own).decrypt(bytes.fromhex(check), [b"check"])
                 return Keys([own])

@@ -15,9 +15,9 @@ STEP = re.compile(r'\.?([^.\[\]"]+)|\[(-?\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
 SPACE = re.compile(r"[ \t\n\r]*")
 BOM = "\ufeff"
 SHOWN = 20
-"""How many names an error lists."""
+"""The number of names that an error lists."""
 
-# Numbers stay text: values are only stepped over, and an integer of 5,000 digits must not stop the
+# Numbers stay text: values are only skipped, and an integer of 5,000 digits must not stop the
 # reader.
 DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
@@ -26,8 +26,8 @@ def field_of(text: str, path: str) -> str:
     """The value at a path such as ``a.b[3].c``, ``[-1].id`` or ``["a key"]``.
 
     A string is returned decoded, any other value as it is written. In JSON lines the first step is
-    the number of the line, from 0. Of a name that an object has twice, the last counts. Raises
-    ConfigError if the path is none, InputError if the text is not JSON or has no such field.
+    the number of the line, from 0. If an object repeats a name, the last value counts. Raises
+    ConfigError for a malformed path, and InputError if the text is not JSON or has no such field.
     """
     steps = parse_path(path)
     reader = _Reader(text, f"field {path!r}")
@@ -45,9 +45,9 @@ def field_of(text: str, path: str) -> str:
 
 
 def parse_path(path: str) -> list[str]:
-    """The steps of a path, each a name or the number of an item.
+    """The steps of a path, each a name or an index.
 
-    Raises ConfigError if the path is none.
+    Raises ConfigError for a malformed path.
     """
     steps: list[str] = []
     at = 1 if path.startswith("$") else 0
@@ -66,7 +66,7 @@ def parse_path(path: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Where a value begins and ends in the text."""
+    """The start and end of a value in the text."""
 
     start: int
     end: int
@@ -153,9 +153,9 @@ SIGNS = frozenset(r"\.^$*+?{}[]|()")
 
 @dataclass(frozen=True, slots=True)
 class TextExcerpt:
-    """Lines of a text, exactly as they stand there, line ends included.
+    """Lines of a text with their line ends, unchanged.
 
-    ``numbers`` are theirs, from 1; ``total`` is how many lines there are to choose from.
+    ``numbers`` are their numbers, from 1; ``total`` is the number of lines before the selection.
     """
 
     text: str
@@ -163,7 +163,7 @@ class TextExcerpt:
     total: int
 
     def numbered(self) -> str:
-        """Each line after its number, as ``grep -n`` prints it."""
+        """The lines after their numbers, as ``grep -n`` prints them."""
         return "".join(
             f"{n}:{line}" for n, line in zip(self.numbers, split_lines(self.text), strict=True)
         )
@@ -176,12 +176,12 @@ def excerpt(
     pattern: str | None = None,
     field: str | None = None,
 ) -> TextExcerpt:
-    """First the field, then the range of its lines, then of these the ones that match.
+    """Select the field, then the range of its lines, then those that match the pattern.
 
-    ``lines`` is first and last, from 1, both included; what is beyond the end is not an error. A
-    pattern of plain words is looked for as it is, any other is a regular expression of RE2.
-    ``field``: see ``field_of``. Raises ConfigError if an argument is not understood, InputError if
-    there is no such field, MissingExtraError if the pattern needs RE2 and it is not installed.
+    ``lines`` is first and last, from 1, both included; lines beyond the end are ignored. A pattern
+    of plain words is searched literally, any other is a regular expression of RE2. ``field``: see
+    ``field_of``. Raises ConfigError for a malformed argument, InputError if there is no such field,
+    and MissingExtraError if the pattern needs RE2 and it is not installed.
     """
     whole = text if field is None else field_of(text, field)
     if lines is None and pattern is None:

@@ -1,4 +1,4 @@
-"""A store in one folder of one machine: a SQLite file, and beside it the artifacts as files."""
+"""A store in one folder: a SQLite file, and the artifacts as files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FolderStore(RoutedStore):
     """Keys and logs in ``holdfast.db``, with the guarantees of SqliteStore; artifacts in a folder.
 
     Each artifact is a file of its own, which a backup copies once and a program can read. The
-    folder is created when the store is first used, for its owner alone.
+    folder is created at the first use, readable only by its owner.
     """
 
     def __init__(self, folder: str | Path) -> None:

@@ -18,14 +18,14 @@ from holdfast.text.similarity import Lexical
 
 
 class InProcessLog:
-    """A log in memory, until the object or the process ends."""
+    """A log in memory."""
 
     def __init__(self) -> None:
         self._lock = brief_lock()
         self.clear()
 
     def clear(self) -> None:
-        """Let go of all lines."""
+        """Remove all lines."""
         with self._lock:
             self._lines: list[Line] = []
             self._places: dict[str, int] = {}
@@ -33,13 +33,13 @@ class InProcessLog:
             self._moments: list[tuple[float, int]] = []
 
     def length(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         return len(self._lines)
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
-        """Keep all of them, or none; the position of each."""
+        """Append all of the lines, or none; return their positions."""
         del flush  # there is no disk
         with self._lock:
             if at is not None and at != len(self._lines):
@@ -47,18 +47,18 @@ class InProcessLog:
             return [self._place(line) for line in lines]
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
-        """Those of the positions that there are, in order."""
+        """The existing lines at these positions, in order."""
         with self._lock:
             end = len(self._lines)
             return {place: self._lines[place] for place in sorted(positions) if 0 <= place < end}
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """The positions of those of the ids that there are."""
+        """The positions of the known ones among the ids."""
         with self._lock:
             return {name: self._places[name] for name in ids if name in self._places}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
-        """The positions of lines of this span of time, the earliest first."""
+        """The positions of the lines in this period, the earliest first."""
         with self._lock:
             start = bisect_left(self._moments, (first, 0))
             end = bisect_right(self._moments, (last, len(self._lines)))
@@ -82,9 +82,9 @@ class InProcessLog:
 
 
 class InProcessStore(EntryStore):
-    """Keeps everything in memory until the object or the process ends; nothing reaches a disk.
+    """Keeps everything in memory; nothing is written to a disk.
 
-    ``clock`` tells seconds; expiry goes by it.
+    ``clock`` returns seconds, for expiry.
     """
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
@@ -97,14 +97,14 @@ class InProcessStore(EntryStore):
 
     @classmethod
     def from_url(cls, url: str) -> InProcessStore:
-        """The one store of this process that the URL names.
+        """Return the store that this process has for the URL.
 
         ``memory://`` alone is a name like any other.
         """
         return _SHARED.setdefault(url.partition("://")[2], cls())
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Keep the bytes if the key is free; whether it was."""
+        """Store the bytes if the key is free; whether it was."""
         with self._lock:
             free = not self._live(key)
             if free:
@@ -112,7 +112,7 @@ class InProcessStore(EntryStore):
             return free
 
     def delete(self, key: str) -> None:
-        """Forget the key."""
+        """Delete the key."""
         with self._lock:
             self._entries.pop(key, None)
 
@@ -124,13 +124,13 @@ class InProcessStore(EntryStore):
             )
 
     def log(self, name: str) -> InProcessLog:
-        """The log of this name; empty until something is appended."""
+        """The log of this name, which may be empty."""
         made = InProcessLog()
         with self._lock:
             return self._logs.setdefault(name, made)
 
     def logs(self, prefix: str = "") -> list[str]:
-        """The names of the logs that hold a line and start with the prefix, in order."""
+        """The names of the non-empty logs that start with the prefix, in order."""
         with self._lock:
             return sorted(
                 name for name, log in self._logs.items() if name.startswith(prefix) and log.length()
@@ -152,7 +152,7 @@ class InProcessStore(EntryStore):
         with self._lock:
             self._entries.update((key, (value, ends)) for key, value in values.items())
             self._until_sweep -= len(values)
-            if self._until_sweep <= 0:  # so often that the work of an entry stays the same
+            if self._until_sweep <= 0:  # often enough to bound the work of an entry
                 self._entries = {
                     key: entry for key, entry in self._entries.items() if self._live(key)
                 }
@@ -163,6 +163,6 @@ class InProcessStore(EntryStore):
         return entry is not None and (entry[1] == inf or entry[1] > self._clock())
 
 
-# A URL names the same store each time, or what was saved through it could not be read again. So
-# the process needs one table of the names; a store that is made without a URL is in no table.
+# A URL must name the same store each time, so the process has one table of the names; a store that
+# is made without a URL is not in it.
 _SHARED: dict[str, InProcessStore] = {}

@@ -54,7 +54,7 @@ class KeyLog(InProcessLog):
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
-        """Keep all of them, or none; the position of each."""
+        """Append all of the lines, or none; return their positions."""
         del flush  # when it reaches a disk is the store's own matter
         with self._turn:
             while at in (None, start := self.length()):
@@ -68,17 +68,17 @@ class KeyLog(InProcessLog):
             return []
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
-        """Those of the positions that there are, in order."""
+        """The existing lines at these positions, in order."""
         self.length()
         return super().read(positions)
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """The positions of those of the ids that there are."""
+        """The positions of the known ones among the ids."""
         self.length()
         return super().find(ids)
 
     def between(self, first: float, last: float, most: int) -> list[int]:
-        """The positions of lines of this span of time, the earliest first."""
+        """The positions of the lines in this period, the earliest first."""
         self.length()
         return super().between(first, last, most)
 
@@ -130,13 +130,13 @@ class LogsOverKeys(MappedStore):
         return store if isinstance(store, KeepsLogs) else cls(store)
 
     def log(self, name: str) -> KeyLog:
-        """The log of this name; empty until something is appended."""
+        """The log of this name, which may be empty."""
         made = KeyLog(self._inner, _LINES, name, self._names)
         with self._lock:
             return self._opened.setdefault(name, made)
 
     def logs(self, prefix: str = "") -> list[str]:
-        """The names of the logs that hold a line and start with the prefix, in order."""
+        """The names of the non-empty logs that start with the prefix, in order."""
         first = f"{_LINES}0:"
         if self._names is None:
             keys = settled(self._inner.keys(first + prefix))

@@ -1,6 +1,6 @@
 """A store of objects: S3, Google Cloud Storage, Azure Blob Storage, or files in a directory.
 
-It is meant for artifacts: it keeps no logs, nothing expires, and each entry is one round trip.
+For artifacts: it has no logs, nothing expires, and each entry is one round trip.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ except ImportError as missing:
 
 _PLAIN = re.compile(rb"[^a-z0-9_.-]|^\.")
 _WRITTEN = re.compile(r"=([0-9a-f]{2})")
-_LONGEST = 200  # bytes of one part of a path: file systems take 255
-_MOST = 800  # bytes of a path: S3 takes 1,024, and the prefix of the store is among them
+_LONGEST = 200  # bytes of one part of a path: file systems allow 255
+_MOST = 800  # bytes of a path: S3 allows 1,024, including the store's prefix
 _LONG = "=long"
 _KEY_LENGTH = 4
 
 
-_OBSTORE = cast("Any", obstore)  # may give tables of Arrow, whose types it does not bring
+_OBSTORE = cast("Any", obstore)  # may return Arrow tables, for which it has no types
 
 
 class ObjectStore(BytesStore):
     """The objects of a bucket or a directory, under a prefix.
 
     A key is the path of its object: ``:`` ends a folder, so a namespace is a folder, and bytes that
-    not every service allows in names are written ``=xx``. A key that is too long for a path is kept
-    in its object, before the value. A write is as durable as the service makes it; in a directory
-    it is on the disk before the call returns.
+    not every service allows in names are written ``=xx``. A key that is too long for a path is
+    stored in its object, before the value. A write is as durable as the service makes it; in a
+    directory it is on the disk before the call returns.
     """
 
     leftovers = "versions that the bucket keeps of replaced and deleted objects"
@@ -53,15 +53,15 @@ class ObjectStore(BytesStore):
 
     @cached_property
     def _objects(self) -> Any:
-        """The client of the service, made when it is first used."""
+        """The client of the service, made at its first use."""
         return self._opens()
 
     @classmethod
     def from_url(cls, url: str) -> ObjectStore:
         """The store of ``s3://bucket/prefix``, ``gs://bucket/prefix`` or ``az://container/prefix``.
 
-        Credentials and the endpoint are read from the vendors' usual environment variables, or
-        from options of the URL: ``?region=...&endpoint=http://host``.
+        Credentials and the endpoint are read from the vendors' usual environment variables, or from
+        options of the URL: ``?region=...&endpoint=http://host``.
         """
         parts = urlsplit(url)
         if not parts.netloc:
@@ -86,30 +86,30 @@ class ObjectStore(BytesStore):
         return cls(lambda: LocalStore(place, mkdir=True), str(folder), place)
 
     def get_bytes(self, key: str) -> bytes | None:
-        """The bytes, or None; of text, its UTF-8."""
+        """The value as bytes, or None; text is encoded as UTF-8."""
         path, head = _path(key)
         with self._asking(), suppress(FileNotFoundError):
             return bytes(obstore.get(self._objects, path).bytes())[len(head) :]
         return None
 
     def set_bytes(self, key: str, value: bytes) -> None:
-        """Keep the bytes; replaces earlier ones."""
+        """Store the bytes, replacing an earlier value."""
         self._put(key, value, "overwrite")
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Keep the bytes if the key is free; whether it was. Of many machines, one is told so."""
+        """Store the bytes if the key is free; whether it was. Only one of many callers gets True."""
         with suppress(AlreadyExistsError):
             self._put(key, value, "create")
             return True
         return False
 
     def delete(self, key: str) -> None:
-        """Forget the key."""
+        """Delete the key."""
         with self._asking(), suppress(FileNotFoundError):
             obstore.delete(self._objects, _path(key)[0])
 
     def keys(self, prefix: str = "") -> list[str]:
-        """The keys that start with the prefix, in order. The whole folder is listed for it."""
+        """The keys that start with the prefix, in order; reads the whole folder."""
         folder = prefix.rpartition(":")[0]
         with self._asking():
             inside = _path(folder)[0] if folder else None
@@ -149,7 +149,7 @@ def _line(fault: Exception) -> str:
 
 
 def _path(key: str) -> tuple[str, bytes]:
-    """The path of a key's object, and what is kept there before the value."""
+    """The path of a key's object, and the bytes stored before its value."""
     parts = [_PLAIN.sub(_written, to_bytes(part)).decode() or "=" for part in key.split(":")]
     path = "/".join(parts)
     if len(path) <= _MOST and all(len(part) <= _LONGEST for part in parts):
@@ -163,7 +163,7 @@ def _written(found: re.Match[bytes]) -> bytes:
 
 
 def _key(path: str) -> str | None:
-    """The key of a path; None if the key is kept in the object."""
+    """The key of a path; None if the key is in the object."""
     if path.startswith(f"{_LONG}/"):
         return None
     parts = path.split("/")

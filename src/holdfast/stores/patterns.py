@@ -1,4 +1,4 @@
-"""Lines that match a reader's pattern: RE2, which no pattern and no text can make slow."""
+"""Regular expressions of RE2, which take linear time for any pattern and text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 
 try:
-    # not a plain import: the package brings no types for the checkers to read
+    # not a plain import: the package has no types for the checkers
     re2 = import_module("re2")
 except ImportError as missing:
     raise MissingExtraError("a pattern that is more than plain text") from missing
@@ -19,7 +19,7 @@ class _Compiled(Protocol):
 
 
 class Pattern:
-    """A pattern of RE2. Raises ConfigError, saying what is wrong with it, if it is none."""
+    """A pattern of RE2. Raises ConfigError, with the problem, for a malformed one."""
 
     def __init__(self, pattern: str) -> None:
         options = re2.Options()
@@ -39,5 +39,5 @@ class Pattern:
 
 
 def _utf8(text: str) -> bytes:
-    # a lone surrogate becomes a question mark: RE2 takes none
+    # a lone surrogate becomes a question mark, since RE2 refuses it
     return text.encode("utf-8", "replace")

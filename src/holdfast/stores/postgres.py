@@ -1,9 +1,9 @@
 """A store in a PostgreSQL database, for many machines and many threads.
 
-An append is a function of the database, so that it is one round trip and one transaction. Appends
-to one log take turns by an advisory lock; those to different logs do not wait for each other. After
-a lost connection a call is repeated: each append carries a unique number, by which the database
-knows whether it was kept.
+An append is a function of the database, so that it is one round trip and one transaction. An
+advisory lock serialises appends to one log; those to different logs do not wait for each other.
+After a lost connection a call is repeated: each append has a unique number, by which the database
+knows whether it was done.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 
 MOST_WAITING = 256
-"""Lines whose words may wait to be indexed. A search looks through so many in some 10 ms."""
+"""Lines whose words may wait to be indexed. A search scans this many in about 10 ms."""
 
-_CONNECTIONS = 8  # at once; more callers wait in turn
+_CONNECTIONS = 8  # at once; more callers wait
 _PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds before a lost connection is tried again
-_MIGRATION = 0x486F6C64  # the advisory lock of whoever changes the schema: "Hold"
+_MIGRATION = 0x486F6C64  # the advisory lock for changes of the schema: "Hold"
 
 STEPS: tuple[str, ...] = (
     # Keys, names and ids are UTF-8 as bytes: any text, in the order of its code points. They are
-    # found by their hash, for an index takes no more than 2,700 bytes. ``ends`` is in Unix seconds.
+    # found by their hash, because an index key has at most 2,700 bytes. ``ends`` is in Unix
+    # seconds.
     """
     CREATE TABLE holdfast_entries (
         hash bytea PRIMARY KEY, key bytea NOT NULL, value bytea NOT NULL, ends float8
@@ -164,20 +165,20 @@ _MERGED = "DELETE FROM holdfast_postings WHERE log = %s AND term = %s RETURNING 
 
 
 class PostgresLog:
-    """A log of a store's database."""
+    """A log in the database of a store."""
 
     def __init__(self, server: Database, name: str) -> None:
         self._server = server
         self._name = to_bytes(name)
 
     def length(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         return cast("int", self._server.one(_LENGTH, {"name": self._name})[0])
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
-        """Keep all of them in one transaction, or none; the position of each."""
+        """Append the lines in one transaction; return their positions."""
         if not lines:
             return []
         facts = (
@@ -196,7 +197,7 @@ class PostgresLog:
         return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
-        """Those of the positions that there are, in order."""
+        """The existing lines at these positions, in order."""
         if not positions:
             return {}
         first, last = min(positions), max(positions)
@@ -211,25 +212,25 @@ class PostgresLog:
         }
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """The positions of those of the ids that there are."""
+        """The positions of the known ones among the ids."""
         facts = {"name": self._name, "ids": [to_bytes(name) for name in ids if name]}
         return {to_text("", name): place for name, place in self._server.all(_FIND, facts)}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
-        """The positions of lines of this span of time, the earliest first."""
+        """The positions of the lines in this period, the earliest first."""
         facts = {"name": self._name, "first": first, "last": last, "most": most}
         return [place for (place,) in self._server.all(_BETWEEN, facts)]
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        A word that stands nearly everywhere is left out of a long log.
+        In a long log, a word that nearly all lines have is ignored.
         """
         wanted = Wanted(terms)
         return self._server.ask(lambda connection: self._best(connection, wanted, most))
 
     def compact(self) -> int:
-        """Merge the blocks of each term into one; how many blocks are gone."""
+        """Merge the blocks of each term into one; return the number of removed blocks."""
         return self._server.ask(self._merged)
 
     def _best(self, connection: Connection[Row], wanted: Wanted, most: int) -> dict[int, float]:
@@ -258,7 +259,7 @@ class PostgresLog:
         return wanted.best(postings, lines + len(late), total, most)
 
     def _index(self, connection: Connection[Row]) -> None:
-        """Index the words that wait."""
+        """Index the waiting words."""
         with connection.transaction():
             connection.execute("SELECT holdfast_lock(sha256(%s))", (self._name,))
             found = connection.execute(_INDEX, (self._name,)).fetchone()
@@ -319,11 +320,11 @@ _ERASE = "DELETE FROM holdfast_logs WHERE hash = sha256(%s)"
 class PostgresStore(EntryStore):
     """A PostgreSQL database, 13 or newer, safe with many threads, processes and machines.
 
-    A write is on the server's disk before the call returns (unless the server was set not to wait
-    for it), and all of it or nothing is there whoever is killed. ``patience``: seconds for which a
-    server that is gone or restarting is waited for. ``connections``: how many are open at once, at
-    most. ``clock``: Unix seconds, for expiry. Tables are made when the store is first used; where
-    the user may not, ``holdfast store migrate`` makes them. Errors are StoreError.
+    A write is on the server's disk before the call returns (unless the server is set not to wait
+    for it), and is complete or absent if a process is killed. ``patience``: seconds to wait for a
+    server that is down or restarting. ``connections``: the most that are open at once. ``clock``:
+    Unix seconds, for expiry. Tables are created at the first use; if the user may not create them,
+    ``holdfast store migrate`` does. Errors are StoreError.
     """
 
     def __init__(
@@ -339,7 +340,7 @@ class PostgresStore(EntryStore):
 
     @classmethod
     def from_url(cls, url: str) -> PostgresStore:
-        """The store of ``postgresql://user:password@host:port/database``; libpq's options hold."""
+        """The store of ``postgresql://user:password@host:port/database``, with options of libpq."""
         if not urlsplit(url).path.strip("/"):
             raise ConfigError(
                 f"{shown(url)!r} names no database",
@@ -349,10 +350,10 @@ class PostgresStore(EntryStore):
         return cls(url)
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Keep the bytes if the key is free; whether it was. Of many callers, one is told so.
+        """Store the bytes if the key is free; whether it was. Only one of many callers gets True.
 
-        If the connection was lost meanwhile and the key has the same value, this call is taken for
-        the one that kept it.
+        If the connection was lost meanwhile and the key has the same value, this call counts as the
+        one that stored it.
         """
         facts = {"key": to_bytes(key), "value": value, "now": self._clock()}
         tries = 0
@@ -370,7 +371,7 @@ class PostgresStore(EntryStore):
         return self._server.ask(claim)
 
     def delete(self, key: str) -> None:
-        """Forget the key."""
+        """Delete the key."""
         self._server.do(_DELETE, (to_bytes(key),))
 
     def keys(self, prefix: str = "") -> list[str]:
@@ -378,11 +379,11 @@ class PostgresStore(EntryStore):
         return self._names(_LIST, prefix)
 
     def log(self, name: str) -> PostgresLog:
-        """The log of this name; empty until something is appended."""
+        """The log of this name, which may be empty."""
         return PostgresLog(self._server, name)
 
     def logs(self, prefix: str = "") -> list[str]:
-        """The names of the logs that hold a line and start with the prefix, in order."""
+        """The names of the non-empty logs that start with the prefix, in order."""
         return self._names(_LOGS, prefix)
 
     def erase_log(self, name: str) -> None:
@@ -390,7 +391,7 @@ class PostgresStore(EntryStore):
         self._server.do(_ERASE, (to_bytes(name),))
 
     def migrate(self) -> int:
-        """Take the steps that the schema lacks; how many there were."""
+        """Apply the missing steps of the schema; return their number."""
         return self._server.migrate()
 
     def compact(self) -> None:
@@ -399,7 +400,7 @@ class PostgresStore(EntryStore):
             self.log(name).compact()
 
     def check(self) -> list[str]:
-        """The settings of the server that weaken what the store promises, a line each."""
+        """The server settings that weaken the guarantees of the store, one text for each."""
         names = ("fsync", "full_page_writes", "synchronous_commit")
         rows = [(name, self._server.one(f"SHOW {name}", ())[0]) for name in names]
         return [
@@ -411,7 +412,7 @@ class PostgresStore(EntryStore):
     leftovers = "rows until the next vacuum, and back-ups and archives of the write-ahead log"
 
     def close(self) -> None:
-        """Close the connections; a later use opens them again."""
+        """Close the connections; the next use opens them again."""
         self._server.close()
 
     def _read(self, keys: Sequence[str]) -> list[bytes | None]:
@@ -435,7 +436,7 @@ class PostgresStore(EntryStore):
 
 
 class Database:
-    """Connections to one database, opened when needed; a forked process opens its own."""
+    """Connections to one database, opened at the first use; a forked process opens its own."""
 
     def __init__(self, url: str, patience: float, connections: int) -> None:
         self._url, self._patience, self._most = url, patience, connections
@@ -444,7 +445,7 @@ class Database:
         self._ready = False
 
     def one(self, statement: str, facts: Any) -> Row:
-        """The one row of the answer."""
+        """The single row of the answer."""
         return self.all(statement, facts)[0]
 
     def all(self, statement: str, facts: Any) -> list[Row]:
@@ -452,13 +453,13 @@ class Database:
         return self.ask(lambda connection: _run(connection, statement, facts).fetchall())
 
     def do(self, statement: str, facts: Any) -> None:
-        """Execute the statement, which may be executed twice."""
+        """Execute a statement that may be repeated."""
         self.ask(lambda connection: _run(connection, statement, facts))
 
     def ask(self, work: Callable[[Connection[Row]], T]) -> T:
-        """What ``work`` returns for a connection; it is repeated while the server is gone.
+        """The result of ``work`` with a connection; it is repeated while the server is down.
 
-        Raises StoreError for what the server refuses, or if it stays away for ``patience`` seconds.
+        Raises StoreError if the server refuses, or stays away for ``patience`` seconds.
         """
         until, pause = monotonic() + self._patience, _PAUSE
         while True:
@@ -474,7 +475,7 @@ class Database:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def migrate(self) -> int:
-        """Take the steps that the schema lacks, all or none; how many they were."""
+        """Apply the missing steps of the schema, all or none; return their number."""
         try:
             with connect(self._url, autocommit=True, connect_timeout=10) as connection:
                 taken = _migrated(connection)
@@ -492,7 +493,7 @@ class Database:
 
     def _pool(self) -> _Pool:
         with self._lock:
-            # connections of the process that this one was forked from stay open: they are not ours
+            # connections of the parent process are not ours, and stay open
             found = self._pools.get(getpid())
             if found is None:
                 found = self._pools[getpid()] = _Pool(self._url, self._most)
@@ -510,7 +511,7 @@ class _Pool:
     """Connections of one process. An idle connection is checked before it is used.
 
     psycopg_pool is not used: while a server restarts it waits up to a minute between two attempts,
-    and does not tell the reason to those who wait.
+    and does not report the reason.
     """
 
     def __init__(self, url: str, most: int) -> None:
@@ -540,7 +541,7 @@ class _Pool:
         with suppress(IndexError):
             while True:
                 connection = self._idle.pop()
-                # an idle connection has something to read only if the server closed it
+                # an idle connection has data to read only if the server closed it
                 if not select.select([connection.fileno()], [], [], 0)[0]:
                     return connection
                 connection.close()
@@ -552,7 +553,7 @@ def _run(connection: Connection[Row], statement: str, facts: Any) -> Cursor[Row]
 
 
 def _is_passing(fault: Error) -> bool:
-    """Whether another try may succeed: the connection was lost, or others were in the way."""
+    """Whether another attempt may succeed: a lost connection, or a conflict with others."""
     state = fault.sqlstate or ""
     if state:
         return state.startswith(("08", "40")) or state in {"57P01", "57P02", "57P03", "53300"}
@@ -563,7 +564,7 @@ def _migrated(connection: Connection[Row]) -> int:
     reached = _reached(connection)
     if reached == len(STEPS):
         return 0
-    # held until the connection closes; the transaction begins after it, to see the newest tables
+    # until the connection closes; the transaction begins later, to see the newest tables
     connection.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION,))
     with connection.transaction():
         reached = _reached(connection)
@@ -578,9 +579,9 @@ def _migrated(connection: Connection[Row]) -> int:
 
 
 def _reached(connection: Connection[Row]) -> int:
-    """How many steps the schema has been through.
+    """The number of steps that the schema has.
 
-    Raises StoreError if it belongs to a Holdfast that knows more steps than this one.
+    Raises StoreError if a newer Holdfast added steps.
     """
     (known,) = connection.execute("SELECT to_regclass('holdfast_schema')").fetchone() or (None,)
     if known is None:

@@ -1,7 +1,7 @@
-"""The full-text index of stores whose server has none that scores by BM25.
+"""A full-text index for stores whose server has none with BM25.
 
-A posting is ten bytes: the position of a line, how often it holds the term, and how many terms it
-has. Stores keep postings in blocks, each of one term and many lines.
+A posting is ten bytes: the position of a line, the count of the term in it, and its number of
+terms. Stores keep postings in blocks, each for one term and many lines.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from holdfast.text.words import terms
 
 POSTING = Struct(">IHI")
 MOST_TERMS = 200
-"""Words of a question that are looked for; of one with 50,000 tokens, the first."""
+"""Words of a question that are searched; of a long question, the first."""
 _MOST_TIMES = 0xFFFF
-_LONGEST = 64  # bytes of a term; a longer one is replaced by its hash: indexes limit keys
-_MOST_WEIGHED = 24  # terms that a search weighs, the rarest: the others change nearly nothing
+_LONGEST = 64  # bytes of a term; a longer one is replaced by its hash, since index keys are limited
+_MOST_WEIGHED = 24  # rarest terms that a search uses; the others change almost nothing
 MOST_HOLDERS = 10_000
-"""Postings that one search reads, which takes some 6 ms, whatever the length of the log."""
+"""Postings that one search reads, which takes about 6 ms for a log of any length."""
 
 
 def too_many(terms: Sequence[str], lines: int) -> bool:
-    """Whether a search for the terms in so many lines may need ``affordable``."""
+    """Whether a search for the terms in this many lines may need ``affordable``."""
     return len(terms) > _MOST_WEIGHED or len(terms) * lines > MOST_HOLDERS
 
 
 def affordable(
     groups: Iterable[tuple[str, ...]], holders: Mapping[str, int]
 ) -> list[tuple[str, ...]]:
-    """The groups of terms that a search weighs: the rarest whose holders are not too many together.
+    """The groups of terms that a search uses: the rarest ones with not too many lines together.
 
-    At least one group, if a line holds all terms of any. ``holders`` says how many lines hold a
-    term. A word that is everywhere tells nothing, and would take most of the time of a search.
+    At least one group, if any line has all its terms. ``holders`` gives the number of lines with
+    each term. A word that is everywhere distinguishes nothing, and would take most of the time.
     """
     present = [group for group in groups if group and all(map(holders.get, group))]
     present.sort(key=lambda group: (min(holders[term] for term in group), group))
@@ -53,19 +53,19 @@ def affordable(
 
 
 def term_key(term: str) -> bytes:
-    """The term as a store names it."""
+    """The term as a key of the store."""
     key = to_bytes(term)
     return key if len(key) <= _LONGEST else b"\xff" + blake2b(key, digest_size=16).digest()
 
 
 def counted(words: str) -> tuple[dict[bytes, int], int]:
-    """How often each term stands in the words of a line, by its key; how many terms it has."""
+    """The count of each term of a line, by its key, and the number of its terms."""
     found, length = tally(words)
     return {term_key(term): min(times, _MOST_TIMES) for term, times in found.items()}, length
 
 
 def blocks(lines: Mapping[int, str]) -> tuple[dict[bytes, list[Posting]], int]:
-    """The postings of lines by position, by the key of their term; the terms of all lines."""
+    """The postings of lines by term key, and the number of terms in all lines."""
     made: dict[bytes, list[Posting]] = {}
     total = 0
     for position, words in sorted(lines.items()):
@@ -87,7 +87,7 @@ def unpacked(block: bytes) -> list[Posting]:
 
 
 class Wanted:
-    """What a search asks for: the keys of all terms that may count, and then those that do."""
+    """The terms of a search: all that may be used, and then those that are."""
 
     def __init__(self, phrases: Sequence[str]) -> None:
         self._phrases = list(dict.fromkeys(phrases))[:MOST_TERMS]
@@ -97,18 +97,18 @@ class Wanted:
 
     @property
     def keys(self) -> list[bytes]:
-        """The keys of the terms whose numbers of holders are to be told."""
+        """The keys of the terms whose number of lines is needed."""
         return list(self._keys.values())
 
     def times(self, lines: Iterable[Container[str]]) -> Counter[bytes]:
-        """How many of the lines hold each term, by key; a line is given as the terms it holds."""
+        """The number of lines with each term, by key; a line is given as its terms."""
         found = Counter[bytes]()
         for line in lines:
             found.update(key for term, key in self._keys.items() if term in line)
         return found
 
     def weighed(self, holders: Mapping[bytes, int]) -> dict[str, bytes]:
-        """The terms that are weighed, and their keys. ``holders``: lines that hold a term."""
+        """The terms to use, with their keys. ``holders``: the number of lines with each term."""
         known = {term: holders[key] for term, key in self._keys.items() if holders.get(key)}
         groups = {together(phrase, known) for phrase in self._phrases}
         return {term: self._keys[term] for group in affordable(groups, known) for term in group}
@@ -118,7 +118,7 @@ class Wanted:
     ) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        ``postings`` by their term; ``lines`` of the log, and the ``total`` of their terms.
+        ``postings`` by term; ``lines`` of the log, and the ``total`` of their terms.
         """
         groups = (together(phrase, postings) for phrase in self._phrases)
         wanted = [

@@ -1,4 +1,4 @@
-"""The optional abilities of stores beside ``get``, ``set`` and ``delete``, each as a protocol."""
+"""Optional capabilities of stores besides ``get``, ``set`` and ``delete``, each as a protocol."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from holdfast.kernel.errors import StoreError
 
 T = TypeVar("T")
 Answer: TypeAlias = T | Awaitable[T]
-"""What a store answers: a value at once, or an awaitable of it."""
+"""An answer of a store: a value, or an awaitable of it."""
 
 
 @runtime_checkable
 class GetsBytes(Protocol):
-    """A store that can read bytes."""
+    """A store that returns values as bytes."""
 
     def get_bytes(self, key: str) -> Answer[bytes | None]:
-        """The bytes, or None."""
+        """The value as bytes, or None."""
         ...
 
 
 @runtime_checkable
 class SetsBytes(Protocol):
-    """A store that can keep bytes."""
+    """A store that stores bytes."""
 
     def set_bytes(self, key: str, value: bytes) -> Answer[object]:
-        """Keep the bytes; replaces earlier ones."""
+        """Store the bytes, replacing an earlier value."""
         ...
 
 
@@ -42,19 +42,19 @@ class ListsKeys(Protocol):
 
 @runtime_checkable
 class GetsMany(Protocol):
-    """A store that can read many keys in one round trip."""
+    """A store that reads many keys in one round trip."""
 
     def get_many(self, keys: Sequence[str]) -> Answer[Sequence[str | None]]:
-        """The values in the order of the keys, None where there is none."""
+        """The values in the order of the keys; None for missing ones."""
         ...
 
 
 @runtime_checkable
 class SetsMany(Protocol):
-    """A store that can keep many values in one round trip, all or none."""
+    """A store that stores many values in one round trip, all or none."""
 
     def set_many(self, values: Mapping[str, str]) -> Answer[object]:
-        """Keep all of them."""
+        """Store all of the values, or none."""
         ...
 
 
@@ -63,7 +63,7 @@ class Expires(Protocol):
     """A store whose values can expire."""
 
     def set_for(self, key: str, value: str, seconds: float) -> Answer[object]:
-        """Keep the value for so many seconds."""
+        """Store the value, which expires after this many seconds."""
         ...
 
 
@@ -72,7 +72,7 @@ class PutsIfAbsent(Protocol):
     """A store that can decide which of several writers was first."""
 
     def put_if_absent(self, key: str, value: str) -> Answer[bool]:
-        """Keep the value if the key is free; whether it was."""
+        """Store the value if the key is free; whether it was."""
         ...
 
 
@@ -81,18 +81,18 @@ class PutsBytesIfAbsent(Protocol):
     """A store that can decide which of several writers of bytes was first."""
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> Answer[bool]:
-        """Keep the bytes if the key is free; whether it was."""
+        """Store the bytes if the key is free; whether it was."""
         ...
 
 
 @runtime_checkable
 class KeepsBytes(GetsBytes, SetsBytes, PutsBytesIfAbsent, Protocol):
-    """A store that can keep an artifact as bytes."""
+    """A store that can store an artifact as bytes."""
 
 
 @runtime_checkable
 class Closes(Protocol):
-    """A store that holds something open, such as a file."""
+    """A store with an open resource, such as a file."""
 
     def close(self) -> Answer[object]:
         """Close it."""
@@ -103,9 +103,9 @@ class Closes(Protocol):
 class Line:
     """One line of a log.
 
-    ``id``: unique in the log, or empty. ``time``: in seconds since 1970 UTC; lines need not be in
-    its order. ``words``: the text by which ``search`` finds the line, empty if it is not to be
-    found; it is indexed and never returned.
+    ``id``: unique in the log, or empty. ``time``: in seconds since 1970 UTC, in any order.
+    ``words``: the text by which ``search`` finds the line, empty if it is not to be found; it is
+    indexed and never returned.
     """
 
     body: str
@@ -115,54 +115,54 @@ class Line:
 
 
 class MessageLog(Protocol):
-    """Lines in the order in which they were kept, at positions from 0; none ever changes."""
+    """Lines in the order in which they were appended, at positions from 0; none ever changes."""
 
     def length(self) -> Answer[int]:
-        """How many lines there are."""
+        """The number of lines."""
         ...
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> Answer[Sequence[int]]:
-        """Keep all of the lines, on the disk when this returns, or none; the position of each.
+        """Append all of the lines or none, and return their positions.
 
-        A line whose id is known is not kept again: its position is that of the first. With ``at``,
-        the lines are kept only if the log has that length; else the answer is empty. Without
-        ``flush`` they survive the end of the process, but may reach the disk only with the next
-        append that has it.
+        When this returns, they are on the disk. A line with a known id is not appended again: its
+        position is that of the first. With ``at``, the lines are appended only if the log has that
+        length; otherwise the answer is empty. Without ``flush`` they survive the end of the
+        process, but may reach the disk only with a later append that has it.
         """
         ...
 
     def read(self, positions: Sequence[int]) -> Answer[Mapping[int, Line]]:
-        """The lines that there are at these positions, in order; a ``range`` is one query."""
+        """The existing lines at these positions, in order; a ``range`` is one query."""
         ...
 
     def find(self, ids: Sequence[str]) -> Answer[Mapping[str, int]]:
-        """The positions of those of the ids that there are."""
+        """The positions of the known ones among the ids."""
         ...
 
     def between(self, first: float, last: float, most: int) -> Answer[Sequence[int]]:
-        """Positions of at most so many lines of this span of time, ends included, by time."""
+        """Positions of at most ``most`` lines in this period, ends included, by time."""
         ...
 
     def search(self, terms: Sequence[str], most: int) -> Answer[Mapping[int, float]]:
-        """BM25 scores by position of at most so many lines with one of the terms, best first.
+        """BM25 scores by position of at most ``most`` lines with one of the terms, best first.
 
-        Of a term of several words a line must hold all, side by side if the log can tell.
+        Of a term of several words a line must have all, next to each other if the log can tell.
         """
         ...
 
 
 @runtime_checkable
 class KeepsLogs(Protocol):
-    """A store that keeps logs beside its keys, each under a name that may be any text."""
+    """A store with logs besides its keys, each under a name that may be any text."""
 
     def log(self, name: str) -> MessageLog:
-        """The log of this name; empty until something is appended."""
+        """The log of this name, which may be empty."""
         ...
 
     def logs(self, prefix: str = "") -> Answer[Sequence[str]]:
-        """The names of the logs that hold a line and start with the prefix, in order."""
+        """The names of the non-empty logs that start with the prefix, in order."""
         ...
 
 
@@ -171,7 +171,7 @@ class ErasesLogs(Protocol):
     """A store that can erase a log."""
 
     def erase_log(self, name: str) -> Answer[object]:
-        """Remove the log with all its lines and their index; a missing log is no error."""
+        """Remove the log with all its lines and their index; a missing log is not an error."""
         ...
 
 
@@ -180,13 +180,13 @@ class Migrates(Protocol):
     """A store whose schema changes from version to version."""
 
     def migrate(self) -> Answer[int]:
-        """Take the steps that the schema lacks, all or none; how many there were."""
+        """Apply the missing steps of the schema, all or none; return their number."""
         ...
 
 
 @runtime_checkable
 class Compacts(Protocol):
-    """A store that can be made smaller."""
+    """A store that can be compacted."""
 
     def compact(self) -> Answer[object]:
         """Free the space of deleted and replaced entries, and merge the index."""
@@ -198,7 +198,7 @@ class Checks(Protocol):
     """A store that can check itself."""
 
     def check(self) -> Answer[Sequence[str]]:
-        """What is damaged, or set so that the store's promises do not hold; a line each."""
+        """Damage, and settings that weaken the store's guarantees, one text for each."""
         ...
 
 
@@ -213,14 +213,14 @@ class Leaves(Protocol):
 
 
 def to_bytes(text: str) -> bytes:
-    """The text in UTF-8, a lone surrogate in the three bytes that it would take."""
+    """The text in UTF-8; a lone surrogate becomes three bytes."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def to_text(key: str, value: bytes) -> str:
     """The inverse of ``to_bytes``.
 
-    Raises StoreError, naming the key, if the bytes never were text.
+    Raises StoreError, naming the key, if the bytes are not such text.
     """
     try:
         return value.decode("utf-8", "surrogatepass")

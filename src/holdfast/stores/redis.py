@@ -1,7 +1,7 @@
 """A store in Redis or Valkey, for many machines; everything is in the server's memory.
 
-An append is one script, which the server runs as a whole or not at all. It carries a unique number,
-so that a repeated call after a lost connection gets the first answer again.
+An append is one script, which the server runs as a whole or not at all. It has a unique number, so
+that a repeated call after a lost connection gets the first answer again.
 
 The server decides how durable a write is: with ``appendfsync always`` an acknowledged write is on
 its disk; with ``everysec``, a common default, a crash of the machine may lose the last second.
@@ -34,19 +34,19 @@ except ImportError as missing:
     raise MissingExtraError("a Redis store", "redis") from missing
 
 _PREFIX = "holdfast:"
-_TRIES, _LONGEST_PAUSE = 30, 1.0  # tries of a lost connection, and most seconds between them
+_TRIES, _LONGEST_PAUSE = 30, 1.0  # attempts after a lost connection, and most seconds between them
 _REMEMBERED = 600  # seconds for which the server remembers the answer of an append
-_BLOCK = 1_024  # lines whose postings of one term are kept together
-_SCANNED = 1_000  # keys that one step of a listing looks at
+_BLOCK = 1_024  # lines whose postings of one term are stored together
+_SCANNED = 1_000  # keys in one step of a listing
 
 _ENTRY, _LINES, _IDS, _TIMES, _WORDS, _DONE = (b"e:", b"l:", b"i:", b"t:", b"w:", b"n:")
-"""The beginnings of the keys of an entry, of the four parts of a log, and of an append."""
+"""Prefixes of the keys of an entry, of the four parts of a log, and of an append."""
 
-_TEXT_COUNT, _TERM_COUNT = b"=lines", b"=terms"  # no term's field begins so
+_TEXT_COUNT, _TERM_COUNT = b"=lines", b"=terms"  # no term's field begins like these
 
-# KEYS: lines, ids, times, words, done. ARGV: the expected end or "", how many lines, and of each
-# its id, what is kept, its time, how many terms it has or "", how many of them differ, and these,
-# each with how often it stands there.
+# KEYS: lines, ids, times, words, done. ARGV: the expected length or "", the number of lines, and
+# for each its id, its content, its time, its number of terms or "", its number of distinct terms,
+# and these, each with its count.
 _APPEND = f"""
 local done = redis.call('GET', KEYS[5])
 if done then return cjson.decode(done) end
@@ -100,7 +100,7 @@ _KEPT = tuple[float, bytes, bytes]
 
 
 class RedisLog:
-    """A log of a store's server."""
+    """A log on the server of a store."""
 
     def __init__(self, server: Connections, name: str) -> None:
         self._server = server
@@ -108,15 +108,15 @@ class RedisLog:
         self._lines, self._ids, self._times, self._words = self._keys = keys
 
     def length(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         with self._server.asking() as client:
             return int(client.hlen(self._lines))
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
-        """Keep all of them, or none; the position of each."""
-        del flush  # the server's own setting says when it writes
+        """Append all of the lines, or none; return their positions."""
+        del flush  # the server's settings decide when it writes
         if not lines:
             return []
         facts: list[bytes | str | int] = ["" if at is None else at, len(lines)]
@@ -132,7 +132,7 @@ class RedisLog:
             return cast("list[int]", self._server.append([*self._keys, done], facts))
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
-        """Those of the positions that there are, in order."""
+        """The existing lines at these positions, in order."""
         wanted = sorted(place for place in set(positions) if place >= 0)
         if not wanted:
             return {}
@@ -143,7 +143,7 @@ class RedisLog:
         }
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """The positions of those of the ids that there are."""
+        """The positions of the known ones among the ids."""
         names = [name for name in ids if name]
         if not names:
             return {}
@@ -152,7 +152,7 @@ class RedisLog:
         return {name: int(row) for name, row in zip(names, rows, strict=True) if row is not None}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
-        """The positions of lines of this span of time, the earliest first."""
+        """The positions of the lines in this period, the earliest first."""
         with self._server.asking() as client:
             rows = client.zrangebyscore(self._times, first, last, start=0, num=most)
         return [int(row) for row in rows]
@@ -160,7 +160,7 @@ class RedisLog:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        A word that stands nearly everywhere is left out of a long log.
+        In a long log, a word that nearly all lines have is ignored.
         """
         wanted = Wanted(terms)
         keys = wanted.keys
@@ -193,8 +193,7 @@ class RedisStore(EntryStore):
     """One database of a Redis server, 6.2 or newer, or of Valkey.
 
     Keys begin with ``prefix``. ``clock``: Unix seconds; a value expires by it or by the server's
-    clock, whichever is first. A lost connection is tried again for some 30 s. Errors are
-    StoreError.
+    clock, whichever is first. A lost connection is retried for about 30 s. Errors are StoreError.
     """
 
     def __init__(
@@ -221,28 +220,28 @@ class RedisStore(EntryStore):
         return cls(plain, prefix=prefix)
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Keep the bytes if the key is free; whether it was. Of many machines, one is told so."""
+        """Store the bytes if the key is free; whether it was. Only one of many callers gets True."""
         keys = [self._name(key), self._server.key(_DONE, uuid4().hex)]
         with self._server.asking():
             return self._server.claim(keys, [b"\0" + value, repr(self._clock())]) == 1
 
     def delete(self, key: str) -> None:
-        """Forget the key."""
+        """Delete the key."""
         with self._server.asking() as client:
             client.delete(self._name(key))
 
     def keys(self, prefix: str = "") -> list[str]:
-        """The keys that start with the prefix, in order. All keys of the server are looked at."""
+        """The keys that start with the prefix, in order; reads all keys of the server."""
         found = self._server.names(_ENTRY, prefix)
         values = zip(found, self._read(found), strict=True)
         return [key for key, value in values if value is not None]
 
     def log(self, name: str) -> RedisLog:
-        """The log of this name; empty until something is appended."""
+        """The log of this name, which may be empty."""
         return RedisLog(self._server, name)
 
     def logs(self, prefix: str = "") -> list[str]:
-        """The names of the logs that hold a line and start with the prefix, in order."""
+        """The names of the non-empty logs that start with the prefix, in order."""
         return self._server.names(_LINES, prefix)
 
     def erase_log(self, name: str) -> None:
@@ -253,7 +252,7 @@ class RedisStore(EntryStore):
             )
 
     def check(self) -> list[str]:
-        """The settings of the server that weaken what the store promises, a line each."""
+        """The server settings that weaken the guarantees of the store, one text for each."""
         wanted = {
             "appendonly": ("yes", "what is acknowledged is in memory alone"),
             "appendfsync": (
@@ -277,7 +276,7 @@ class RedisStore(EntryStore):
     leftovers = "what the append-only file holds until it is rewritten, and copies of it"
 
     def close(self) -> None:
-        """Close the connections; a later use opens them again."""
+        """Close the connections; the next use opens them again."""
         self._server.close()
 
     def _name(self, key: str) -> bytes:
@@ -312,24 +311,24 @@ def _value(row: bytes, now: float) -> bytes | None:
 
 Script = Callable[[Sequence[bytes], Sequence[bytes | str | int]], object]
 Client = Any
-"""A ``redis.Redis``, whose methods are typed as if each answer might be awaited."""
+"""A ``redis.Redis``, whose methods are typed as if each answer might be awaitable."""
 
 
 _from_url = cast("Callable[..., Client]", cast("Any", redis.Redis).from_url)
 
 
 class Connections:
-    """Connections to one database, opened when first used."""
+    """Connections to one database, opened at the first use."""
 
     def __init__(self, url: str, prefix: str) -> None:
         self._url, self._prefix = url, to_bytes(prefix)
 
     @cached_property
     def client(self) -> Client:
-        """The client, whose pool serves many threads, and starts again after a fork."""
+        """The client, whose pool serves many threads, and is renewed after a fork."""
         try:
             with _from_url(self._url, retry=Retry(NoBackoff(), 0)) as first:
-                first.ping()  # raises at once what is wrong from the beginning
+                first.ping()  # raises configuration errors at once
         except ValueError as fault:
             raise ConfigError(
                 str(fault), place="store", advice=f"look at {shown(self._url)}"
@@ -346,17 +345,17 @@ class Connections:
 
     @cached_property
     def append(self) -> Script:
-        """The script of an append."""
+        """The script for an append."""
         return cast("Script", self.client.register_script(_APPEND))
 
     @cached_property
     def claim(self) -> Script:
-        """The script of ``put_bytes_if_absent``."""
+        """The script for ``put_bytes_if_absent``."""
         return cast("Script", self.client.register_script(_CLAIM))
 
     @contextmanager
     def asking(self) -> Generator[Client]:
-        """The client. Raises StoreError for what the server refuses, or if it cannot be reached."""
+        """The client. Raises StoreError if the server refuses, or cannot be reached."""
         try:
             yield self.client
         except redis.RedisError as fault:

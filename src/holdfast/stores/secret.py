@@ -1,4 +1,4 @@
-"""The secret of a store: created when it is first needed, and the same from then on."""
+"""The secret of a store, created at its first use."""
 
 from __future__ import annotations
 

@@ -22,17 +22,18 @@ from holdfast.stores.sqlite_file import DatabaseFile, Synchronous, code_of, seal
 from holdfast.text.similarity import Lexical, best_of
 
 MOST_WAITING = 64
-"""Lines whose words may wait. A search indexes so many in some 3 ms."""
+"""Lines whose words may wait. A search indexes this many in about 3 ms."""
 
 SPAN = 1 << 32
-"""Line p of log n has the number n * SPAN + p, in the table and in the index alike."""
+"""Line p of log n has the number n * SPAN + p, in the table and in the index."""
 
 _FINE = 1e10
-"""Scores are compared after rounding to 1 / _FINE. The order of the words changes the last digits
-of a score, and of equal scores the earlier line is to come first."""
+"""Scores are rounded to 1 / _FINE before they are compared. The order of the words changes the last
+digits of a score, and of equal scores the earlier line comes first.
+"""
 
-_LOST = 4_096  # lines at the end that one damaged page can take: no page has more bytes
-_GAP = 4  # unwanted lines that are read along, to save one query
+_LOST = 4_096  # lines at the end that one damaged page can affect: no page has more bytes
+_GAP = 4  # unwanted lines that are read too, to save one query
 
 _LOG = "SELECT id, coalesce(CAST(length AS INTEGER), -1), name FROM logs{} WHERE name = ?"
 _NEW_LOG = "INSERT INTO logs (name, length) VALUES (?, 0) RETURNING id, length"
@@ -40,8 +41,8 @@ _GROW = "UPDATE logs SET length = ? WHERE id = ?"
 _KNOWN = "SELECT number FROM lines WHERE log = ? AND id = ?"
 _KEEP = "INSERT INTO lines (number, log, id, time, body) VALUES (?, ?, ?, ?, ?)"
 _LAST = "SELECT max(number) FROM lines WHERE number >= ? AND number < ?"
-# CAST gives the types that were written, whatever the disk made of them: a value of another type
-# would raise an error that hides the other lines
+# CAST gives the written types, even on a damaged disk: a value of another type would raise an error
+# that hides the other lines
 _RANGE = (
     "SELECT number, CAST(id AS BLOB), CAST(time AS REAL), CAST(body AS BLOB) "
     "FROM lines WHERE number >= ? AND number <= ?"
@@ -63,8 +64,8 @@ _HOLDERS = (
     "SELECT count(*) FROM (SELECT 1 FROM line_words"
     " WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? LIMIT ?)"
 )
-# not ordered by FTS5's column rank: that prepares a statement anew each time, and scores some
-# lines twice
+# not ordered by FTS5's column rank: that prepares a new statement each time, and scores some lines
+# twice
 _BEST = (
     "SELECT rowid, CAST(-? * bm25(line_words) AS INTEGER) AS score FROM line_words "
     "WHERE line_words MATCH ? AND rowid >= ? AND rowid < ? ORDER BY score DESC, rowid LIMIT ?"
@@ -74,21 +75,21 @@ Row = tuple[int, bytes | None, float, object]
 
 
 class SqliteLog:
-    """A log of a store's file; it lives as long as the file is open, or opens it."""
+    """A log in the file of a store, which is opened if needed."""
 
     def __init__(self, file: DatabaseFile, name: str) -> None:
         self._file = file
         self._name = to_bytes(name)
 
     def length(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         with self._file.reading() as connection:
             return self._found(connection)[1]
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
-        """Keep all of the lines in one transaction, or none; the position of each."""
+        """Append the lines in one transaction; return their positions."""
         with self._file.writing(flush=flush) as connection:
             log, length = self._found(connection)
             if at is not None and at != length:
@@ -110,27 +111,27 @@ class SqliteLog:
         return places
 
     def read(self, positions: Sequence[int]) -> dict[int, Line]:
-        """The lines that are there at these positions, in order, without damaged ones."""
+        """The existing lines at these positions, in order, without damaged ones."""
         with self._file.reading() as connection:
             log = self._found(connection)[0]
             rows = list(_rows(connection, log, positions))
         found: dict[int, Line] = {}
         for number, name, moment, value in rows:
             body = unsealed(value, self._name, number, name, moment)
-            with suppress(StoreError):  # it is no text any more
+            with suppress(StoreError):  # not text any more
                 if body is not None:
                     found[number % SPAN] = Line(to_text("", body), to_text("", name or b""), moment)
         return found
 
     def find(self, ids: Sequence[str]) -> dict[str, int]:
-        """The positions of those of the ids that there are."""
+        """The positions of the known ones among the ids."""
         with self._file.reading() as connection:
             log = self._found(connection)[0]
             places = {name: _position(connection, log, name) for name in ids}
         return {name: place for name, place in places.items() if place is not None}
 
     def between(self, first: float, last: float, most: int) -> list[int]:
-        """The positions of lines of this span of time, the earliest first."""
+        """The positions of the lines in this period, the earliest first."""
         with self._file.reading() as connection:
             wanted = (self._found(connection)[0], first, last, most)
             return [number % SPAN for (number,) in connection.execute(_BETWEEN, wanted)]
@@ -138,9 +139,9 @@ class SqliteLog:
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, best first.
 
-        Of many words the most frequent are left out. Lines whose words wait are indexed first;
-        where that is not possible, in a read-only file or while somebody writes, they are looked
-        through and scored by what is rare among them.
+        Of many words the most frequent are ignored. Lines with waiting words are indexed first; if
+        that is not possible, in a read-only file or while another process writes, they are scanned
+        and scored by what is rare among them.
         """
         found = self._scores(terms, most, with_waiting=False)
         if found is None:
@@ -152,7 +153,7 @@ class SqliteLog:
     def _scores(
         self, terms: Sequence[str], most: int, *, with_waiting: bool
     ) -> dict[int, float] | None:
-        """The scores, best first; None if words wait that are to be indexed first."""
+        """The scores, best first; None if waiting words must be indexed first."""
         words = list(dict.fromkeys(terms))
         with self._file.reading() as connection:
             log, length = self._found(connection)
@@ -175,8 +176,8 @@ class SqliteLog:
         return {number % SPAN: score for number, score in best_of(scores, most)}
 
     def _found(self, connection: sqlite3.Connection) -> tuple[int, int]:
-        """The number of the log and its length; (0, 0) where nothing was kept yet."""
-        for index in ("", " NOT INDEXED"):  # the name stands in the index and in the table
+        """The number of the log and its length; (0, 0) if it is empty."""
+        for index in ("", " NOT INDEXED"):  # the name is in the index and in the table
             row = connection.execute(_LOG.format(index), (self._name,)).fetchone()
             if row is not None:
                 log, length, name = row
@@ -191,7 +192,7 @@ class SqliteLog:
         return 0, 0
 
     def _keep(self, connection: sqlite3.Connection, number: int, line: Line) -> int:
-        """Keep the line; how many lines' words wait now, 0 if this one has none."""
+        """Insert the line; the number of lines with waiting words, 0 if this one has none."""
         name, time = to_bytes(line.id) if line.id else None, float(line.time)
         body = sealed(to_bytes(line.body), self._name, number, name, time)
         connection.execute(_KEEP, (number, number // SPAN, name, time, body))
@@ -199,13 +200,13 @@ class SqliteLog:
 
 
 def _wait(connection: sqlite3.Connection, number: int, words: str) -> int:
-    """Let the words of a line wait; how many lines' words do now."""
+    """Let the words of a line wait; return the number of lines with waiting words."""
     row = connection.execute(_WAIT, (number, words.encode("utf-8", "replace")))
-    return row.lastrowid or 0  # the table is only ever emptied as a whole, and counts from 1 again
+    return row.lastrowid or 0  # the table is only emptied as a whole, and then counts from 1
 
 
 def _index(connection: sqlite3.Connection) -> None:
-    """Index all words that wait."""
+    """Index all waiting words."""
     connection.execute(_INDEX)
     connection.execute(_INDEXED)
 
@@ -224,7 +225,7 @@ def _position(connection: sqlite3.Connection, log: int, name: str) -> int | None
 
 
 def _rows(connection: sqlite3.Connection, log: int, positions: Sequence[int]) -> Iterator[Row]:
-    """The lines at these positions; lines near each other are read with one query."""
+    """The lines at these positions; lines close to each other are read with one query."""
     wanted = sorted({place for place in positions if 0 <= place < SPAN})
     runs: list[list[int]] = []
     for place in wanted:
@@ -274,13 +275,12 @@ _ERASED = (
 class SqliteStore(EntryStore):
     """One file with a write-ahead log, safe with many threads and processes on one machine.
 
-    A write is on the disk before the call returns, and a process killed at any moment leaves all
-    of it or nothing. With ``synchronous="normal"`` that holds for a killed process but not for a
-    power cut, which may then take the newest writes; it is about eight times faster. ``timeout``:
-    seconds to wait for another process that writes. ``clock``: Unix seconds, for expiry.
-    ``makes_folder``: whether the folder of the file is made too. The file is opened when first
-    used, made with mode 0600, and opened again if the store is used after ``close``. Errors are
-    StoreError. A file on a network share is not safe.
+    A write is on the disk before the call returns, and is complete or absent if a process is
+    killed. With ``synchronous="normal"`` a power cut may lose the newest writes; it is about eight
+    times faster. ``timeout``: seconds to wait for another process that writes. ``clock``: Unix
+    seconds, for expiry. ``makes_folder``: whether the file's folder is created. The file is opened
+    at the first use, created with mode 0600, and opened again if the store is used after ``close``.
+    Errors are StoreError. A file on a network share is not safe.
     """
 
     leftovers = "stems of the erased words in the index of the file, and copies of the file"
@@ -316,13 +316,13 @@ class SqliteStore(EntryStore):
         raise ConfigError(problem, place="store", advice=advice)
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Keep the bytes if the key is free; whether it was. Of many processes, one is told so."""
+        """Store the bytes if the key is free; whether it was. Only one of many callers gets True."""
         with self._file.writing() as connection:
             claimed = connection.execute(_CLAIM, (*_row(key, value), self._clock()))
             return claimed.rowcount == 1
 
     def delete(self, key: str) -> None:
-        """Forget the key."""
+        """Delete the key."""
         with self._file.writing() as connection:
             connection.execute(_DELETE, (to_bytes(key),))
 
@@ -331,17 +331,17 @@ class SqliteStore(EntryStore):
         return self._names(_LIST, prefix, self._clock())
 
     def log(self, name: str) -> SqliteLog:
-        """The log of this name; empty until something is appended."""
+        """The log of this name, which may be empty."""
         return SqliteLog(self._file, name)
 
     def logs(self, prefix: str = "") -> list[str]:
-        """The names of the logs that hold a line and start with the prefix, in order."""
+        """The names of the non-empty logs that start with the prefix, in order."""
         return self._names(_LOGS, prefix)
 
     def erase_log(self, name: str) -> None:
-        """Remove the log with all its lines, whose place in the file is overwritten with zeros.
+        """Remove the log with all its lines, overwriting them in the file with zeros.
 
-        Its number is never given again: the index still has stems of its words under that number.
+        Its number is not used again, since the index still has stems of its words under it.
         """
         with self._file.use() as connection:
             row = connection.execute(_LOG.format(""), (to_bytes(name),)).fetchone()
@@ -355,7 +355,7 @@ class SqliteStore(EntryStore):
             connection.execute(_NAMELESS, (row[0],))
 
     def reindex(self, words: Iterable[tuple[str, int, str]]) -> None:
-        """Build the index of words anew, from these alone: log, position and words of each line.
+        """Rebuild the index from these lines alone: log, position and words of each.
 
         Erased lines leave stems in an index without content, which nothing else removes.
         """
@@ -372,12 +372,12 @@ class SqliteStore(EntryStore):
             _index(connection)
 
     def migrate(self) -> int:
-        """Take the steps that the schema lacks, which opening the file does; how many are left."""
+        """Apply the missing steps of the schema, which opening does; return the number left."""
         with self._file.use():
             return 0
 
     def compact(self) -> None:
-        """Merge the index, and give the room of deleted entries back to the disk."""
+        """Merge the index, and free the space of deleted entries."""
         with self._file.writing() as connection:
             _index(connection)
             connection.execute("INSERT INTO line_words (line_words) VALUES ('optimize')")
@@ -386,13 +386,13 @@ class SqliteStore(EntryStore):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def check(self) -> list[str]:
-        """What SQLite finds damaged, a line each."""
+        """The damage that SQLite finds, one text for each."""
         with self._file.use() as connection:
             rows: list[tuple[str]] = connection.execute("PRAGMA integrity_check").fetchall()
         return [line for (line,) in rows if line != "ok"]
 
     def close(self) -> None:
-        """Close the file; a later use opens it again."""
+        """Close the file; the next use opens it again."""
         self._file.close()
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
-"""One SQLite file, shared by the threads of a process, safe across forks, with errors in one line.
+"""One SQLite file, shared by the threads of a process, safe across forks, with one-line errors.
 
-The file says which program it belongs to (``application_id``) and how many steps of the schema it
-has taken (``user_version``). A step that was released never changes: later changes are new steps.
+The file says to which program it belongs (``application_id``) and how many steps of the schema it
+has (``user_version``). A released step never changes: later changes are new steps.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from holdfast.kernel.forks import Forks
 def transaction(
     connection: sqlite3.Connection, kind: Literal["deferred", "immediate"]
 ) -> Generator[None]:
-    """A transaction: ``deferred`` to read the state of one moment, ``immediate`` to write.
+    """A transaction: ``deferred`` reads the state of one moment, ``immediate`` writes.
 
     The latter waits for other writers.
     """
@@ -39,7 +39,7 @@ def transaction(
             connection.execute("ROLLBACK")
 
 
-# begins with a byte that no UTF-8 has: older versions kept values without a checksum
+# begins with a byte that UTF-8 never has: older versions stored values without a checksum
 _MARK = b"\xffcrc"
 
 
@@ -51,7 +51,7 @@ def sealed(value: bytes, *about: object) -> bytes:
 def unsealed(value: object, *about: object) -> bytes | None:
     """The value that was sealed with these facts, or a value without a checksum.
 
-    None if the value or a fact was changed since.
+    None if the value or a fact has changed.
     """
     if not isinstance(value, bytes):
         return None
@@ -73,7 +73,7 @@ STEPS: tuple[Step, ...] = (
         "CREATE INDEX entries_by_end ON entries (ends) WHERE ends IS NOT NULL",
     ),
     (
-        # Names and ids are UTF-8 as bytes too. The number of a line holds its log and its
+        # Names and ids are UTF-8 as bytes too. The number of a line combines its log and its
         # position: see ``sqlite.SPAN``.
         (
             "CREATE TABLE logs (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE,"
@@ -85,33 +85,33 @@ STEPS: tuple[Step, ...] = (
         ),
         "CREATE UNIQUE INDEX lines_by_id ON lines (log, id) WHERE id IS NOT NULL",
         "CREATE INDEX lines_by_time ON lines (log, time)",
-        # An index without content of its own: the words are never read back from it.
+        # An index without content: the words are never read back from it.
         (
             "CREATE VIRTUAL TABLE line_words USING fts5 (words, content = '',"
             " tokenize = 'porter unicode61')"
         ),
     ),
     (
-        # Words that are not indexed yet. ``id`` counts them.
+        # Words that are not indexed yet; ``id`` is their number.
         (
             "CREATE TABLE waiting_words (id INTEGER PRIMARY KEY, number INTEGER NOT NULL,"
             " words BLOB NOT NULL)"
         ),
         # The number of equal parts of the index that are merged; fewer than by default, because
-        # each word is looked up in each part.
+        # each word is searched in each part.
         "INSERT INTO line_words (line_words, rank) VALUES ('crisismerge', 4)",
     ),
-    # From this step on, values and lines have checksums. Earlier ones stay as they are.
+    # From this step on, values and lines have checksums; earlier ones stay unchanged.
     (),
 )
 
 
 class SchemaError(Exception):
-    """The file is not one that this version can use."""
+    """The file cannot be used by this version."""
 
 
 def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> int:
-    """How many steps the file has taken; 0 for an empty file. Call it inside a transaction.
+    """The number of steps that the file has; 0 for an empty file. Call it inside a transaction.
 
     Raises SchemaError if the file belongs to another program, or to a newer Holdfast.
     """
@@ -136,7 +136,7 @@ def version(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> 
 
 
 def migrate(connection: sqlite3.Connection, steps: tuple[Step, ...] = STEPS) -> None:
-    """Take the steps that the file lacks, all or none, also while others open it."""
+    """Apply the missing steps, all or none, also while others open the file."""
     with transaction(connection, "deferred"):
         if version(connection, steps) == len(steps):
             return
@@ -163,15 +163,15 @@ EXPLANATIONS = {
     sqlite3.SQLITE_CORRUPT: "the file is damaged; restore it from a copy or name another one",
     sqlite3.SQLITE_TOOBIG: "the value is larger than the 1 GB that one entry may have",
 }
-"""By SQLite's primary result code."""
+"""Explanations by SQLite's primary result code."""
 
-# what SQLite says where it may not create files beside the database
+# SQLite's message if it may not create files next to the database
 _CLOSED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-_PAUSE = 0.01  # seconds before a refused change of the log is tried again
+_PAUSE = 0.01  # seconds before a refused change of the log mode is tried again
 
 
 class DatabaseFile:
-    """A file that is opened when first used, with one connection. Only its owner may read it.
+    """A file that is opened at the first use, with one connection. Only its owner may read it.
 
     ``timeout``: seconds to wait for another process that writes. ``makes_folder``: whether a
     missing folder is created.
@@ -201,7 +201,7 @@ class DatabaseFile:
     def use(self) -> Generator[sqlite3.Connection]:
         """The connection, for this thread alone.
 
-        Raises StoreError for whatever SQLite or the system refuses.
+        Raises StoreError for errors of SQLite and the system.
         """
         with self._lock:
             try:
@@ -210,23 +210,23 @@ class DatabaseFile:
                 yield self._connection
             except (sqlite3.Error, OSError, OverflowError, SchemaError) as fault:
                 raise StoreError(f"sqlite store {self._path}: {self._explained(fault)}") from fault
-            except UnicodeDecodeError as fault:  # in what SQLite quotes of a schema, or in a key
+            except UnicodeDecodeError as fault:  # in SQLite's quotation of a schema, or in a key
                 problem = "the file is damaged: it holds names that are no text"
                 raise StoreError(f"sqlite store {self._path}: {problem}") from fault
 
     @contextmanager
     def reading(self) -> Generator[sqlite3.Connection]:
-        """As ``use``, all that is read being of one moment."""
+        """Like ``use``; all reads are of one moment."""
         with self.use() as connection, transaction(connection, "deferred"):
             yield connection
 
     @contextmanager
     def writing(self, *, flush: bool = True, waits: bool = True) -> Generator[sqlite3.Connection]:
-        """As ``use``; what is written is on the disk after the block, or undone if it fails.
+        """Like ``use``; writes are on the disk after the block, or undone if it fails.
 
-        Without ``flush`` the write survives the end of the process, but a power cut only after the
-        next flushed write, which brings the whole write-ahead log to the disk. Without ``waits``,
-        a StoreError is raised if another process is writing.
+        Without ``flush`` a write survives the end of the process, but a power cut only after the
+        next flushed write, which brings the whole write-ahead log to the disk. Without ``waits``, a
+        StoreError is raised if another process is writing.
         """
         level = self._synchronous if flush else "normal"
         with (
@@ -243,7 +243,7 @@ class DatabaseFile:
                 )
 
     def close(self) -> None:
-        """Close the file; a later use opens it again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             self._connection = None
             if self._closer is not None:
@@ -261,7 +261,7 @@ class DatabaseFile:
     def _open(self) -> sqlite3.Connection:
         if self._makes_folder:
             self._place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # SQLite would create it readable for all; the -wal and -shm files take its mode
+        # SQLite would create it readable for all; the -wal and -shm files get its mode
         with suppress(FileExistsError):
             os.close(os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         try:
@@ -270,7 +270,7 @@ class DatabaseFile:
             ahead = self._place.with_name(self._place.name + "-wal")
             if code_of(fault) not in _CLOSED or (ahead.exists() and ahead.stat().st_size):
                 raise
-            connection = self._connected("?immutable=1")  # the log is empty: all is in the file
+            connection = self._connected("?immutable=1")  # the log is empty
         self._home = self._seen()
         return connection
 
@@ -285,7 +285,7 @@ class DatabaseFile:
         self._closer = finalize(self, partial(_let_go, self._lock, connection))
         try:
             with transaction(connection, "deferred"):
-                version(connection)  # before a file that may be another program's is changed
+                version(connection)  # before changing a file that may be another program's
             if not options:
                 self._log_ahead(connection)
                 connection.execute(f"PRAGMA synchronous = {self._synchronous}")
@@ -324,7 +324,7 @@ class DatabaseFile:
 
     @contextmanager
     def _within(self, connection: sqlite3.Connection, *, waits: bool) -> Generator[None]:
-        """Let the block wait for another process that is writing, or not."""
+        """Set for the block whether it waits for another process that is writing."""
         if waits:
             yield
             return
@@ -338,7 +338,7 @@ class DatabaseFile:
         """Turn the write-ahead log on.
 
         If two processes open a new file at once, SQLite refuses one without waiting, to avoid a
-        deadlock; so it is tried again.
+        deadlock; then it is tried again.
         """
         until = monotonic() + self._timeout
         while True:
@@ -362,18 +362,18 @@ class DatabaseFile:
 
 
 def _let_go(lock: RLock, connection: sqlite3.Connection) -> None:
-    """Close the connection once no thread uses it: at the end of a process one may do so."""
+    """Close the connection when no thread uses it, as one may at the end of a process."""
     with lock:
         connection.close()
 
 
 def code_of(fault: Exception) -> int:
-    """SQLite's primary result code; 255 for a fault that has none."""
+    """SQLite's primary result code; 255 for an error without one."""
     return getattr(fault, "sqlite_errorcode", -1) & 0xFF
 
 
 # All open files, because a fork hook is registered once for the process and cannot be removed. A
-# SQLite connection that a child inherits does not hold the locks that it believes to hold: the
-# parent could delete a log into which the child still writes. So every file is closed before a fork
-# and opened again after it, in both processes.
+# SQLite connection that a child inherits does not have the locks that it assumes: the parent could
+# delete a log into which the child still writes. So every file is closed before a fork and opened
+# again after it, in both processes.
 _FORKS = Forks()

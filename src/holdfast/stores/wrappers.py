@@ -1,6 +1,6 @@
-"""Stores over other stores: with a namespace, expiry, a memory of artifacts, routes or measures.
+"""Stores over other stores: with a namespace, expiry, cached artifacts, routes or measures.
 
-A wrapper can do what the store beneath it can do.
+A wrapper has the capabilities of the store that it wraps.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MAPPED = (
     "get_bytes set_bytes keys get_many set_many set_for put_if_absent put_bytes_if_absent "
     "log logs erase_log"
 ).split()
-"""Optional methods that a wrapper has, with keys and values changed, where the store has them."""
+"""Optional methods that a wrapper has, with keys and values converted, if the store has them."""
 
 _PASSED_ON = "close migrate compact check leftovers".split()
 
@@ -52,18 +52,18 @@ class _Complete(
     ErasesLogs,
     Protocol,
 ):
-    """What type checkers take a store beneath for; which of it there is shows at run time."""
+    """The type of a wrapped store for type checkers; its capabilities show at run time."""
 
 
 class MappedStore:
-    """A store that writes its keys and values in another form into the store beneath it.
+    """A store that writes its keys and values in another form into the wrapped store.
 
-    It answers at once or with an awaitable, as the store beneath does. Of the optional methods it
-    has those that the store beneath has: they are set on the object, because ``isinstance`` with a
-    protocol of ``protocols`` looks for them there.
+    It returns awaitables if the wrapped store does. It has the optional methods of the wrapped
+    store: they are set on the object, because ``isinstance`` with a protocol of ``protocols`` looks
+    for them there.
 
-    A subclass says how a key is written beneath (``_name``), how it is read (``_key``), how all
-    written keys with a prefix begin (``_stem``), and how values are written and read.
+    A subclass defines how a key is written (``_name``) and read (``_key``), how all written keys
+    with a prefix begin (``_stem``), and how values are written and read.
     """
 
     def __init__(self, inner: KeyValueStore) -> None:
@@ -80,23 +80,23 @@ class MappedStore:
         return after(self._inner.get(self._name(key)), partial(self._opened_text, key))
 
     def set(self, key: str, value: str) -> Answer[object]:
-        """Keep the value; replaces an earlier one."""
+        """Store the value, replacing an earlier one."""
         return self._inner.set(self._name(key), self._seal_text(key, value))
 
     def delete(self, key: str) -> Answer[object]:
-        """Forget the key; a key that is not there is no error."""
+        """Delete the key; an unknown key is not an error."""
         return self._inner.delete(self._name(key))
 
     def _name(self, key: str, /) -> str:
-        """How the key, or the name of a log, is written beneath."""
+        """The written form of a key, or of the name of a log."""
         return key
 
     def _key(self, name: str, /) -> str | None:
-        """The key that is written so beneath; None if another wrapper wrote it."""
+        """The key with this written form; None if another wrapper wrote it."""
         return name
 
     def _stem(self, prefix: str, /) -> str:
-        """How the written form of every key with this prefix begins."""
+        """The beginning of all written keys with this prefix."""
         return prefix
 
     def _seal(self, _key: str, value: bytes, /) -> bytes:
@@ -163,9 +163,9 @@ class MappedStore:
 class PrefixStore(MappedStore):
     """The keys of one namespace, which may be any text: a thread, a tenant, a purpose.
 
-    A key, or the name of a log, is kept as ``namespace:key``. In the namespace, and only there,
+    A key, or the name of a log, is stored as ``namespace:key``. In the namespace, and only there,
     ``:`` and ``%`` are written ``%3A`` and ``%25``, so that the first colon ends it and no
-    namespace is the beginning of another. Values stay as they are.
+    namespace is a prefix of another. Values do not change.
     """
 
     def __init__(self, inner: KeyValueStore, namespace: str) -> None:
@@ -183,9 +183,9 @@ class PrefixStore(MappedStore):
 
 
 class ExpiringStore(MappedStore):
-    """A store whose every value expires so many seconds after it was set.
+    """A store whose values all expire, ``seconds`` after they were set.
 
-    Logs do not expire: they are erased. Raises ConfigError if the store beneath cannot forget.
+    Logs do not expire. Raises ConfigError if the wrapped store has no expiry.
     """
 
     def __init__(self, inner: KeyValueStore, seconds: float) -> None:
@@ -198,10 +198,10 @@ class ExpiringStore(MappedStore):
             )
         self._seconds = seconds
         for name in ("set_bytes", "set_many", "put_if_absent", "put_bytes_if_absent"):
-            self.__dict__.pop(name, None)  # they take no time of expiry
+            self.__dict__.pop(name, None)  # they accept no time of expiry
 
     def set(self, key: str, value: str) -> Answer[object]:
-        """Keep the value until its time is over."""
+        """Store the value until it expires."""
         return self._inner.set_for(key, value, self._seconds)
 
     def _set_for(self, key: str, value: str, seconds: float) -> Answer[object]:
@@ -209,10 +209,10 @@ class ExpiringStore(MappedStore):
 
 
 class LayeredStore(MappedStore):
-    """A store that also holds artifacts in memory that were read through it.
+    """A store that caches in memory the artifacts that were read through it.
 
-    Artifacts never change, so what is in memory is never out of date; any other value is read from
-    beneath each time. ``most``: characters that are held; the oldest artifacts leave first.
+    Artifacts never change, so the cache is never out of date; other values are read each time.
+    ``most``: characters in the cache, which drops the oldest artifacts first.
     """
 
     def __init__(self, inner: KeyValueStore, most: int = 64_000_000) -> None:
@@ -228,7 +228,7 @@ class LayeredStore(MappedStore):
         return super().get(key) if near is None else near
 
     def delete(self, key: str) -> Answer[object]:
-        """Forget the key, in memory and beneath."""
+        """Delete the key, also from the cache."""
         with self._lock:
             self._room += len(self._near.pop(key, ""))
         return super().delete(key)
@@ -244,12 +244,12 @@ class LayeredStore(MappedStore):
 
 
 def is_content(key: str) -> bool:
-    """Whether an artifact is kept under the key, in whatever namespace."""
+    """Whether the key is an artifact's, in any namespace."""
     return key.rpartition(":")[2].startswith(CONTENT)
 
 
 class RoutedStore(BytesStore):
-    """Artifacts in one store, keys and logs in another: objects of a bucket beside a database."""
+    """Artifacts in one store, keys and logs in another: a bucket beside a database."""
 
     def __init__(self, store: KeyValueStore, artifacts: KeyValueStore) -> None:
         for given in (store, artifacts):
@@ -265,36 +265,36 @@ class RoutedStore(BytesStore):
                 setattr(self, name, getattr(store, name))
 
     def get_bytes(self, key: str) -> bytes | None:
-        """The bytes, or None; of text, its UTF-8."""
+        """The value as bytes, or None; text is encoded as UTF-8."""
         found: bytes | None = self._of(key).get_bytes(key)
         return found
 
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        """The values in the order of the keys; those of one store of the same moment."""
+        """The values in the order of the keys; those of one store from one moment."""
         plain = [key for key in keys if not is_content(key)]
         found = dict(zip(plain, self._store.get_many(plain), strict=True))
         return [found[key] if key in found else self._artifacts.get(key) for key in keys]
 
     def set_bytes(self, key: str, value: bytes) -> None:
-        """Keep the bytes; replaces earlier ones."""
+        """Store the bytes, replacing an earlier value."""
         self._of(key).set_bytes(key, value)
 
     def set_many(self, values: Mapping[str, str]) -> None:
-        """Keep all of the values; artifacts one by one before the others."""
+        """Store all of the values; artifacts one by one before the others."""
         for key in filter(is_content, values):
             self._artifacts.set(key, values[key])
         self._store.set_many({key: value for key, value in values.items() if not is_content(key)})
 
     def set_for(self, key: str, value: str, seconds: float) -> None:
-        """Keep the value for so many seconds, in the store of the keys: objects do not expire."""
+        """Store the value in the store of the keys, since objects do not expire."""
         self._store.set_for(key, value, seconds)
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Keep the bytes if the key is free; whether it was."""
+        """Store the bytes if the key is free; whether it was."""
         return bool(self._of(key).put_bytes_if_absent(key, value))
 
     def delete(self, key: str) -> None:
-        """Forget the key."""
+        """Delete the key."""
         self._of(key).delete(key)
 
     def keys(self, prefix: str = "") -> list[str]:
@@ -302,20 +302,20 @@ class RoutedStore(BytesStore):
         return sorted([*self._store.keys(prefix), *self._artifacts.keys(prefix)])
 
     def migrate(self) -> int:
-        """Take the steps that the schemas lack; how many there were."""
+        """Apply the missing steps of both schemas; return their number."""
         return sum(self._both("migrate"))
 
     def compact(self) -> None:
-        """Make both smaller, where they can be."""
+        """Compact both, if they can."""
         self._both("compact")
 
     def check(self) -> list[str]:
-        """What is wrong with either, a line each."""
+        """The problems of both, one text for each."""
         return [line for found in self._both("check") for line in found]
 
     @property
     def leftovers(self) -> str:
-        """What stays of either after an erasure."""
+        """What remains of both after an erasure."""
         either = (getattr(store, "leftovers", "") for store in (self._store, self._artifacts))
         return "; ".join(filter(None, either))
 
@@ -324,7 +324,7 @@ class RoutedStore(BytesStore):
         self._both("close")
 
     def _both(self, method: str) -> list[Any]:
-        """What the method of either store answers, as far as they have it."""
+        """The answers of both stores that have the method."""
         able = [store for store in (self._store, self._artifacts) if hasattr(store, method)]
         return [getattr(store, method)() for store in able]
 
@@ -334,7 +334,7 @@ class RoutedStore(BytesStore):
 
 @dataclass(slots=True)
 class Measure:
-    """How often a method was called, how often it failed, and the seconds that it took."""
+    """How often a method was called, how often it failed, and its time in seconds."""
 
     calls: int = 0
     faults: int = 0
@@ -343,7 +343,7 @@ class Measure:
 
 
 class MeasuredStore(MappedStore):
-    """A store with ``measures`` of each method by its name, those of logs as ``log.append``."""
+    """A store with ``measures`` of its methods by name; those of logs begin with ``log.``."""
 
     def __init__(self, inner: KeyValueStore) -> None:
         super().__init__(inner)

@@ -1,4 +1,4 @@
-"""The usual compression of artifacts: zstandard."""
+"""The default compression of artifacts: zstandard."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ except ImportError as missing:
     raise MissingExtraError("an artifact compressed with zstandard") from missing
 
 LEVEL = 3
-"""The default of zstandard: higher levels gain little on text and cost much more time."""
+"""The default of zstandard: higher levels gain little on text and take much more time."""
 
 
 def _compressed(content: bytes) -> bytes:
-    """One frame, which says how long its content is."""
+    """One frame, with the length of its content."""
     return zstandard.compress(content, LEVEL)
 
 

@@ -111,9 +111,9 @@ def masked_values(value: object) -> tuple[object, Counter[str]]:
 
 
 def masked_message(original: object, wire: Wire) -> tuple[object, Counter[str]]:
-    """A caller's message without a secret, with the counts; the very same where there is none.
+    """A caller's message with secrets masked, with their counts; the same object if it has none.
 
-    Of an object that has one, what the wire does not read is left out.
+    Of an object with secrets, fields that the format does not read are left out.
     """
     if not isinstance(wire, Viewing) or not hasattr(original, "__dict__"):
         return masked_values(original)

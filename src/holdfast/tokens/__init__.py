@@ -37,7 +37,7 @@ COUNTERS = Registry(
         "ceil4_overhead": "holdfast.tokens.formulas:CEIL4_OVERHEAD",
     },
 )
-"""The names of counters, beside ``fixed:N``, which is N tokens a message."""
+"""The names of counters, besides ``fixed:N``, which counts N tokens for a message."""
 
 _SOONER = Registry(
     noun="vocabulary of rs-bpe",

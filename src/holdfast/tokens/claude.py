@@ -1,6 +1,6 @@
 """Counts with Claude's own vocabularies, as ctok reconstructs them (the extra ``claude``).
 
-It counts some 100 KB a second, so that each text is counted once in a process, as with any counter.
+It counts about 100 KB a second; like any counter's, its counts are cached by text.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ except ImportError as missing:
     raise MissingExtraError("a count with Claude's own vocabulary", "claude") from missing
 
 _NEAR = Accuracy("approximate", 0.02)
-"""Of 962,054 recorded counts one was wrong; texts counted apart add up to a little more."""
+"""Of 962,054 recorded counts one was wrong; the counts of separate texts add up to slightly
+more.
+"""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class ClaudeTokens:
-    """Counts tokens of one generation of models: ``version`` is one of theirs."""
+    """Counts tokens for one generation of models, named by ``version``."""
 
     name: str
     version: str
     accuracy: Accuracy = _NEAR
 
     def count(self, text: str) -> int:
-        """Tokens of the text, without those of a message around it."""
+        """Tokens of the text, without those of a message."""
         return _count(text, self.version) - _frame(self.version) if text else 0
 
 
