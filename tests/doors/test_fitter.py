@@ -50,14 +50,22 @@ def test_a_body_beyond_the_budget_is_fitted_and_valid(path, messages, wire):
     assert sent["temperature"] == 0.5
 
 
-def test_what_was_sent_stands_at_the_beginning_of_what_is_sent_next():
-    fits = fitter()
-    first = json.loads(fits.fit(CHAT, body_of(talks.chat(30))).body)["messages"]
-    again = fits.fit(CHAT, body_of(talks.chat(31)))
+@pytest.mark.parametrize("wire", talks.PATHS)
+def test_what_was_sent_stands_at_the_beginning_of_what_is_sent_next(wire):
+    fits = fitter("10k")
+
+    def sent(rounds):
+        path, body = talks.request(wire, talks.chat(rounds))
+        return fits.fit(path, json.dumps(body).encode()), body
+
+    (first, _), (again, whole) = sent(30), sent(31)
     assert again.grown
-    assert json.loads(again.body)["messages"][: len(first)] == first
-    assert again.after <= 8_000
-    assert again.before == total(body_of(talks.chat(31)), model="gpt-4o")
+    before, after = json.loads(first.body), json.loads(again.body)
+    field = next(each for each in ("messages", "input", "contents") if each in after)
+    assert after[field][: len(before[field])] == before[field]
+    assert again.after <= 10_000
+    model = talks.MODELS.get(wire, "gpt-4o")
+    assert again.before == holdfast.count(whole, model=model, format=wire).total
 
 
 def test_a_view_that_has_grown_to_the_budget_is_made_anew():
