@@ -8,6 +8,7 @@ import pytest
 import zstandard
 
 import holdfast
+from holdfast.formats.convert import convert
 from holdfast.http import Budgets, Fitter, RequestRefusedError
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
@@ -15,6 +16,9 @@ from tests.doors import talks
 
 CHAT = "/v1/chat/completions"
 CLAUDE = "/v1/messages"
+SECRET = "ghp_" + "A1b2C3d4E5" * 3 + "F6g7H8"
+CALLED = {"type": "function_call", "call_id": "c", "name": "env", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "c", "output": f"GITHUB_TOKEN={SECRET}"}
 
 
 def body_of(messages, **more):
@@ -206,13 +210,49 @@ def test_where_secrets_are_masked_a_fault_refuses_the_request_in_one_line():
 
 
 def test_secrets_are_masked_also_where_all_fits():
-    secret = "ghp_" + "A1b2C3d4E5" * 3 + "F6g7H8"
     messages = talks.chat(1)
-    messages[-1]["content"] += f"\nGITHUB_TOKEN={secret}"
+    messages[-1]["content"] += f"\nGITHUB_TOKEN={SECRET}"
     fitted = fitter(redact=True).fit(CHAT, body_of(messages))
-    assert secret.encode() not in fitted.body
+    assert SECRET.encode() not in fitted.body
     assert fitted.changed
     assert json.loads(fitted.body)["messages"][1] == messages[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/responses", {"input": [OUTPUT], "previous_response_id": "resp_1"}),
+        ("/v1/responses", {"input": [CALLED, OUTPUT], "conversation": "conv_1"}),
+        ("/v1/responses", {"input": [CALLED, OUTPUT], "model": "nobody-knows-it"}),
+        ("/v1/responses/input_tokens", {"input": [CALLED, OUTPUT]}),
+        ("/v1/responses/compact", {"input": [CALLED, OUTPUT]}),
+        ("/v1/messages/count_tokens", convert([CALLED, OUTPUT], "anthropic")),
+        ("/v1beta/models/gemini-2.5-pro:countTokens", convert([CALLED, OUTPUT], "gemini")),
+    ],
+)
+def test_secrets_are_masked_also_in_what_is_not_fitted(path, body):
+    raw = json.dumps({"model": "gpt-4o", **body}).encode()
+    fitted = Fitter(Budgets(), {"redact": True}).fit(path, raw)
+    sent = json.loads(fitted.body)
+    assert SECRET.encode() in raw
+    assert SECRET.encode() not in fitted.body
+    assert fitted.changed
+    assert {**sent, **body} == json.loads(raw)
+
+
+@pytest.mark.parametrize("messages", [7, {"0": {"role": "tool", "content": SECRET}}, [7]])
+def test_where_secrets_are_masked_messages_that_cannot_be_read_are_refused(messages):
+    with pytest.raises(RequestRefusedError, match="secrets cannot be masked: messages"):
+        fitter(redact=True).fit(CHAT, body_of(messages))
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [(CHAT, {"messages": []}), (CHAT, {}), ("/v1/responses", {"input": "What is due?"})],
+)
+def test_where_secrets_are_masked_a_body_without_any_is_passed_by(path, body):
+    raw = json.dumps(body).encode()
+    assert fitter(redact=True).fit(path, raw).body is raw
 
 
 def test_budgets_are_told_by_model_and_by_share_of_the_window():
