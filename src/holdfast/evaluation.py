@@ -369,7 +369,7 @@ def _contradictions(
 ) -> Iterator[tuple[str, Contradiction]]:
     """Pairs of a sentence and one with the same words but another number or a negation.
 
-    A sentence that the original has too, in any place, is no contradiction.
+    A sentence that the original has too, in any place, is not a contradiction.
     """
     known: dict[frozenset[str], dict[_Claim, str]] = {}
     for sentence, raw in before.items():

@@ -126,8 +126,8 @@ def test_compressed_bodies_are_fitted_too(coding, packed):
 @pytest.mark.parametrize(
     ("raw", "coding", "note"),
     [
-        (b"{{{", "", "it is no JSON"),
-        (b"[1]", "", "it is no JSON object"),
+        (b"{{{", "", "it is not JSON"),
+        (b"[1]", "", "it is not a JSON object"),
         (b'{"messages": 7, "x": "' + b"y" * 9_000 + b'"}', "", ""),
         (b"not gzip" * 2_000, "gzip", "this is not gzip"),
         (b"x" * 9_000, "br", "the content coding 'br' is not known"),
@@ -203,7 +203,7 @@ def test_a_fault_sends_the_request_as_it_was_and_says_so(caplog):
 
 def test_where_secrets_are_masked_a_fault_refuses_the_request_in_one_line():
     with pytest.raises(
-        RequestRefusedError, match="secrets cannot be masked: body: it is no JSON"
+        RequestRefusedError, match="secrets cannot be masked: body: it is not JSON"
     ) as told:
         fitter(redact=True).fit(CHAT, b'{"messages": sk-1234567890')
     assert "\n" not in str(told.value)

@@ -533,5 +533,5 @@ def test_requests_under_way_are_finished_when_it_stops(provider):
 def test_settings_that_cannot_work_are_one_line():
     with pytest.raises(ConfigError, match="store: recall needs a place for originals; name one"):
         Settings(recall=True)
-    with pytest.raises(ConfigError, match="upstream: 'example.com' is no address"):
+    with pytest.raises(ConfigError, match="upstream: 'example.com' is not an address"):
         Settings(upstreams={"openai": "example.com"})

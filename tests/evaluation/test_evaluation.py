@@ -218,9 +218,12 @@ def test_every_thread_of_a_store_is_held_against_its_view_and_shown_on_one_page(
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["chat.json"], "chat.json: this is no result; give AFTER too"),
-        (["chat.json", "less.json", "--probes", "chat.json"], "chat.json: [0]: this is no probe"),
-        (["."], "this is no result"),
+        (["chat.json"], "chat.json: this is not a result; give AFTER too"),
+        (
+            ["chat.json", "less.json", "--probes", "chat.json"],
+            "chat.json: [0]: this is not a probe",
+        ),
+        (["."], "this is not a result"),
     ],
 )
 def test_what_cannot_be_evaluated_is_told_in_one_line(folder, capsys, arguments, line):
