@@ -107,7 +107,7 @@ def test_a_range_of_lines_is_written_in_many_ways(written, range_):
 def test_anything_else_is_no_range(written):
     if written is True:
         written = [True, True]
-    with pytest.raises(holdfast.ConfigError, match="no range of lines"):
+    with pytest.raises(holdfast.ConfigError, match="is not a range of lines"):
         line_range(written)
 
 

@@ -78,6 +78,7 @@ def tool(function: Callable[..., Any] | None = None, *, provider: ToolProvider =
 def _made(function: Callable[..., Any], provider: ToolProvider) -> PlainTool[Any]:
     name = getattr(function, "__name__", "")
     place = f"tool {name}".strip()
+    hints: dict[str, Any] = {}
     try:
         hints = get_type_hints(function, include_extras=True)
         given = inspect.signature(function).parameters if name.isidentifier() else None
