@@ -68,7 +68,7 @@ def case_of(case: Mapping[str, Any]) -> Case:
     uses = uses_of(events, tellings)
     for number, telling in enumerate(tellings):
         if number not in among:
-            for thing in telling.things:
+            for thing in telling.names:
                 uses.pop(thing, None)
     said = [things(words) for each in case.get("said", ()) for words in each["words"]]
     needs = set(case.get("needs", ())).union(*said)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
 from time import process_time
+from typing import Any
 
 import pytest
 
@@ -51,3 +54,57 @@ def test_a_line_is_not_dearer_for_the_lines_before_it():
             times.append(process_time() - began)
         took.append(min(times))
     assert took[1] < 20 * took[0]
+
+
+def _rows(seed: str, length: int) -> str:
+    rng, rows = Random(seed), ["id,name,amount,state"]
+    size = 0
+    while size < length:
+        state = rng.choice(("ok", "failed", "open"))
+        rows.append(f"{len(rows)},name{rng.randrange(10**5)},{rng.random():.4f},{state}")
+        size += len(rows[-1]) + 1
+    return "\n".join(rows)
+
+
+def _session(talk: list[Any]) -> holdfast.Session:
+    session = holdfast.Session("t", budget=4_000)
+    session.append(*talk)
+    return session
+
+
+def _fitted(talk: list[Any]) -> holdfast.CompressionResult:
+    return holdfast.compress(talk, 4_000)
+
+
+Calls = tuple[Callable[[list[Any]], Any], Callable[[Any], object], float]
+CALLS: dict[str, Calls] = {
+    "count": (list, holdfast.count, 0.1),
+    "validate": (list, lambda talk: holdfast.validate(talk, provider="openai"), 0.1),
+    "append": (list, _session, 1),
+    "compress": (list, _fitted, 8),
+    "report": (_fitted, holdfast.report, 1),
+    "restore": (_fitted, holdfast.restore, 0.1),
+    "evaluate": (_fitted, holdfast.evaluate, 6),
+    "shrink": (lambda talk: talk[0]["content"], lambda text: holdfast.shrink(text, 1_000), 5),
+    "fit": (_session, lambda session: session.fit(), 11),
+    "report of a session": (_session, lambda session: session.report(), 0.1),
+}
+"""What is done before, what is called, and how many calls of functions it may take a character."""
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_public_call_takes_a_bounded_number_of_steps_for_each_character(name):
+    """Of many short rows, whose text is small beside what is done for each of them."""
+    before, call, most = CALLS[name]
+    made: list[int] = []
+    for length in (10_000, 60_000, 240_000):  # the first loads what is loaded lazily
+        rows = _rows(f"{name} {length}", length)
+        talk = [
+            {"role": "user", "content": rows},
+            {"role": "assistant", "content": "Noted."},
+            {"role": "user", "content": "Which of them failed, and why?"},
+        ]
+        given = before(talk)
+        made.append(calls_of(lambda given=given: call(given)))
+    assert made[2] < 4.6 * max(made[1], 1_000)
+    assert made[2] < most * 240_000

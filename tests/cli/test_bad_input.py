@@ -24,7 +24,7 @@ CONTENTS = [
     (b"[" * 200_000 + b"]" * 200_000, "chat.json: it is nested too deeply"),
     (b"3", "chat.json"),
     (b'"text"', "chat.json"),
-    (b'{"role": "user", "content": "a"}', "chat.json: an object without \"messages\" is not a conversation"),
+    (b'{"role": "user", "content": "a"}', "chat.json: an object without \"messages\" is no conversation"),
     (b'{"messages": 3}', "chat.json: messages"),
     (b"[1, 2]", "chat.json: messages[0]"),
     (b'[{"content": "a"}]', "chat.json: messages[0]: the message has no \"role\""),

@@ -101,3 +101,17 @@ def test_an_event_explains_the_best_of_many_that_came_back_and_the_view_all():
         assert len(view.recalled) == len(event.facts["chosen"]) > len(explained) >= 8
         assert min(explained) >= max(score for _, score, why in event.facts["chosen"] if not why)
         assert all(sum(each.why.values()) == pytest.approx(each.score) for each in view.recalled)
+
+
+def test_a_very_large_message_is_put_into_tiers_by_who_asks_for_them_and_not_by_a_report():
+    rows = "\n".join(f"{n},name{n * 7919 % 9973},{n % 7}" for n in range(12_000))
+    session = Session("t", budget=800)
+    session.append(
+        {"role": "user", "content": rows},
+        {"role": "assistant", "content": "Read."},
+        {"role": "user", "content": "Go on."},
+    )
+    for form in ("text", "html"):
+        assert "some messages are in no tier yet: tiers() puts them there" in session.report(form)
+    assert session.tiers().all()
+    assert "in no tier yet" not in session.report()

@@ -11,6 +11,7 @@ from holdfast.kernel.ports import Room, Shrunk
 from holdfast.selection.excerpt import excerpt
 from holdfast.selection.pieces import LONGEST, Piece, Reading, clauses, in_lines
 from holdfast.text import fit
+from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide
 
 MOST = 0.5
@@ -56,17 +57,29 @@ class Read:
         """The pieces of the text: short neighbouring lines of a paragraph together."""
         return by_lines(text)
 
+    def reading(self, text: str) -> Reading:
+        """What ``read`` returns, read once."""
+        return _READINGS((self, text))
+
     def shrink(self, text: str, room: Room) -> Shrunk:
         """The most valuable pieces that fit; encoded data is first replaced by its description."""
         if fit.fits(text, room.tokens, room.count):
             return Shrunk(text, self.name, lossless=True)
-        reading = self.read(elide(text))
+        reading = self.reading(elide(text))
         choice = excerpt(reading, room)
         if choice is None:
             start = reading.pieces[0].text if reading.pieces else text
             cut = fit.clip(start, room.tokens, room.count, mark="…")
             return Shrunk(cut, self.name, "all but its beginning")
         return Shrunk(choice.text, self.name, _omitted(reading, choice.pieces))
+
+
+_READINGS: Memo[tuple[Read, str], Reading] = Memo(
+    lambda key: key[0].read(key[1]),
+    lambda key, reading: len(key[1]) + 200 * len(reading.pieces),
+    16_000_000,
+)
+"""The same output is told in notes and shortened where it is recalled."""
 
 
 def by_lines(text: str) -> Reading:

@@ -80,7 +80,9 @@ class Context:
         cls, text: str, query: str = "", everywhere: Mapping[str, float] | None = None
     ) -> Context:
         """The context of a text and a question."""
-        told = f"{text}\n{query}" if query else text
+        told = text[-_LONGEST_READ:]
+        if query:
+            told = f"{told}\n{query[:_LONGEST_READ]}"
         named = frozenset(entity.text for entity in entities.entities(told, None))
         return cls(text, query, named, everywhere or {})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from holdfast.text.question import Question
 
 from .order import ordered, with_what_it_is_under
 from .pieces import Piece, Reading
+from .shortlist import MOST, form, picked, shortlist
 from .things import quoted, things
 from .weights import table, worth_in_one_text
 
@@ -22,7 +22,6 @@ _TELLING = 0.1  # share of the best answer; below it, a piece adds nothing to it
 _FEW = 12  # pieces with a term of the question; if more have it, it does not distinguish them
 _NEAR = 20  # pieces before and after an answer
 _APART = 0.3  # share of the value of being near an answer that is left in another block
-_VARIABLE = re.compile(r"\d+|0x[0-9a-f]+")
 
 
 class Valued(NamedTuple):
@@ -50,11 +49,11 @@ def valued(
     for piece in pieces:
         named = list(piece.things)
         if not named and alone:
-            named = [f"form {_VARIABLE.sub('0', piece.text)}"]
-        for thing in named:
-            if thing not in worth:
-                usual = kinds * (weights.named if piece.things else weights.form)
-                worth[thing] = max(usual, failure * alarm(piece.text))
+            named = [form(piece)]
+        fresh = [thing for thing in named if thing not in worth]
+        if fresh:
+            usual = kinds * (weights.named if piece.things else weights.form)
+            worth.update(dict.fromkeys(fresh, max(usual, failure * alarm(piece.text))))
         tells.append(named)
     answers = _answers(question, pieces)
     holders = Counter(term for terms in answers for term in terms)
@@ -104,21 +103,28 @@ def _beside(
 
 def excerpt(reading: Reading, room: Room) -> fit.Pick | None:
     """As many of the best pieces as fit, or None if not even one does."""
-    pieces, weights = reading.pieces, table()
+    weights = table()
+    some = shortlist(reading.pieces, room.tokens * MOST, room.question)
+    pieces = picked(reading.pieces, some)
     told = valued(pieces, room.question, weights.asked)
     names = [things(piece.names) for piece in pieces]
+    costs = [piece.cost for piece in pieces]
     order = ordered(
         pieces,
         [[*mine, *more] for mine, more in zip(names, told.tells, strict=True)],
-        [piece.cost for piece in pieces],
+        costs,
         {**_alone(pieces, names), **told.worth},
         again=weights.again,
         bonus=told.bonus,
         enough=room.tokens * _MOST,
     )
-    return fit.choose(
-        order, [piece.cost for piece in pieces], writer(reading), room.tokens, room.count
-    )
+    write = writer(reading)
+
+    def text(chosen: Sequence[int]) -> str:
+        return write([some[place] for place in chosen])
+
+    choice = fit.choose(order, costs, text, room.tokens, room.count)
+    return choice and fit.Pick([some[place] for place in choice.pieces], choice.text)
 
 
 def writer(reading: Reading) -> Callable[[Sequence[int]], str]:

@@ -43,6 +43,10 @@ _FEW_DIGITS = 3  # digits; a shorter number is rarely a name
 _DIGITS_OF_AN_ID = 0.2  # share of digits that makes a mixture of letters and digits an id
 
 
+names = _THING.findall
+"""All that ``things`` may find, with repeats."""
+
+
 def things(text: str) -> tuple[str, ...]:
     """The distinct things in order of appearance; a path's last component is one too."""
     found = dict.fromkeys(_THING.findall(text))

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from math import exp, log
-from operator import mul
+from operator import attrgetter, mul
 from pathlib import Path
 from typing import NamedTuple
 
@@ -107,6 +107,9 @@ def features(use: Use, thing: str, now: int) -> tuple[float, ...]:
     )
 
 
+_history = attrgetter(*Use.__slots__)
+
+
 @cache
 def _log(count: int) -> float:
     return log(1 + count)
@@ -117,25 +120,26 @@ def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
     weights = table()
     shapes, quoted = weights.shapes, weights.quoted
     first, second = zip(*weights.features.values(), strict=True)
+    alike: dict[object, float] = {}
     worth: dict[str, float] = {}
     for thing, use in uses.items():
-        seen = features(use, thing, now)
-        z = shapes[shape(thing)] + quoted * use.is_quoted + sum(map(mul, first, seen))
-        z += sum(map(mul, second, map(mul, seen, seen)))
-        worth[thing] = 1 / (1 + exp(-z))
+        looks = (shape(thing), len(thing), _history(use))
+        found = alike.get(looks)
+        if found is None:
+            seen = features(use, thing, now)
+            z = shapes[looks[0]] + quoted * use.is_quoted + sum(map(mul, first, seen))
+            z += sum(map(mul, second, map(mul, seen, seen)))
+            found = alike[looks] = 1 / (1 + exp(-z))
+        worth[thing] = found
     return worth
 
 
 def worth_in_one_text(found: Iterable[str], quoted: set[str], crowd: int) -> dict[str, float]:
     """The value of the things in a text without context, by their form alone."""
-    weights = table()
-    alike: dict[tuple[str, int, bool], float] = {}
-    worth: dict[str, float] = {}
-    for thing in found:
-        looks = (shape(thing), len(thing), thing in quoted)
-        if looks not in alike:
-            use = Use(crowd)
-            use.events, use.pieces, use.is_quoted = 1, 1, looks[2]
-            alike[looks] = worth_of({thing: use}, 1)[thing]
-        worth[thing] = weights.alone * alike[looks]
-    return worth
+    uses = (Use(crowd), Use(crowd))
+    for use in uses:
+        use.events = use.pieces = 1
+    uses[True].is_quoted = True
+    worth = worth_of({thing: uses[thing in quoted] for thing in found}, 1)
+    alone = table().alone
+    return {thing: alone * each for thing, each in worth.items()}

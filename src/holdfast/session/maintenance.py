@@ -243,10 +243,10 @@ class Upkeep:
     def looked(self, *, some: bool = False) -> dict[Tier, TierStatistics]:
         """Maintain the tiers for a reader; if that fails, they stay as they were.
 
-        With ``some``, only a part of a large backlog is done.
+        With ``some``, only a part of a large backlog is done, and no very large message.
         """
         with self._shielded():
-            self._run(some=some)
+            self._run(some=some, brief=some)
         return self._tiers.statistics()
 
     def found(self, positions: list[int]) -> None:
@@ -297,10 +297,12 @@ class Upkeep:
             self._run(some=True)
             return self._tiers.behind
 
-    def _run(self, *, force: bool = False, some: bool = False) -> dict[Tier, TierStatistics]:
+    def _run(
+        self, *, force: bool = False, some: bool = False, brief: bool = False
+    ) -> dict[Tier, TierStatistics]:
         with self._turn:
             self._tiers.thread.refresh()
-            return self._tiers.run(force=force, some=some)
+            return self._tiers.run(force=force, some=some, brief=brief)
 
     def _weigh(self) -> None:
         """Ask for the vectors by which segments are compared; without them, words are compared."""

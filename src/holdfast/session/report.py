@@ -46,6 +46,9 @@ class Stats:
     tiers: Mapping[Tier, TierStatistics]
     """The size and the capacity of each tier in tokens, and its number of segments."""
 
+    behind: bool
+    """Whether messages are in no tier yet that would take long to put there."""
+
     forms: Mapping[str, int]
     """The number of warm and cold segments by writer: ``rule``, or the name of a model."""
 
@@ -112,6 +115,7 @@ def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: De
             thread.meter.message(kept.message) for kept in thread.forwards(state.since)
         ),
         tiers=tiers.statistics(),
+        behind=tiers.behind,
         forms=tiers.writers(),
         events=dict(state.happened),
         faults=faults,
@@ -128,6 +132,7 @@ def stats_of(thread: Thread, tiers: ThreadTiers, faults: Sequence[str], desk: De
     )
 
 
+BEHIND = "some messages are in no tier yet: tiers() puts them there"
 MOST_SHOWN = 200  # recalls, and other events of a kind, on a page
 MOST_TOLD = 8  # messages of one recall
 _NEWEST = 10  # events of a kind in the text; the page shows more
@@ -226,6 +231,8 @@ def _tiers(story: Story) -> Iterator[str]:
         bar = "█" * round(held.utilization / 5)
         full = f"{held.size:>8,} of {held.capacity:>7,} tokens"
         yield f"  {tier:5} {full}  {amount(held.segment_count, 'segment'):>14}  {bar}".rstrip()
+    if story.stats.behind:
+        yield f"  {BEHIND}"
     written = [
         f"{number:,} by {name}" for name, number in story.stats.forms.items() if name != RULE
     ]
@@ -390,6 +397,8 @@ def _gauges(story: Story) -> Iterator[str]:
             f'width="{width:.1f}%" height="10"/></svg> '
             f"{amount(held.segment_count, 'segment')}</td></tr>"
         )
+    if story.stats.behind:
+        yield f'<tr><td colspan="4">{BEHIND}</td></tr>'
 
 
 def _all_compactions(events: Sequence[Event]) -> str:

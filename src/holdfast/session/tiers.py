@@ -13,6 +13,7 @@ from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
+from math import inf
 from operator import mul
 from typing import Any, cast
 from uuid import uuid4
@@ -193,6 +194,7 @@ def _segment(data: Mapping[str, Any]) -> Segment:
 
 _DUE = 0.5  # share of hot that must be new since the last run
 _TAKEN_IN = 2  # times the size of hot that one run adds while an append waits
+_LOOKED_AT = 4  # times the size of hot: longest message that is added while a reader waits
 _BACKLOG = 12  # times the size of all tiers: older messages would have been evicted
 
 RULE = "rule"
@@ -300,16 +302,19 @@ class ThreadTiers:
         """Whether there are forms that no run has used yet."""
         return bool(self._forms)
 
-    def run(self, *, force: bool = False, some: bool = False) -> dict[Tier, TierStatistics]:
+    def run(
+        self, *, force: bool = False, some: bool = False, brief: bool = False
+    ) -> dict[Tier, TierStatistics]:
         """Bring the tiers up to date and within their sizes, and return their statistics.
 
-        With ``some``, only a part of a large backlog is added, and ``behind`` says whether there is
-        more. Raises StoreError if the tiers cannot be saved; the next run repeats the work.
+        With ``some``, only a part of a large backlog is added, with ``brief`` nothing from a very
+        large message on, and ``behind`` says whether there is more. Raises StoreError if the tiers
+        cannot be saved; the next run repeats the work.
         """
         now = self.thread.now()
         with self._changing() as moves:
             moves.extend([*self._formed(now), *self._reworded(), *self._promoted(now)])
-            self._put(self.tiers.adding(*self._fresh(some=some)))
+            self._put(self.tiers.adding(*self._fresh(some=some, brief=brief)))
             done = self._maintenance.run(self.tiers, self._importances, now, force=force)
             self._put(done.tiers)
             moves.extend(done.moves)
@@ -440,14 +445,15 @@ class ThreadTiers:
                 moves += done.moves
         return moves
 
-    def _fresh(self, *, some: bool) -> list[Segment]:
+    def _fresh(self, *, some: bool, brief: bool) -> list[Segment]:
         """The finished turns that are in no tier yet, or some of them."""
         said, most = self.thread.state.tokens, _BACKLOG * sum(self.sizes.of(tier) for tier in TIERS)
         start, tokens = self._saved.next, self._saved.tokens
         if said - tokens > most:
             start, tokens = self._turns.start(start, most), said - most
         portion = self.sizes.hot * _TAKEN_IN if some else None
-        segments, end, self.behind = self._turns.finished(start, portion)
+        longest = self.sizes.hot * _LOOKED_AT if brief else inf
+        segments, end, self.behind = self._turns.finished(start, portion, longest)
         self._looked = said
         if self.behind:
             tokens += sum(segment.tokens for segment in segments)

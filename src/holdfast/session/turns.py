@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import inf
 from typing import NamedTuple
 
 from holdfast.compressors.select.notes import notes_of
@@ -19,7 +20,7 @@ from holdfast.memory.entities import completed, named_in, names_beside, with_nam
 from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import Count, RuleCondenser, room_for
 from holdfast.memory.messages import Remembered
-from holdfast.memory.tiers import CUTS, Segment, Segmentation, by_turns, original_of
+from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
 from holdfast.stream.events import Event
 from holdfast.stream.tellings import called
 from holdfast.text.importance import signals
@@ -287,25 +288,29 @@ class Turns:
             start = kept.position
         return start
 
-    def finished(self, start: int, most: int | None) -> tuple[list[Segment], int, bool]:
+    def finished(
+        self, start: int, most: int | None, longest: float = inf
+    ) -> tuple[list[Segment], int, bool]:
         """The turns from ``start`` on, the position after them, and whether there are more.
 
         Evicted turns are left out, and so is the newest turn, which is unfinished. With ``most``,
-        no turn is added after that many tokens.
+        no turn is added after that many tokens, and none from a message of more than ``longest``
+        tokens on.
         """
         said: list[Remembered] = []
-        tokens = 0
+        tokens = newest = 0
+        more = opens = False
         for kept in self._thread.forwards(start):
             if kept.message.role == "system":
                 continue
-            if most is not None and tokens > most and kept.remembered.role == "user":
-                turns, more = self._cut(said), True
+            size, opens = self._thread.meter.message(kept.message), kept.remembered.role == "user"
+            if size > longest or (most is not None and tokens > most and opens):
+                more = True
                 break
+            newest = len(said) if opens else newest
             said.append(kept.remembered)
-            tokens += self._thread.meter.message(kept.message)
-        else:
-            newest = len(by_turns(said)[-1]) if said else 0
-            turns, more = self._cut(said[: len(said) - newest]), False
+            tokens += size
+        turns = self._cut(said if more and opens else said[:newest])
         out = self._thread.state.evicted
         segments = [self._made(turn) for turn in turns if not holds(out, turn[0].position)]
         return segments, turns[-1][-1].position + 1 if turns else start, more

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from math import inf
 from typing import NamedTuple, cast
 
 from holdfast.content import recognise
 from holdfast.content.lossy import Read
 from holdfast.selection.pieces import Piece, Reading, clauses, passages
+from holdfast.selection.shortlist import shortlist
 from holdfast.selection.things import quoted, things
 from holdfast.text.memo import Memo
 
@@ -22,49 +24,76 @@ _HELD = 16_000_000  # characters in the memo, enough for a growing conversation
 
 
 class Telling(NamedTuple):
-    """The pieces of an event; ``tells`` are the things in each.
+    """The pieces of an event; ``numbers`` are those that may be chosen, ascending.
 
-    ``things`` counts the pieces that have each thing of the event. ``costs`` are the characters of
-    each piece, as ``Piece.cost`` counts them.
+    Of these, ``tells`` are the things in each, and ``costs`` its characters, as ``Piece.cost``
+    counts them. ``names`` counts the pieces that have each name; ``crowd`` is the number of all
+    things.
     """
 
     pieces: tuple[Piece, ...]
+    numbers: Sequence[int]
     tells: tuple[tuple[str, ...], ...]
     costs: tuple[int, ...]
-    things: Mapping[str, int]
+    names: Mapping[str, int]
+    crowd: int
     quoted: frozenset[str]
     unit: str
     """The units between the pieces: lines, records; empty if gaps are not named."""
 
 
-def telling_of(event: Event) -> Telling:
+class Closely(NamedTuple):
+    """How many characters of a long text are ranked, and what else decides which."""
+
+    most: float = inf
+    question: str = ""
+    used: frozenset[str] = frozenset()
+    """Names that occur elsewhere in the conversation."""
+
+
+_WHOLE = Closely()
+
+
+def telling_of(event: Event, closely: Closely = _WHOLE) -> Telling:
     """Return the pieces of the event."""
+    if len(event.text) <= closely.most:
+        closely = _WHOLE
     if event.function == "act":
-        return _TOLD(("act", event.by, event.text))
+        return _TOLD(("act", event.by, event.text, closely))
     if event.function in ("outcome", "material"):
-        return _TOLD(("returned", "", event.text))
-    return _TOLD(("said", "", event.text))
+        return _TOLD(("returned", "", event.text, closely))
+    return _TOLD(("said", "", event.text, closely))
 
 
-def _told(key: tuple[str, str, str]) -> Telling:
-    how, name, text = key
+def _told(key: tuple[str, str, str, Closely]) -> Telling:
+    how, name, text, closely = key
     if how == "act":
         reading = Reading(tuple(_act(name, text)), 1)
     elif how == "returned":
         kind = recognise(text)
-        reading = kind.read(text) if isinstance(kind, Read) and kind.takes_apart else passages(text)
+        reading = (
+            kind.reading(text) if isinstance(kind, Read) and kind.takes_apart else passages(text)
+        )
     else:
         reading = passages(text)
-    pieces = tuple(reading.pieces)
-    tells = tuple([(*things(piece.names), *piece.things) for piece in pieces])
-    marked = quoted(text) if how != "act" else ()
-    costs = tuple([piece.cost for piece in pieces])
+    numbers = shortlist(reading.pieces, *closely)
+    pieces = [reading.pieces[number] for number in numbers]
+    named = [things(piece.names) for piece in pieces]
+    names = Counter(chain.from_iterable(named))
+    crowd = len({thing for piece in pieces for thing in piece.things if thing not in names})
     return Telling(
-        pieces, tells, costs, Counter(chain.from_iterable(tells)), frozenset(marked), reading.unit
+        tuple(reading.pieces),
+        numbers,
+        tuple([(*mine, *piece.things) for mine, piece in zip(named, pieces, strict=True)]),
+        tuple([piece.cost for piece in pieces]),
+        names,
+        len(names) + crowd,
+        frozenset(quoted(text) if how != "act" else ()),
+        reading.unit,
     )
 
 
-_TOLD: Memo[tuple[str, str, str], Telling] = Memo(
+_TOLD: Memo[tuple[str, str, str, Closely], Telling] = Memo(
     _told, lambda key, told: len(key[2]) + 200 * len(told.pieces), _HELD
 )
 

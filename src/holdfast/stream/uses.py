@@ -11,13 +11,13 @@ from .tellings import Telling
 
 
 def uses_of(events: Sequence[Event], tellings: Sequence[Telling]) -> dict[str, Use]:
-    """The use of each thing over all events; distances are counted in events."""
+    """The use of each name over all events; distances are counted in events."""
     uses: dict[str, Use] = {}
     for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
         is_act = event.function == "act"
         is_agents = is_act or event.by == "assistant"
-        crowd = max(len(telling.things), 1)
-        for thing, pieces in telling.things.items():
+        crowd = max(telling.crowd, 1)
+        for thing, pieces in telling.names.items():
             use = uses.get(thing)
             if use is None:
                 use = uses[thing] = Use(crowd, now)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import accumulate
-from math import fsum
+from itertools import accumulate, chain
+from math import fsum, inf
 from typing import NamedTuple
 
 from holdfast.kernel.budget import Meter
@@ -13,9 +13,10 @@ from holdfast.kernel.messages import Message
 from holdfast.selection.excerpt import valued
 from holdfast.selection.order import ordered
 from holdfast.selection.pieces import Piece
+from holdfast.selection.shortlist import MOST, picked
 from holdfast.selection.weights import Use, table, worth_of
 from holdfast.stream.events import Event
-from holdfast.stream.tellings import Telling, telling_of
+from holdfast.stream.tellings import Closely, Telling, telling_of
 from holdfast.stream.uses import uses_of
 
 Rate = Callable[[Event], float]
@@ -46,16 +47,17 @@ class Candidates:
         rate: Rate,
         question: str = "",
         share: float = 0.0,
+        room: float = inf,
     ) -> None:
         """``among`` are the numbers of the events whose pieces may be chosen.
 
         ``rate`` returns an event's tokens for each character. ``share`` is the value of the best
-        answer to the question.
+        answer to the question, and ``room`` the tokens that all pieces together may take.
         """
         self.events = events
         self.failed = {event.act for event in events if event.failed}
         """The numbers of the acts that failed."""
-        self.tellings = [telling_of(event) for event in events]
+        self.tellings = _tellings(events, room * MOST, question)
         self.found: list[PieceOfEvent] = []
         self._pieces: list[Piece] = []
         self.tells: list[tuple[str, ...]] = []
@@ -70,11 +72,11 @@ class Candidates:
         self._among = among
 
     def _add(self, number: int, telling: Telling, rate: float, act: int) -> None:
-        base = len(self.found)
-        self.found += [PieceOfEvent(number, at) for at in range(len(telling.pieces))]
+        base, numbers = len(self.found), telling.numbers
+        self.found += [PieceOfEvent(number, at) for at in numbers]
         self.tells += telling.tells
         self.costs += [cost * rate for cost in telling.costs]
-        for piece in telling.pieces:
+        for piece in picked(telling.pieces, numbers):
             under = base + piece.under if piece.under >= 0 else act
             self._pieces.append(
                 piece
@@ -90,7 +92,7 @@ class Candidates:
         known: dict[str, int] = {}
         for number, telling in enumerate(self.tellings):
             if number not in self._among:
-                for thing in telling.things:
+                for thing in set(chain.from_iterable(telling.tells)):
                     known[thing] = known.get(thing, 0) + 1
         bonus = [self._said(number, uses) for number in range(len(self.found))]
         asked = self._asks_of_one_text()
@@ -137,16 +139,29 @@ class Candidates:
         return worth * fsum([1 / uses[thing].events for thing in told if thing in uses]) / len(told)
 
 
+def _tellings(events: Sequence[Event], most: float, question: str) -> list[Telling]:
+    """How each event can be told; of one longer than ``most`` characters the best are looked at."""
+    short = {n: telling_of(event) for n, event in enumerate(events) if len(event.text) <= most}
+    if len(short) == len(events):
+        return list(short.values())
+    closely = Closely(most, question, frozenset().union(*(each.names for each in short.values())))
+    return [short.get(n) or telling_of(event, closely) for n, event in enumerate(events)]
+
+
 def _role(event: Event) -> str:
     return f"{event.by} {event.function}" if event.function == "words" else event.function
 
 
 def rates(messages: Sequence[Message], meter: Meter) -> Rate:
-    """Return a function that gives the tokens per character of an event's part."""
+    """Return a function that gives the tokens per character of an event's message."""
+    known: dict[int, float] = {}
 
     def rate(event: Event) -> float:
-        text = messages[event.message].parts[event.part].text
-        return meter.text(text) / len(text) if text else TOKENS_A_CHARACTER
+        at = event.message
+        if at not in known:
+            length = sum([len(part.text) for part in messages[at].parts])
+            known[at] = meter.message(messages[at]) / length if length else TOKENS_A_CHARACTER
+        return known[at]
 
     return rate
 

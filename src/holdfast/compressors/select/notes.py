@@ -57,7 +57,8 @@ def notes_of(
     events: Sequence[Event], tokens: int, count: Callable[[str], int], heading: str = ""
 ) -> str:
     """Notes on these events in at most ``tokens`` by ``count``; empty if nothing fits."""
-    candidates = Candidates(events, range(len(events)), lambda _: TOKENS_A_CHARACTER)
+    rate = TOKENS_A_CHARACTER
+    candidates = Candidates(events, range(len(events)), lambda _: rate, room=max(tokens, 1))
 
     def text(chosen: Sequence[int]) -> str:
         told = told_of(chosen, candidates)

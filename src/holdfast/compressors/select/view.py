@@ -68,9 +68,7 @@ class Selection:
         self._clipped: dict[int, str] = {}
         self._references: dict[Place, tuple[str, str]] = {}  # the key, and the line that names it
         said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
-        self._events = events_of(
-            tuple(said), range(len(transcript)), self._bodies, transcript.envelope
-        )
+        self._events = events_of(tuple(said), range(len(transcript)), self._bodies)
         self._by_message: dict[int, list[Event]] = {}
         for event in self._events:
             self._by_message.setdefault(event.message, []).append(event)
@@ -158,9 +156,8 @@ class Selection:
         question, share = (
             (self.transcript.question, weights.implied) if query is None else (query, weights.asked)
         )
-        return Candidates(
-            self._events, among, rates(self.transcript.messages, self._meter), question, share
-        )
+        rate = rates(self.transcript.messages, self._meter)
+        return Candidates(self._events, among, rate, question, share, max(self._room, 1))
 
     def _clamped_task(self) -> int | None:
         """The task's position if it is too long even without its pasted material."""
