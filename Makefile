@@ -78,7 +78,7 @@ DOORS := -p no:cacheprovider -o filterwarnings=default::UserWarning
 
 .venv-litellm/.installed: pyproject.toml # which pins older packages of the vendors
 	$(PYTHON) -m venv .venv-litellm
-	.venv-litellm/bin/python -m pip install --quiet --disable-pip-version-check -e . litellm mcp pytest hypothesis
+	.venv-litellm/bin/python -m pip install --quiet --disable-pip-version-check -e '.[proxy]' litellm fastapi httpx2 mcp pytest hypothesis
 	@touch $@
 
 .node/.installed:

@@ -7,12 +7,14 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it asks the network 
 
 import litellm
 import pytest
+from litellm.proxy.guardrails.guardrail_hooks.headroom.headroom import HeadroomGuardrail
 
 import holdfast
 import holdfast.http
 from holdfast.integrations.litellm import HoldfastCallback, HoldfastGuardrail
 from tests.doors import talks
 from tests.doors.provider import Provider
+from tests.doors.proxies import proxy
 
 litellm.suppress_debug_info = True
 
@@ -95,6 +97,20 @@ def test_the_guardrail_of_a_gateway_fits_its_requests(provider):
     assert same["messages"] is small["messages"]
     other = {"input": "x"}
     assert asyncio.run(guard.async_pre_call_hook(None, None, other, "embedding")) is other
+
+
+def test_litellms_own_guardrail_is_served_by_the_proxy(provider):
+    messages = [*talks.chat(30), {"role": "user", "content": "Which token has shard-03?"}]
+    data = {"model": "gpt-4o", "messages": messages}
+    with proxy(provider.url) as address:
+        guard = HeadroomGuardrail(api_base=address, guardrail_name="holdfast")
+        asked = guard.apply_guardrail({"structured_messages": messages}, data, "request")
+        found = asyncio.run(asked)["structured_messages"]
+    assert [each["role"] for each in found] == [each["role"] for each in messages]
+    assert holdfast.validate(found, provider="openai") == []
+    before, after = (holdfast.count(each, model="gpt-4o").total for each in (messages, found))
+    assert after < before / 3
+    assert all(f"token-{n * 7919}" in str(found[3 + 2 * n]) for n in range(30))
 
 
 def test_an_agent_of_sixty_calls_stays_within_its_budget(provider):

@@ -494,24 +494,41 @@ def test_savings_count_what_the_prompt_cache_would_have_spared(provider, address
     assert told["net"] == round(whole - view)
 
 
-def test_requests_under_way_are_finished_when_it_stops(provider):
+@pytest.mark.parametrize(
+    ("first", "rest"),
+    [
+        (b"", b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"),
+        (
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n",
+            b"1\r\n}\r\n0\r\n\r\n",
+        ),
+    ],
+    ids=["whole", "stream"],
+)
+def test_requests_under_way_are_finished_when_it_stops(first, rest):
     begun, said = threading.Event(), []
 
     def slow(connection):
         connection.recv(1_000_000)
+        connection.sendall(first)
         begun.set()
         time.sleep(0.3)
-        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
+        connection.sendall(rest)
 
     with raw_server(slow) as url:
         with proxy(url) as address:
             asking = threading.Thread(
-                target=lambda: said.append(post(address + CHAT, chat(1)).status_code)
+                target=lambda: said.append(post(address + CHAT, chat(1)).text)
             )
             asking.start()
             begun.wait(10)
         asking.join(10)
-    assert said == [200]
+    assert said == ["{}"]
+
+
+def test_as_many_connections_are_served_as_are_allowed(provider):
+    with proxy(provider.url, connections=1) as address:
+        assert post(address + CHAT, chat(1)).status_code == 200
 
 
 def test_settings_that_cannot_work_are_one_line():
