@@ -16,9 +16,10 @@ TEXTS = ROOT / "tests" / "content" / "texts"
 PAGE = ROOT / "docs" / "content.md"
 HEAD = """# What each kind of text keeps
 
-Real texts, each shrunk to a tenth of its tokens: how it was recognised, its size before and after, how much of
-what a reader must still find is there, and what is left out. `python -m benchmarks.content_table` makes this page
-from `tests/content/texts`, and a test holds it to what the command writes.
+Real texts, each shortened to a tenth of its tokens: the recognised kind, the tokens before and
+after, how many of the facts that a reader needs are kept, and what is left out.
+`python -m benchmarks.content_table` writes this page from `tests/content/texts`, and a test checks
+that it is up to date.
 
 | kind | text | read as | tokens | at a tenth | found | left out |
 |---|---|---|---:|---:|---:|---|

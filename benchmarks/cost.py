@@ -1,6 +1,7 @@
 """What deciding by cost is worth: ``python -m benchmarks.cost [DIR]``.
 
-``DIR`` holds ``bench/`` and ``data/`` as for ``benchmarks.quality``; without it the recorded example
+``DIR`` holds ``bench/`` and ``data/`` as for ``benchmarks.quality``; without it the recorded
+example
 is played.
 
 Each run is sent call by call, as its agent did, through sessions that differ in one thing: when a
@@ -69,7 +70,7 @@ def bill(run: Sequence[Any], policy: str, price: Price) -> float:
 
 
 def played(arguments: Sequence[str]) -> dict[str, list[list[Any]]]:
-    """The runs by name: a few at an airline's desk and one of each of two agents; else the example."""
+    """The runs by name: some of an airline's desk, one of each of two agents, or the example."""
     if not arguments:
         return {"example": [recorded(None)[0][:MESSAGES]]}
     folder = Path(arguments[0])

@@ -1,4 +1,4 @@
-"""What memory finds again: ``python -m benchmarks.retrieval DIR [parts]`` with the benchmark in ``DIR/bench``.
+"""What memory finds: ``python -m benchmarks.retrieval DIR [parts]`` with ``DIR/bench``.
 
 Each dialogue is taken in once; each question then finds its messages and packs them into the
 budget, beside the system prompt and the newest message. The benchmark's own scorer judges. With

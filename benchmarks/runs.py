@@ -1,4 +1,4 @@
-"""Real agent runs at several budgets: ``python -m benchmarks.runs FILE``, a JSON file of runs of chat messages.
+"""Agent runs at several budgets: ``python -m benchmarks.runs FILE``, a JSON file of runs.
 
 For each run and budget: within the budget, valid for OpenAI and, converted, for Anthropic; restored
 exactly by another process from the JSON of the result; compressed again, unchanged. Ends with 1 if
@@ -22,7 +22,8 @@ import json, sys
 from pathlib import Path
 import holdfast
 for path in sorted(Path(sys.argv[1]).glob("*.result.json")):
-    original = json.loads(path.with_name(path.name.replace("result", "original")).read_text("utf-8"))
+    whole = path.with_name(path.name.replace("result", "original"))
+    original = json.loads(whole.read_text("utf-8"))
     restored = holdfast.restore(holdfast.CompressionResult.from_json(path.read_text("utf-8")))
     print(path.name.split(".")[0], restored == original)
 """
@@ -78,7 +79,8 @@ def main(arguments: list[str]) -> int:
         )
     seen["restored exactly in another process"] = told.stdout.count(" True")
     print(
-        f"{len(runs)} runs ({renamed} use a call id twice), {seen['cases']} cases, profile {profile}"
+        f"{len(runs)} runs ({renamed} use a call id twice), {seen['cases']} cases, "
+        f"profile {profile}"
     )
     laws = [law for law in seen if law not in ("cases", "compressed")]
     for law in [*laws, "compressed"]:

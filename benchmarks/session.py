@@ -1,4 +1,4 @@
-"""What a session costs as its thread grows: ``python -m benchmarks.session [--messages 100000] [--data FILE]``.
+"""The cost of a session as its thread grows: ``python -m benchmarks.session [--messages N]``.
 
 Processor time, since machines are shared; each figure with its bound. The talk is made up: words by
 Zipf's law.
@@ -85,7 +85,7 @@ def growing(path: Path, count: int) -> Iterator[Row]:
 
 
 def growing_loop(data: str | None) -> Iterator[Row]:
-    """The loop of 520 calls of ``benchmarks.speed`` through a session, against a plain recount of all there is."""
+    """The 520 calls of ``benchmarks.speed`` through a session, beside a recount of everything."""
     found, _ = recorded(data)
     encode = encoder()
     appending = fitting = plain = 0.0

@@ -1,4 +1,4 @@
-"""How small warm and cold forms are, and what they keep: ``python -m benchmarks.tiers DIR`` with ``DIR/bench``.
+"""Size and content of warm and cold forms: ``python -m benchmarks.tiers DIR`` with ``DIR/bench``.
 
 Each scene of each dialogue is a segment. What is named is counted by a pattern of this file, not by
 the library.
@@ -21,7 +21,8 @@ COUNT = meter_for(counter="o200k_base").text
 BANDS = {LIGHT: ("warm", 3, 5), HEAVY: ("cold", 8, 15)}
 NAMED = re.compile(
     r"https?://\S+"
-    r"|(?<=[a-z,;] )(?!I\b)[A-Z][\w-]*(?: [A-Z][\w-]*)*"  # not where a sentence begins: that says nothing
+    r"|(?<=[a-z,;] )(?!I\b)[A-Z][\w-]"
+    r"*(?: [A-Z][\w-]*)*"  # not where a sentence begins: that says nothing
     r"|\b[A-Za-z]+[-_]?\d[\w-]*"
     r"|\d[\d.,:/-]*\d|\d"
 )
@@ -67,7 +68,8 @@ def main(arguments: list[str]) -> int:
         inside = mean(least <= factor <= most for factor in factors)
         print(
             f"{name}: {len(texts)} segments, {mean(factors):.1f}:1 (median {median(factors):.1f}, "
-            f"{min(factors):.1f} to {max(factors):.1f}), {inside:.0%} within {least}:1 to {most}:1, "
+            f"{min(factors):.1f} to {max(factors):.1f}), {inside:.0%} within {least}:1 "
+            f"to {most}:1, "
             f"{mean(kept):.3f} of what is named is kept, {1_000 * seconds / len(texts):.1f} ms each"
         )
     return 0

@@ -125,8 +125,9 @@ def kept(folder: Path, table: Mapping[str, Any], cases: Sequence[Any]) -> list[s
     with Pool(initializer=_read_with, initargs=(table,)) as pool:
         rows = pool.starmap(_through, [(folder, case) for case in cases], chunksize=4)
     shares = [case.get("share", 0.35) for case in cases]
+    pairs = list(zip(rows, shares, strict=True))
     return [
-        f"{average([row for row, at in zip(rows, shares, strict=True) if at == share], 'assoc'):.3f}"
+        f"{average([row for row, at in pairs if at == share], 'assoc'):.3f}"
         for share in sorted(set(shares), reverse=True)
     ]
 

@@ -1,4 +1,4 @@
-"""Fit a recorded conversation to a budget and show what became of each message, and where the originals are."""
+"""Fit a recorded conversation, and show what happened to each message and its original."""
 
 import argparse
 import json

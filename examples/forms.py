@@ -1,4 +1,4 @@
-"""The forms in which a recorded conversation is written: OpenAI chat, Anthropic messages, role and text."""
+"""A recorded conversation as OpenAI chat, as Anthropic messages, and as roles and texts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plain(system: str, turns: Sequence[Turn]) -> object:
 
 
 def openai(system: str, turns: Sequence[Turn]) -> object:
-    """Write a list of chat messages: arguments as JSON in a string, each result as a message of its own."""
+    """Write chat messages: arguments as a JSON string, each result as its own message."""
     messages: list[object] = [{"role": "system", "content": system}]
     for turn, ids in _with_ids(turns, "call_"):
         message: dict[str, object] = {"role": turn.role, "content": turn.text or None}
@@ -66,7 +66,7 @@ def openai(system: str, turns: Sequence[Turn]) -> object:
 
 
 def anthropic(system: str, turns: Sequence[Turn]) -> object:
-    """Write a whole request body: thinking is signed, results stand first in the next user message."""
+    """Write a request body: signed thinking, results first in the next user message."""
     messages: list[dict[str, object]] = []
     results: list[object] = []
     for turn, ids in _with_ids(turns, "toolu_"):
@@ -99,7 +99,7 @@ FORMS = {"plain": plain, "openai": openai, "anthropic": anthropic}
 
 
 def _with_ids(turns: Iterable[Turn], prefix: str) -> Iterable[tuple[Turn, list[str]]]:
-    """Give each call an id, made from its place in the conversation so that it is the same each time."""
+    """Give each call an id made from its place, so that it is always the same."""
     for place, turn in enumerate(turns):
         yield (
             turn,

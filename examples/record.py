@@ -50,7 +50,7 @@ def _play(turn: dict[str, Any], bench: Workbench) -> Turn:
 
 
 def _paste(text: str, bench: Workbench) -> str:
-    """Run each line that starts with a dollar and put what it prints below it, as from a terminal."""
+    """Run each line that starts with a dollar, and put its output below it."""
     lines: list[str] = []
     for line in text.split("\n"):
         lines.append(line)

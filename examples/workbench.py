@@ -1,4 +1,4 @@
-"""A checkout of a sample project in a temporary directory, and the tools with which an agent works in it.
+"""A checkout of a sample project in a temporary directory, and an agent's tools for it.
 
 Everything really runs. What would differ from one machine or one day to the next (paths, dates, the
 time that a test run takes) is fixed beforehand or replaced afterwards, so that a recording can be
@@ -31,7 +31,7 @@ class ToolError(Exception):
 
 
 class Workbench:
-    """The tools. What an agent may call takes text and numbers, returns text and raises ToolError."""
+    """The tools: each takes text and numbers, returns text and raises ToolError."""
 
     def __init__(self, root: Path, name: str, clock: str) -> None:
         self._root = root
@@ -128,14 +128,15 @@ class Workbench:
 
 @contextmanager
 def workbench(name: str, clock: str) -> Generator[Workbench]:
-    """Check the project out with its whole history; commits made on the bench carry the clock's date."""
+    """Check out the project with its history; new commits have the clock's date."""
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary).resolve() / name
         bench = Workbench(root, name, clock)
         root.mkdir()
         bench.run("git init --quiet --initial-branch=main")
         bench.run(
-            f"git am --quiet --committer-date-is-author-date {shlex.quote(str(PROJECTS / name))}.mbox"
+            f"git am --quiet --committer-date-is-author-date "
+            f"{shlex.quote(str(PROJECTS / name))}.mbox"
         )
         yield bench
 

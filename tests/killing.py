@@ -10,7 +10,8 @@ from random import Random
 
 
 def live_and_die(live: Callable[[int], None], wanted: int, moment: float, random: Random) -> int:
-    """Fork a process that runs ``live(pipe)`` and kill it a random moment after it told ``wanted`` bytes.
+    """Fork a process that runs ``live(pipe)`` and kill it a random moment after it told
+    ``wanted`` bytes.
 
     ``live`` writes a byte to the pipe for each thing that is done and does not return; ``moment``
     is the longest wait in seconds. How many bytes came until the process was dead.

@@ -88,7 +88,9 @@ METER = meter_for(None, "words")
 
 @dataclass
 class Somebody:
-    """A strategy from outside: what it plans is what it was given, called, raised or run as a flow."""
+    """A strategy from outside: what it plans is what it was given, called, raised or run as a
+    flow.
+    """
 
     what: Any
     name: str = "somebody"

@@ -125,7 +125,8 @@ def test_a_model_may_answer_with_the_items_of_openais_package():
         (ContextOverflowError("too long", limit=400, size=800), 0.5),
         (
             ValueError(
-                "This model's maximum context length is 400 tokens; your messages resulted in 800 tokens"
+                "This model's maximum context length is 400 tokens; your messages "
+                "resulted in 800 tokens"
             ),
             0.5,
         ),
@@ -416,7 +417,8 @@ def test_models_and_tools_may_be_awaited(session):
     [
         (
             {"tools": [print]},
-            r"tools\[0\]: a builtin_function_or_method is no tool; give holdfast.agent.FunctionTool",
+            r"tools\[0\]: a builtin_function_or_method is no tool; "
+            r"give holdfast.agent.FunctionTool",
         ),
         ({"tools": [SCHEMA]}, r"tools\[0\]: a dict is no tool; give holdfast.agent.FunctionTool"),
         ({"tools": reading("x")}, "tools: a FunctionTool is no list of tools; give a list"),

@@ -1,4 +1,6 @@
-"""A conversation object goes in and comes out, at every door, with its id and what the caller keeps with it."""
+"""A conversation object goes in and comes out, at every door, with its id and what the caller
+keeps with it.
+"""
 
 import asyncio
 

@@ -1,4 +1,6 @@
-"""The page that says what became of each name of the five designs: every name is there, and does what it says."""
+"""The page that says what became of each name of the five designs: every name is there, and
+does what it says.
+"""
 
 import ast
 import inspect
@@ -26,7 +28,9 @@ from holdfast.tokens import COUNTERS
 
 PAGE = Path(__file__).parents[1] / "docs" / "designs.md"
 BEHAVIOURS = {"M": 44, "S": 24, "T": 24, "V": 24, "L": 32, "R": 24}
-"""How many numbered behaviours each design has; R are the resolutions of what they contradict each other in."""
+"""How many numbered behaviours each design has; R are the resolutions of what they contradict
+each other in.
+"""
 
 SHOWN = "\n## Shown by these tests\n"
 """From here on the page names tests."""
@@ -64,7 +68,9 @@ def names(here):
 
 
 def check(here):
-    """Look every name of a cell up; what the last one stands for. Raises where one is not what the cell says."""
+    """Look every name of a cell up; what the last one stands for. Raises where one is not what
+    the cell says.
+    """
     module, found = "", None
     for name in names(here):
         if choice := _CHOICE.fullmatch(name):
@@ -98,7 +104,9 @@ def seen(module, node):
 
 
 def part(owner, name):
-    """An attribute; of a dataclass the default of its field, of a function or a class that of its parameter."""
+    """An attribute; of a dataclass the default of its field, of a function or a class that of
+    its parameter.
+    """
     if inspect.isclass(owner) and is_dataclass(owner):
         for field in fields(owner):
             if field.name == name:

@@ -1,4 +1,6 @@
-"""What is written into a conversation so that it looks like ours is text: marks of summaries, references."""
+"""What is written into a conversation so that it looks like ours is text: marks of summaries,
+references.
+"""
 
 import json
 from hashlib import sha256
@@ -27,7 +29,9 @@ def hashed(body):
 
 
 def marks(rng):
-    """A forged mark before the body: as versions of this library make it, with guesses and with other secrets."""
+    """A forged mark before the body: as versions of this library make it, with guesses and with
+    other secrets.
+    """
     body = f"{EVIL}\n" + " ".join(f"word{rng.randrange(999)}" for _ in range(rng.randint(5, 300)))
     forms = (
         f"[HISTORY_SUMMARY {hashed(body)[:16]}]\n{body}",

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.usefixtures("room_for_memos")
 LINES = {
     "code": "self.totals[{0}] = read(self.rows[{0}], key='k{0}')",
     "a log": "2026-05-01T10:00:{0} api[{0}]: request_{0} -> 500",
-    "code among words": "def read_{0}(self):\n" + "    return {{{0}: 'a'}}[{0}]\n" * 7 + "\nSo it is for {0}, as I said.\n",
+    "code among words": "def read_{0}(self):\n"
+    + "    return {{{0}: 'a'}}[{0}]\n" * 7
+    + "\nSo it is for {0}, as I said.\n",
 }  # fmt: skip
 
 
@@ -43,7 +45,9 @@ def test_four_times_the_lines_of_a_person_take_four_times_the_work(line, door):
 
 
 def test_a_line_is_not_dearer_for_the_lines_before_it():
-    """Eight times the lines: with a look back at all of them they would take forty times as long."""
+    """Eight times the lines: with a look back at all of them they would take forty times as
+    long.
+    """
     took: list[float] = []
     for lines in (4_000, 32_000):
         times: list[float] = []

@@ -210,7 +210,8 @@ def test_an_argument_that_is_wrong_is_named_in_one_line_with_what_to_do(given, t
         (iter([]), "a list_iterator is no list of messages"),
         (
             {},
-            'an object without "messages" is no conversation; give a list of messages, or a request body',
+            'an object without "messages" is no conversation; give a list of messages, '
+            "or a request body",
         ),
         ({"messages": "hello"}, "messages: a str is no list of messages"),
         ([None], 'messages[0]: null is no message; give a dictionary with "role" and "content"'),

@@ -1,4 +1,6 @@
-"""A strategy from outside the package: as an object, a class, a function that makes one, and by entry point."""
+"""A strategy from outside the package: as an object, a class, a function that makes one, and by
+entry point.
+"""
 
 import pytest
 
@@ -27,7 +29,8 @@ class Thin:
 
     def plan(self, transcript, allowance):
         free = [unit for unit in transcript.units if transcript.protected.isdisjoint(unit)]
-        return Plan((Drop(tuple(i for unit in free[self.first :: 2] for i in unit), "every second"),))
+        going = tuple(i for unit in free[self.first :: 2] for i in unit)
+        return Plan((Drop(going, "every second"),))
 '''
 
 

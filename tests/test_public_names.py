@@ -15,9 +15,11 @@ import holdfast
 from tests import user_types
 
 NAMES = """
-    Budget BudgetError CompressionMetrics CompressionResult ConfigError ContextCompressor CorruptError FormatError
-    HoldfastError InputError IntegrityError MissingExtraError ModelError NotFoundError Pruned RecallTool Step
-    StoreError StrategyError TokenBreakdown Violation acompress compress count prune_old_tool_outputs recall
+    Budget BudgetError CompressionMetrics CompressionResult ConfigError ContextCompressor
+    CorruptError FormatError HoldfastError InputError IntegrityError MissingExtraError ModelError
+    NotFoundError Pruned RecallTool Step StoreError StrategyError TokenBreakdown Violation
+    acompress compress count
+    prune_old_tool_outputs recall
     recall_tool repair report restore validate
 """.split()
 SOURCE = Path(holdfast.__file__)
@@ -65,7 +67,9 @@ CHECKERS = {
 
 
 def checked(checker: str, file: str) -> subprocess.CompletedProcess[str]:
-    """What the checker says of the file; pyright takes no options of strictness on its command line."""
+    """What the checker says of the file; pyright takes no options of strictness on its command
+    line.
+    """
     command = [sys.executable, "-m", *CHECKERS[checker]]
     if checker == "mypy":
         command.append(file)
@@ -195,7 +199,9 @@ def test_importing_the_package_loads_nothing_that_is_heavy():
 
 
 def test_an_interrupt_finds_little_of_the_package_before_the_command_line_waits_for_it():
-    """``python -m holdfast`` imports the package before the first line of ours that can catch anything."""
+    """``python -m holdfast`` imports the package before the first line of ours that can catch
+    anything.
+    """
     script = "import sys; before = {*sys.modules}; import holdfast; print(*{*sys.modules} - before)"
     ran = subprocess.run(
         [sys.executable, "-S", "-c", script],

@@ -179,12 +179,15 @@ def test_signed_thinking_is_never_changed_and_blocks_beside_it_are():
 
 
 def told_of_secrets(turns=12):
-    """A talk in which everybody says secrets, of the kinds that a summary or a digest would repeat."""
+    """A talk in which everybody says secrets, of the kinds that a summary or a digest would
+    repeat.
+    """
     talk = []
     for n in range(turns):
         talk += [
             user(
-                f"Deploy {n}: the key is {KEY}{n}, you must never use password=hunter{n}Xq7 on db-{n}.example.org."
+                f"Deploy {n}: the key is {KEY}{n}, you must never use "
+                f"password=hunter{n}Xq7 on db-{n}.example.org."
             ),
             *run(
                 (

@@ -1,4 +1,6 @@
-"""How asks are answered, and what a run leaves behind: one log record and one span, never message text."""
+"""How asks are answered, and what a run leaves behind: one log record and one span, never
+message text.
+"""
 
 import asyncio
 import json

@@ -113,8 +113,10 @@ def check(messages, provider):
 
 
 def said(messages, provider):
-    """Everything that was said, with how often: white space, what only the model thought, and calls of the
-    vendor's own tools aside."""
+    """Everything that was said, with how often: white space, what only the model thought, and
+    calls of the
+    vendor's own tools aside.
+    """
     counted = Counter()
     for message in named(provider).read(messages).messages:
         for part in message.parts:
@@ -230,7 +232,9 @@ CALLS = {"functionCall": {"name": "f", "args": {}}}
         ("gemini", {"role": "model", "parts": [{"functionCall": {"args": {}}}]}, '"name"'),
         ("gemini", {"role": None, "parts": [CALLS]}, "user"),
         ("responses", {"type": "", "id": "r"}, "is not of the form"),
-        ("responses", {"type": "function_call", "call_id": "a", "name": "f", "arguments": "", "id": [1]}, "a list"),
+        ("responses",
+         {"type": "function_call", "call_id": "a", "name": "f", "arguments": "", "id": [1]},
+         "a list"),
     ],
 )  # fmt: skip
 def test_what_the_newer_wires_refuse_is_named(provider, message, problem):

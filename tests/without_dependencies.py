@@ -1,4 +1,6 @@
-"""Run by ``make bare`` in an environment with nothing but Python and the package: a plain script, no test runner."""
+"""Run by ``make bare`` in an environment with nothing but Python and the package: a plain
+script, no test runner.
+"""
 
 import asyncio
 import re

@@ -99,7 +99,9 @@ RESPONSES_WRITTEN = frozenset(
         "compaction",
     }
 )
-"""Items and parts whose insides are looked at: of the others, which the vendor makes, nothing is."""
+"""Items and parts whose insides are looked at: of the others, which the vendor makes, nothing
+is.
+"""
 RESPONSES_OPTIONAL = frozenset({"annotations", "detail", "id"})
 """Fields that the types require and that OpenAI's own Codex leaves out."""
 RESPONSES_NAMED = (
@@ -140,7 +142,9 @@ ANTHROPIC_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
     ),
 )
 ANTHROPIC_BOTH = frozenset({"text", "container_upload"})
-"""Blocks that users and the assistant may send; else the assistant has those that the vendor answers with."""
+"""Blocks that users and the assistant may send; else the assistant has those that the vendor
+answers with.
+"""
 ANTHROPIC_WRITTEN = frozenset(
     {
         "text",
@@ -153,7 +157,9 @@ ANTHROPIC_WRITTEN = frozenset(
         "tool_result",
     }
 )
-"""Blocks whose insides are looked at: of the others, which only the vendor makes, the fields alone."""
+"""Blocks whose insides are looked at: of the others, which only the vendor makes, the fields
+alone.
+"""
 ANTHROPIC_FREE = frozenset({"caller", "citations"})
 """Fields whose values the vendor makes: they are sent back as they came."""
 CACHE_CONTROLS = 4  # https://github.com/tghamm/Anthropic.SDK/issues/50
@@ -266,7 +272,7 @@ def anthropic() -> Schema:
 
 
 def gemini() -> Schema:
-    """The contents of Google's Gemini API, whose fields may be written in camel case and in snake case."""
+    """The contents of Google's Gemini API, with fields in camel case or snake case."""
     definitions = _definitions((Content, Part))
     for name, definition in definitions.items():
         fields = definition.get("properties", {})
@@ -301,7 +307,7 @@ def converse() -> Schema:
 
 
 def _shape(shape: Schema) -> Schema:
-    """A shape of an Amazon service model as JSON Schema; of bytes, numbers and documents nothing is said."""
+    """A shape of an Amazon service model as JSON Schema, without bytes, numbers and documents."""
     kind = shape["type"]
     if kind == "structure":
         if shape.get("document"):
@@ -343,7 +349,7 @@ def _list_of(names: Iterable[str]) -> Schema:
 
 
 def _least_one(content: Schema) -> None:
-    """Lists of parts have one at least: "Expected an array with minimum length 1, but got an empty array"."""
+    """Require lists of parts to have one: "Expected an array with minimum length 1"."""
     for branch in content.get("anyOf", ()):
         if branch.get("type") == "array":
             branch["minItems"] = 1

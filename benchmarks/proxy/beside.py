@@ -96,7 +96,8 @@ def main() -> int:
         plain = asyncio.run(rate(url, raw))
         passed = asyncio.run(rate(address, raw))
         print(
-            f"{CONNECTIONS} connections: {plain:,.0f} a second direct, {passed:,.0f} through (bound 1,500)"
+            f"{CONNECTIONS} connections: {plain:,.0f} a second direct, {passed:,.0f} "
+            f"through (bound 1,500)"
         )
     with upstream() as (url, _), proxy(url, "--budget", "60k") as (address, pid):
         grown = [body(talk(n, 2_060)) for n in range(90, 90 + 40)]

@@ -16,7 +16,8 @@ def talk(rounds: int, characters: int, name: str = "") -> list[dict[str, Any]]:
         function = {"name": "read_log", "arguments": json.dumps({"n": n})}
         call = {"id": f"call_{n}", "type": "function", "function": function}
         lines = (
-            f"2026-03-01 10:{n % 60:02}:{i % 60:02} INFO {name} worker {i} took {(i * 37 + n * 101) % 911} ms\n"
+            f"2026-03-01 10:{n % 60:02}:{i % 60:02} INFO {name} worker {i} took "
+            f"{(i * 37 + n * 101) % 911} ms\n"
             for i in range(characters // 55)
         )
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})

@@ -123,14 +123,17 @@ async def soak(minutes: float) -> int:
     third = max(1, len(settled) // 3)
     first, last = sum(settled[:third]) / third, sum(settled[-third:]) / third
     print(
-        f"{minutes:g} minutes, {len(names):,} requests: {dict(sorted((m, record.asked[m]) for m in MODES))}"
+        f"{minutes:g} minutes, {len(names):,} requests: "
+        f"{dict(sorted((m, record.asked[m]) for m in MODES))}"
     )
     print(f"lost {len(lost)}, doubled {len(doubled)}, not as it was {len(record.wrong)}")
     print(
-        f"memory {first:.1f} MB -> {last:.1f} MB ({last / first - 1:+.1%}), at most {max(record.memory):.1f}"
+        f"memory {first:.1f} MB -> {last:.1f} MB ({last / first - 1:+.1%}), at most "
+        f"{max(record.memory):.1f}"
     )
     print(
-        f"processor time of the proxy {used:.0f} s, {1_000 * used / max(1, len(names)):.2f} ms a request"
+        f"processor time of the proxy {used:.0f} s, "
+        f"{1_000 * used / max(1, len(names)):.2f} ms a request"
     )
     print(
         *(line for line in faults.splitlines() if line.startswith("holdfast_faults_total")),

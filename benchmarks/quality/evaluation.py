@@ -1,4 +1,4 @@
-"""Whether ``holdfast.evaluate`` puts systems in the order in which the benchmark's scorer puts them."""
+"""Whether ``holdfast.evaluate`` ranks systems like the benchmark's scorer."""
 
 from __future__ import annotations
 

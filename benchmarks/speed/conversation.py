@@ -1,4 +1,4 @@
-"""The conversation that is measured: 1,000 real messages, of a file of runs or of the recorded examples."""
+"""The measured conversation: 1,000 real messages of a file of runs or of the examples."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Semantic deduplication of a long conversation, with each of the embedders that need no network."""
+"""Semantic deduplication of a long conversation, with each embedder without a network."""
 
 from collections.abc import Iterator
 from random import Random
@@ -33,7 +33,7 @@ def talk(rng: Random) -> list[dict[str, str]]:
 
 
 def deduping() -> Iterator[Row]:
-    """CPU seconds of one call that has to leave out what is said twice, counting and embedding included."""
+    """CPU seconds of one deduplicating call, counting and embedding included."""
     for embedder, bound in BOUNDS.items():
         holdfast.compress(
             talk(Random(0))[:50], 100, strategy=Semantic(), embedder=embedder

@@ -1,4 +1,4 @@
-"""The digest of a long conversation: once, in texts that were never seen, and then turn after turn."""
+"""The digest of a long conversation: once with new texts, and then turn after turn."""
 
 import json
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def talk(messages: int, rng: Random) -> list[dict[str, Any]]:
 
 
 def digesting() -> Iterator[Row]:
-    """CPU time of the digest alone; of a call, what an added turn costs is mostly reading the messages."""
+    """CPU time of the digest alone; an added turn mostly costs reading the messages."""
     _planned(talk(400, Random(0)))  # loads what it needs
     found = talk(MESSAGES, Random(1))
     yield f"digest of {MESSAGES:,} messages, cold", f"{_planned(found):.2f} s", "at most 1.5 s"
@@ -77,7 +77,7 @@ def digesting() -> Iterator[Row]:
 
 
 def _planned(messages: list[dict[str, Any]]) -> float:
-    """Seconds that the plan takes: counts, units and what may not leave are found before any strategy is asked."""
+    """Seconds of the plan; counts, units and protected messages are found beforehand."""
     job = prepare(messages, BUDGET, Options(format="openai", strategy="digest")).unlocked("")
     transcript, meter = job.start, job.allowance.meter
     _ = meter.sizes(transcript), transcript.units, transcript.protected, transcript.user_positions

@@ -34,7 +34,7 @@ def fitted(found: Messages, stop: int, **options: object) -> holdfast.Compressio
 
 
 def growing_loop(found: Messages) -> Iterator[Row]:
-    """The loop of 520 calls: we and the recount take turns of twenty calls, the peers the last one of each turn.
+    """The 520 calls: we and the recount alternate every 20 calls, peers run the last of each 20.
 
     A peer's call is held against the mean of ours in its turn. Turns alternate, so that a machine
     that slows down slows down all of them.
@@ -96,7 +96,7 @@ def cold_call(found: Messages) -> Iterator[Row]:
 
 
 def shared_prefix(found: Messages) -> Iterator[Row]:
-    """How often the previous result is the beginning of the next one, with steps of a tenth of the budget."""
+    """How often the last result begins the next one, with steps of a tenth of the budget."""
     for profile in profile_names():
         kept, before = 0, None
         for stop in stops(len(found)):

@@ -11,7 +11,7 @@ Prepare = Callable[[Messages, int, Callable[[str], int]], Fit]
 
 
 def langchain(found: Messages, budget: int, count: Callable[[str], int]) -> Fit:
-    """LangChain's ``trim_messages`` with a counter of the same tariff as ours; its objects are made beforehand."""
+    """LangChain's ``trim_messages`` with our tariff; its objects are made beforehand."""
     from langchain_core.messages import convert_to_messages, trim_messages
 
     converted: list[Any] = convert_to_messages(found)

@@ -1,4 +1,4 @@
-"""The bare tokenizer: o200k_base as tiktoken itself defines it, its vocabulary read from the installed package."""
+"""The bare tokenizer: tiktoken's o200k_base, read from the installed package."""
 
 import base64
 import gzip

@@ -1,4 +1,6 @@
-"""What models and embedders are asked: shared where it is equal, remembered, checked, and put on record."""
+"""What models and embedders are asked: shared where it is equal, remembered, checked, and put
+on record.
+"""
 
 import asyncio
 from math import inf, nan

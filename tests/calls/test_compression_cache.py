@@ -1,4 +1,6 @@
-"""Two caches in one object: what leaves first, what outlives the process, and what the figures say."""
+"""Two caches in one object: what leaves first, what outlives the process, and what the figures
+say.
+"""
 
 import asyncio
 import threading

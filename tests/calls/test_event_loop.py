@@ -1,4 +1,6 @@
-"""Waiting from outside of a loop for work that is awaited, and inside of one for work that blocks."""
+"""Waiting from outside of a loop for work that is awaited, and inside of one for work that
+blocks.
+"""
 
 import asyncio
 import os

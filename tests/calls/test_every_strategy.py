@@ -1,4 +1,6 @@
-"""Whether a cache stands before the models, and how many calls are under way at once, changes no result."""
+"""Whether a cache stands before the models, and how many calls are under way at once, changes
+no result.
+"""
 
 import asyncio
 

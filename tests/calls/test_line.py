@@ -1,4 +1,6 @@
-"""One call to a vendor: its time, its retries, and what becomes of what somebody else's code raises."""
+"""One call to a vendor: its time, its retries, and what becomes of what somebody else's code
+raises.
+"""
 
 import asyncio
 import threading

@@ -1,4 +1,6 @@
-"""A terminal session without a terminal: the command line run in this process, in an empty directory."""
+"""A terminal session without a terminal: the command line run in this process, in an empty
+directory.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class Ran:
 
     @property
     def complaint(self) -> str:
-        """The one line on standard error of a run that failed and wrote nothing to standard output."""
+        """The one line on standard error of a run that failed and wrote nothing to standard
+        output.
+        """
         assert self.out == ""
         assert self.err.startswith("holdfast: ")
         assert self.err.endswith("\n")
@@ -67,7 +71,8 @@ TALK = [
     {"role": "assistant", "content": None, "tool_calls": [
         {"id": "a", "type": "function", "function": {"name": "read", "arguments": '{"path": "x"}'}},
     ]},
-    {"role": "tool", "tool_call_id": "a", "content": "\n".join(f"line {i} of the file" for i in range(300))},
+    {"role": "tool", "tool_call_id": "a",
+     "content": "\n".join(f"line {i} of the file" for i in range(300))},
     {"role": "assistant", "content": "Nothing is wrong."},
     {"role": "user", "content": "Are you sure?"},
 ]  # fmt: skip

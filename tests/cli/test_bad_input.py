@@ -1,4 +1,6 @@
-"""A person's mistake gives one line that names the place and says what to do; no file is touched."""
+"""A person's mistake gives one line that names the place and says what to do; no file is
+touched.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +16,30 @@ CONTENTS = [
     (b"[{'role': 'user'}]", "double quotes"),
     (b'[{"role": "user", "content": "a"},]', "remove the comma before it"),
     (b"\x00\x00\x00", "chat.json: line 1, column 1: this is not JSON"),
-    (b'[{"role": "user", "content": "\xff"}]', "chat.json: byte 30 (0xff) is not UTF-8; save it as UTF-8"),
+    (b'[{"role": "user", "content": "\xff"}]',
+     "chat.json: byte 30 (0xff) is not UTF-8; save it as UTF-8"),
     ('[{"role": "user", "content": "a"}]'.encode("utf-16"), "it looks like UTF-16"),
-    (b'[{"role": "user", "content": "a", "role": "tool"}]', "chat.json: messages[0]: the key 'role' is there twice"),
-    (b'{"messages": [{"role": "user", "content": "a", "m": {"x": 1, "x": 2}}]}', "chat.json: messages[0].m: the key 'x'"),
-    (b'[{"role": "user", "content": "a"}, {"role": "user", "content": "a", "score": NaN}]', "chat.json: messages[1].score: NaN"),
-    (b'[{"role": "user", "content": "a", "score": -1e400}]', "chat.json: messages[0].score: -1e400 is too large a number"),
-    (b'[{"role": "user", "content": "a", "n": ' + b"9" * 5000 + b"}]", "chat.json: messages[0].n: a number of 5,000 digits"),
+    (b'[{"role": "user", "content": "a", "role": "tool"}]',
+     "chat.json: messages[0]: the key 'role' is there twice"),
+    (b'{"messages": [{"role": "user", "content": "a", "m": {"x": 1, "x": 2}}]}',
+     "chat.json: messages[0].m: the key 'x'"),
+    (b'[{"role": "user", "content": "a"}, {"role": "user", "content": "a", "score": NaN}]',
+     "chat.json: messages[1].score: NaN"),
+    (b'[{"role": "user", "content": "a", "score": -1e400}]',
+     "chat.json: messages[0].score: -1e400 is too large a number"),
+    (b'[{"role": "user", "content": "a", "n": ' + b"9" * 5000 + b"}]",
+     "chat.json: messages[0].n: a number of 5,000 digits"),
     (b"[" * 200_000 + b"]" * 200_000, "chat.json: it is nested too deeply"),
     (b"3", "chat.json"),
     (b'"text"', "chat.json"),
-    (b'{"role": "user", "content": "a"}', "chat.json: an object without \"messages\" is no conversation"),
+    (b'{"role": "user", "content": "a"}',
+     "chat.json: an object without \"messages\" is no conversation"),
     (b'{"messages": 3}', "chat.json: messages"),
     (b"[1, 2]", "chat.json: messages[0]"),
     (b'[{"content": "a"}]', "chat.json: messages[0]: the message has no \"role\""),
     (b'[{"role": "user", "content": 5}]', "chat.json: messages[0].content"),
-    (b'{"holdfast": 1, "messages": []}', "chat.json: this is a result, not a conversation; get the messages out"),
+    (b'{"holdfast": 1, "messages": []}',
+     "chat.json: this is a result, not a conversation; get the messages out"),
 ]  # fmt: skip
 
 
@@ -49,9 +59,12 @@ def test_a_file_that_is_no_conversation_is_named_with_the_place(
 @pytest.mark.parametrize(
     ("lines", "line"),
     [
-        (b'{"role": "user", "content": "a"}\n{"role": "user", "content": a}\n', "chat.jsonl: line 2, column 29: this is not JSON"),
-        (b'{"messages": []}\n{"messages": []}\n', "chat.jsonl: each line is a conversation of its own"),
-        (b'{"role": "user", "content": "a"}\n{"role": "user", "x": NaN}\n', "chat.jsonl: line 2.x: NaN is not JSON"),
+        (b'{"role": "user", "content": "a"}\n'
+            b'{"role": "user", "content": a}\n', "chat.jsonl: line 2, column 29: this is not JSON"),
+        (b'{"messages": []}\n{"messages": []}\n', "chat.jsonl: each line is a "
+            "conversation of its own"),
+        (b'{"role": "user", "content": "a"}\n'
+            b'{"role": "user", "x": NaN}\n', "chat.jsonl: line 2.x: NaN is not JSON"),
     ],
 )  # fmt: skip
 def test_a_wrong_line_of_json_lines_is_named(run, folder, lines, line):
@@ -73,11 +86,15 @@ def test_standard_input_is_named_as_such(run):
 
 
 ARGUMENTS = [
-    (["--budget", "lots"], "--budget: 'lots' is not a positive number of tokens; give one such as 8000"),
+    (["--budget", "lots"],
+     "--budget: 'lots' is not a positive number of tokens; give one such as 8000"),
     (["--budget", "-5"], "--budget: '-5' is not a positive number of tokens"),
-    (["--budget", "0"], "--budget: '0' is not a positive number of tokens; give one such as 8000 or 8k"),
-    (["--budget", "8.5"], "--budget: '8.5' is not a positive number of tokens; give one such as 8000 or 8k"),
-    (["--budget", "999999999999999k"], "--budget: '999999999999999k' is more than any model takes; give one such as"),
+    (["--budget", "0"],
+     "--budget: '0' is not a positive number of tokens; give one such as 8000 or 8k"),
+    (["--budget", "8.5"],
+     "--budget: '8.5' is not a positive number of tokens; give one such as 8000 or 8k"),
+    (["--budget", "999999999999999k"],
+     "--budget: '999999999999999k' is more than any model takes; give one such as"),
     (["--budget", "0.0k"], "--budget: '0.0k' is not a positive number of tokens"),
     (["--budget", "9" * 5000], "is not a positive number of tokens"),
     ([], "--budget: no budget is given; give --budget, or name a model"),
@@ -87,23 +104,37 @@ ARGUMENTS = [
     (["--budget", "9", "--step", "x"], "--step: 'x' is not a share"),
     (["--budget", "9", "--pin", "first"], "--pin: 'first' names no messages"),
     (["--budget", "9", "--pin", "99"], "--pin: there is no message 99; there are 6 messages"),
-    (["--budget", "9", "--profile", "wide.toml"], "--profile: wide.toml:2: headroom: 2 is not a share in [0, 1); give one such as 0.05"),
+    (["--budget", "9", "--profile", "wide.toml"],
+     "--profile: wide.toml:2: headroom: 2 is not a share in [0, 1); give one such as "
+        "0.05"),
     (["--budget", "9", "--profile", "fats"], "--profile: there is no profile named 'fats'"),
-    (["--budget", "9", "--strategy", "trimm"], "--strategy: there is no strategy named 'trimm'; did you mean 'trim'?"),
-    (["--budget", "9", "--profile", "fast", "--strategy", "trim"], "--profile: a profile and strategies exclude each other"),
+    (["--budget", "9", "--strategy", "trimm"],
+     "--strategy: there is no strategy named 'trimm'; did you mean 'trim'?"),
+    (["--budget", "9", "--profile", "fast", "--strategy", "trim"],
+     "--profile: a profile and strategies exclude each other"),
     (["--budget", "9", "--format", "openia"], "--format: there is no format named 'openia'"),
-    (["--budget", "9", "--counter", "floor5"], "--counter: there is no token counter named 'floor5'"),
-    (["--model", "gtp-4o"], "--model: the window of 'gtp-4o' is not known; check the name, or give a budget"),
-    (["--budget", "9", "--llm", "opnai:mini"], "--llm: 'opnai:mini' names no model vendor; did you mean 'openai:mini'? known"),
-    (["--budget", "9", "--llm", "gpt-4o"], "--llm: 'gpt-4o' names no model vendor; write 'vendor:name'; known are"),
-    (["--budget", "9", "--store", "memory://"], "--store memory://: memory is lost when the command ends; name a file"),
-    (["--budget", "9", "--store", "sqlite:///no/a.db"], "--store sqlite:///no/a.db: there is no directory no; make it first"),
+    (["--budget", "9", "--counter", "floor5"],
+     "--counter: there is no token counter named 'floor5'"),
+    (["--model", "gtp-4o"],
+     "--model: the window of 'gtp-4o' is not known; check the name, or give a budget"),
+    (["--budget", "9", "--llm", "opnai:mini"],
+     "--llm: 'opnai:mini' names no model vendor; did you mean 'openai:mini'? known"),
+    (["--budget", "9", "--llm", "gpt-4o"],
+     "--llm: 'gpt-4o' names no model vendor; write 'vendor:name'; known are"),
+    (["--budget", "9", "--store", "memory://"],
+     "--store memory://: memory is lost when the command ends; name a file"),
+    (["--budget", "9", "--store", "sqlite:///no/a.db"],
+     "--store sqlite:///no/a.db: there is no directory no; make it first"),
     (["--budget", "9", "--store", "cassandra://a"], "--store: there is no store named 'cassandra'"),
-    (["--budget", "9", "--profile", "fst"], "--profile: there is no profile named 'fst'; did you mean 'fast'? known are"),
-    (["--budget", "9", "--report", "why.pdf"], "--report why.pdf: the form of the report is not clear from the name; let its name end in .html"),
+    (["--budget", "9", "--profile", "fst"],
+     "--profile: there is no profile named 'fst'; did you mean 'fast'? known are"),
+    (["--budget", "9", "--report", "why.pdf"],
+     "--report why.pdf: the form of the report is not clear from the name; let its name "
+        "end in .html"),
     (["--budgt", "9"], "--budgt: there is no such option; did you mean --budget"),
     (["--budget"], "--budget"),
-    (["--budget", "9", "another.json"], "got unexpected extra argument (another.json); see holdfast compress --help"),
+    (["--budget", "9", "another.json"],
+     "got unexpected extra argument (another.json); see holdfast compress --help"),
 ]  # fmt: skip
 
 

@@ -98,7 +98,8 @@ def test_restore_gives_a_request_body_back_with_its_numbers_and_order(run, talk,
 
 def test_restore_says_what_it_needs(run, talk, folder):
     assert run("restore", "chat.json").complaint == (
-        "chat.json: this is not a result; give the file that `holdfast compress --result FILE` wrote"
+        "chat.json: this is not a result; give the file that `holdfast compress --result "
+        "FILE` wrote"
     )
     (folder / "cut.json").write_text('{"holdfast": 1, "messa')
     assert run("restore", "cut.json").complaint.startswith("cut.json: line 1, column")

@@ -32,7 +32,10 @@ def test_without_a_file_they_go_into_the_pipe(run, talk):
 
 
 def test_a_conversation_that_fits_is_written_as_it_is(run, folder):
-    text = '[{"role":"user","zeta":1,"content":"é \\ud83d\\ude00 \\ud800 \\u0000","n":12345678901234567890123,"f":1.5}]'
+    text = (
+        '[{"role":"user","zeta":1,"content":"é \\ud83d\\ude00 \\ud800 '
+        '\\u0000","n":12345678901234567890123,"f":1.5}]'
+    )
     (folder / "chat.json").write_text(text)
     ran = run("compress", "chat.json", "--budget", "500", "-q")
     assert ran.raw.count(b"\n") == 1

@@ -7,7 +7,8 @@ from holdfast.stores import open_store
 
 def test_a_model_writes_the_summary_and_what_it_took_is_told(run, talk):
     text = "They read a file and found nothing wrong with it."
-    ran = run("compress", "chat.json", "-b", "150", "--strategy", "summarizing", "--strategy", "trim",
+    ran = run("compress", "chat.json", "-b", "150", "--strategy", "summarizing", "--strategy",
+     "trim",
               "--llm", f"scripted:{text}", "-o", "-")  # fmt: skip
     assert ran.code == 0, ran.err
     assert text in json.dumps(ran.json)
@@ -15,7 +16,8 @@ def test_a_model_writes_the_summary_and_what_it_took_is_told(run, talk):
 
 
 def test_the_facts_for_programs_hold_every_call(run, talk):
-    ran = run("compress", "chat.json", "-b", "150", "--strategy", "summarizing", "--strategy", "trim",
+    ran = run("compress", "chat.json", "-b", "150", "--strategy", "summarizing", "--strategy",
+     "trim",
               "--llm", "scripted:", "--json", "-o", "out.json")  # fmt: skip
     assert ran.code == 0, ran.err
     assert [call["model"] for call in ran.json["model_usage"]["calls"]] == ["scripted"]
@@ -23,7 +25,8 @@ def test_the_facts_for_programs_hold_every_call(run, talk):
 
 def test_summaries_are_kept_under_the_thread(run, talk, folder):
     run("compress", "chat.json", "-b", "150", "--strategy", "summarizing", "--strategy", "trim",
-        "--llm", "extractive", "--thread", "t-7", "--store", "sqlite:///kept.db", "-o", "out.json")  # fmt: skip
+        "--llm", "extractive", "--thread", "t-7", "--store", "sqlite:///kept.db", "-o",
+         "out.json")  # fmt: skip
     assert list(open_store("sqlite:///kept.db").keys("thread_t-7:summary:"))
 
 

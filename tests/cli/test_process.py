@@ -34,12 +34,18 @@ def test_a_reader_that_has_gone_is_no_fault(talk, arguments):
 
 
 HELD = f"{sys.executable} -m holdfast"
-FULL = "holdfast: standard output: it cannot be written (No space left on device); name a file with room for it\n"
+FULL = (
+    "holdfast: standard output: it cannot be written (No space left on device); name a "
+    "file with room for it\n"
+)
 CLOSED = (
     "holdfast: standard output: it cannot be written (it is closed); name a file with room for it\n"
 )
 MISSING = "holdfast: nope.json: there is no such file; check the path\n"
-NO_INPUT = "holdfast: standard input: it cannot be read (it is closed); name a file, or send one in by a pipe\n"
+NO_INPUT = (
+    "holdfast: standard input: it cannot be read (it is closed); name a file, or send "
+    "one in by a pipe\n"
+)
 
 
 @pytest.mark.parametrize(

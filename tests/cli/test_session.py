@@ -1,4 +1,6 @@
-"""``holdfast session`` holds a conversation for a shell script: every command is a process of its own."""
+"""``holdfast session`` holds a conversation for a shell script: every command is a process of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -192,7 +194,10 @@ def test_a_long_message_that_was_found_is_shown_by_its_beginning_and_whole_as_js
 
 
 def test_of_a_long_message_that_was_found_the_sentence_that_answers_is_shown(run, kept, folder):
-    text = f"{'The weather was fine. ' * 40}The pilot asked for pier seven. {'The wind was low. ' * 40}"
+    text = (
+        f"{'The weather was fine. ' * 40}The pilot asked for pier seven. "
+        f"{'The wind was low. ' * 40}"
+    )
     (folder / "long.json").write_text(json.dumps([{"role": "user", "content": text}]))
     run("session", "append", "long.json", *HERE)
     line = run("session", "search", "which pier did the pilot ask for?", *HERE, "--limit", "1").out
@@ -347,7 +352,10 @@ def test_what_a_request_has_beside_its_messages_is_not_dropped_in_silence(run, f
 
 def test_a_result_without_its_call_is_kept_and_told_when_it_comes(run, folder):
     orphan = b'{"role": "tool", "tool_call_id": "lost", "content": "late"}'
-    line = "The messages are stored, but: 1 message parted a call from its result; all is kept, and views mend it\n"
+    line = (
+        "The messages are stored, but: 1 message parted a call from its result; all is "
+        "kept, and views mend it\n"
+    )
     assert run("session", "append", *HERE, stdin=orphan).err == line
     assert run("session", "append", *HERE, stdin=b'{"role": "user", "content": "a"}').err == ""
 

@@ -1,4 +1,6 @@
-"""Claude Code, Codex and opencode through ``holdfast run``: forty tool calls in a window that holds a few."""
+"""Claude Code, Codex and opencode through ``holdfast run``: forty tool calls in a window that
+holds a few.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""What is kept by one order of value: orders only of persons, no cliffs, nothing without what it belongs to."""
+"""What is kept by one order of value: orders only of persons, no cliffs, nothing without what
+it belongs to.
+"""
 
 import json
 import re
@@ -20,8 +22,8 @@ DONE = "What was said and done, step by step:"
 
 def filler(number):
     return (
-        f"Row {number}: account {number * 37} was read, its balance is {number * 113}.25 and nothing is due. "
-        * 4
+        f"Row {number}: account {number * 37} was read, its balance is {number * 113}.25 "
+        f"and nothing is due. " * 4
     )
 
 

@@ -108,7 +108,9 @@ def test_a_target_below_the_limit_is_met_by_steps_too():
 
 
 def test_what_misses_the_target_is_decided_again_so_that_the_result_stays_as_it_is():
-    """A strategy that can do little with the whole, and much with the settled part of what is left then."""
+    """A strategy that can do little with the whole, and much with the settled part of what is
+    left then.
+    """
 
     def odd(transcript, _):
         going = {15: (2, 3), 10: tuple(range(2, 8))}.get(len(transcript))

@@ -371,7 +371,9 @@ def test_the_lengths_to_which_a_long_text_is_cut_are_few():
 
 
 def test_the_smallest_budget_that_is_told_can_be_met():
-    """Also where the oldest message, which is a user's, must come back because no other may be the first."""
+    """Also where the oldest message, which is a user's, must come back because no other may be
+    the first.
+    """
     messages = [
         user(words(60)),
         {"role": "assistant", "content": [use("a")]},

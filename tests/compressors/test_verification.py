@@ -30,7 +30,10 @@ def test_a_thing_stands_in_a_text_only_as_itself(thing, text, there):
 
 
 def test_identifiers_paths_and_numbers_that_are_missing_are_named_with_the_words_around_them():
-    source = "The order ORD-4711 goes to Ghent. I changed src/mail/send.py. It costs 1,250 euros. All is well."
+    source = (
+        "The order ORD-4711 goes to Ghent. I changed src/mail/send.py. It costs 1,250 "
+        "euros. All is well."
+    )
     assert lost("assistant", source, "They changed src/mail/send.py.") == [
         "The order ORD-4711 goes to Ghent.",
         "It costs 1,250 euros.",
@@ -60,7 +63,10 @@ def test_a_long_line_is_shown_around_what_is_exact_in_it():
 
 
 def test_the_list_names_most_in_the_room_that_it_has_in_the_order_of_the_source():
-    source = "First came A-100. Then B-200 and C-300 came. At last there was D-400 with a very long story behind it."
+    source = (
+        "First came A-100. Then B-200 and C-300 came. At last there was D-400 with a very "
+        "long story behind it."
+    )
     found = listed(missing(details_of("user", source), ""), 12, words)
     assert found == ["First came A-100.", "Then B-200 and C-300 came."]
 

@@ -1,4 +1,6 @@
-"""One file says what options say: TOML and YAML alike, found, extended, overridden, refused by line."""
+"""One file says what options say: TOML and YAML alike, found, extended, overridden, refused by
+line.
+"""
 
 from __future__ import annotations
 
@@ -207,34 +209,42 @@ def test_a_profile_file_may_extend_a_profile(folder):
 @pytest.mark.parametrize(
     ("text", "refused"),
     [
-        ("\nmodell = 'gpt-4o'", "holdfast.toml:2: modell: there is no such key; did you mean 'model'?"),
+        ("\nmodell = 'gpt-4o'", "holdfast.toml:2: modell: there is no such "
+            "key; did you mean 'model'?"),
         (
             "# limits\n[limits]\ntimeot = 3",
             "holdfast.toml:3: limits.timeot: there is no such key; did you mean 'timeout'?",
         ),
         (
             'extends = "four_step"\n\n[steps.digest]\nkeep_block = 3',
-            "holdfast.toml:4: steps.digest.keep_block: there is no such key; did you mean 'keep_blocks'?",
+            "holdfast.toml:4: steps.digest.keep_block: there is no such key; did you "
+                "mean 'keep_blocks'?",
         ),
         (
             'extends = "four_step"\n[steps.digst]\nkeep_blocks = 3',
             "holdfast.toml:2: steps.digst: there is no such step; did you mean 'digest'?",
         ),
-        ('extends = "for_step"', "holdfast.toml:1: extends: there is no profile named 'for_step'; did you"),
+        ('extends = "for_step"', "holdfast.toml:1: extends: there is no profile "
+            "named 'for_step'; did you"),
         ('extends = "gone.toml"', "holdfast.toml:1: extends: gone.toml: it cannot be read"),
         ('extends = "holdfast.toml"', "holdfast.toml:1: extends: 'holdfast.toml' extends itself"),
         ('extends = "fast"\nprofile = "fast"', "say the same; give one"),
         ("limits = 3", "holdfast.toml:1: limits: 3 is no table; write [limits]"),
-        ("[limits]\ntimeout = 'long'", "holdfast.toml:2: limits.timeout: 'long' does not belong here; give a number"),
-        ("[limits]\nretries = -1", "holdfast.toml:2: limits.retries: -1 is not a number of at least 0"),
+        ("[limits]\ntimeout = 'long'", "holdfast.toml:2: limits.timeout: 'long' does not "
+            "belong here; give a number"),
+        ("[limits]\nretries = -1", "holdfast.toml:2: limits.retries: -1 is "
+            "not a number of at least 0"),
         ("budget = -5", "holdfast.toml:1: budget.limit: -5 is not a positive number of tokens"),
-        ("redact = 'yes'", "holdfast.toml:1: redact: 'yes' does not belong here; give true or false"),
+        ("redact = 'yes'", "holdfast.toml:1: redact: 'yes' does not "
+            "belong here; give true or false"),
         ("on_failure = 'ignore'", "holdfast.toml:1: on_failure: 'ignore' is not a choice"),
         ("llm = 'nobody:x'", "holdfast.toml:1: llm: 'nobody:x' names no model vendor"),
         ("counter = 'o200k_bas'", "holdfast.toml:1: counter: there is no"),
-        ("strategy = 'trim'\nprofile = 'fast'", "holdfast.toml:1: strategy: a profile and strategies exclude"),
+        ("strategy = 'trim'\nprofile = 'fast'", "holdfast.toml:1: strategy: a profile "
+            "and strategies exclude"),
         ("budget = '8q'", "holdfast.toml:1: budget: '8q' is not a positive number of tokens"),
-        ("strategy = ['trimm']", "holdfast.toml:1: strategy: there is no strategy named 'trimm'; did"),
+        ("strategy = ['trimm']", "holdfast.toml:1: strategy: there is no "
+            "strategy named 'trimm'; did"),
         ("clock = 3", "holdfast.toml:1: clock: there is no such key"),
         ("budget = ", "holdfast.toml: this is not TOML (Invalid value (at end of document))"),
     ],
@@ -246,12 +256,14 @@ def test_what_is_wrong_is_named_with_file_line_and_the_nearest_key(text, refused
 @pytest.mark.parametrize(
     ("text", "refused"),
     [
-        ("model: gpt-4o\nlimits:\n  timeot: 3", "holdfast.yaml:3: limits.timeot: there is no such key; did you"),
+        ("model: gpt-4o\nlimits:\n  timeot: 3", "holdfast.yaml:3: limits.timeot: there "
+            "is no such key; did you"),
         ("model: a\nmodel: b", "holdfast.yaml: line 2: the key 'model' stands twice; keep one"),
         ("yes: 1", "holdfast.yaml: line 1: the key 'yes' is no text; write it in quotes"),
         ("[1, 2]", "holdfast.yaml: there are no keys in it; write key: value"),
         ("model: [", "holdfast.yaml: line 1: this is not YAML ("),
-        ("steps:\n- strategy: trim\n- strategy: trimm", "holdfast.yaml:3: steps[1].strategy: there is no strategy"),
+        ("steps:\n- strategy: trim\n- strategy: trimm", "holdfast.yaml:3: steps[1].strategy: "
+            "there is no strategy"),
     ],
 )  # fmt: skip
 def test_yaml_is_read_as_strictly(text, refused):

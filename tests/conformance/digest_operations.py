@@ -11,7 +11,9 @@ from tests.conformance.outcome import Outcome
 
 
 def folded(given: list[Any], params: dict[str, Any]) -> Outcome:
-    """The preset of llm4s, which folds all but the last blocks whether or not it must: so the budget is 1."""
+    """The preset of llm4s, which folds all but the last blocks whether or not it must: so the
+    budget is 1.
+    """
     preset = llm4s_history(params.get("keep_last_blocks", 5), params.get("cap_tokens", 400))
     counter = params.get("counter", "o200k_base")
 

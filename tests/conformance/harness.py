@@ -14,7 +14,9 @@ CASES = Path(__file__).with_name("cases.json")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one case: ``problems`` is empty where it passed; ``pending`` where its issue is still open."""
+    """What became of one case: ``problems`` is empty where it passed; ``pending`` where its
+    issue is still open.
+    """
 
     id: str
     problems: tuple[str, ...] = ()

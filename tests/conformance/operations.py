@@ -82,7 +82,9 @@ def _trimmed_to_budget(given: list[Any], params: dict[str, Any]) -> Outcome:
 
 
 def _managed(given: list[Any], params: dict[str, Any]) -> Outcome:
-    """The four-step pipeline, with the profile's own number of blocks unless the case gives another."""
+    """The four-step pipeline, with the profile's own number of blocks unless the case gives
+    another.
+    """
     steps = tuple(
         Named(llm4s_history(params["keep_last_blocks"]), step.name)
         if step.name == "HistoryCompression" and "keep_last_blocks" in params

@@ -35,7 +35,9 @@ def summarizing(params: dict[str, Any]) -> Summarize:
 
 
 def summarized(given: Any, params: dict[str, Any]) -> Outcome:
-    """``summarize``: every input in turn, each as often as the case says, with one model, store and cache."""
+    """``summarize``: every input in turn, each as often as the case says, with one model, store
+    and cache.
+    """
     model = scripted(params.get("llm"))
     store = InProcessStore() if params.get("store") == "memory" else None
     cache = CompressionCache(**params["cache"]) if "cache" in params else None
@@ -123,7 +125,9 @@ def stored_by_script(given: Any, params: dict[str, Any]) -> Outcome:
 
 
 def wrapped_and_unwrapped(given: list[Any], params: dict[str, Any]) -> Outcome:
-    """``wrap_unwrap``: the round trip, and a compression in between that keeps the id and the metadata."""
+    """``wrap_unwrap``: the round trip, and a compression in between that keeps the id and the
+    metadata.
+    """
     conversation = wrap(given, params["thread_id"], params.get("metadata"))
     compressed = holdfast.compress(conversation, 100_000).messages
     assert isinstance(compressed, Conversation)
@@ -136,7 +140,9 @@ def _inputs(model: Scripted) -> list[str]:
 
 
 def called_with_recovery(given: list[Any], params: dict[str, Any]) -> Outcome:
-    """``call_with_recovery``: the agent's loop over a provider that first raises what the case says."""
+    """``call_with_recovery``: the agent's loop over a provider that first raises what the case
+    says.
+    """
     errors, asked = list(params["provider"].get("errors", [])), []
 
     def provider(messages: list[Any], tools: Any) -> str:

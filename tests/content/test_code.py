@@ -78,8 +78,10 @@ def test_a_file_that_is_shown_with_line_numbers_is_code(prefix):
 @pytest.mark.parametrize(
     "text",
     [
-        "Read this page.\n\n```python\nimport os\nfor x in y:\n    print(x)\n    go(x)\n```\n\nThat was it.\n",
-        "The function returns early; the class is final.\nImport the module first, then run it.\nWhile it runs, wait.\n",
+        "Read this page.\n\n```python\nimport os\nfor x in y:\n    print(x)\n    go(x)\n"
+        "```\n\nThat was it.\n",
+        "The function returns early; the class is final.\n"
+        "Import the module first, then run it.\nWhile it runs, wait.\n",
         "name: build\non: push\njobs:\n  test:\n    steps:\n      - run: make\n",
         "a;b;c\n1;2;3\n4;5;6\n",
     ],
@@ -89,5 +91,8 @@ def test_what_mentions_code_is_not_code(text):
 
 
 def test_a_diff_of_code_is_not_code():
-    diff = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n def f():\n-    return 1\n+    return 2\n"
+    diff = (
+        "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n def f():\n"
+        "-    return 1\n+    return 2\n"
+    )
     assert recognise(diff).name == "diff"

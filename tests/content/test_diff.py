@@ -54,9 +54,12 @@ def test_a_change_is_told_with_its_file_and_its_hunk():
 
 def test_new_deleted_renamed_and_binary_files_are_told_as_such():
     text = (
-        "diff --git a/old.py b/new.py\nsimilarity index 100%\nrename from old.py\nrename to new.py\n"
-        "diff --git a/logo.png b/logo.png\nindex 1..2 100644\nBinary files a/logo.png and b/logo.png differ\n"
-        "diff --git a/gone.py b/gone.py\ndeleted file mode 100644\n--- a/gone.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x = 1\n"
+        "diff --git a/old.py b/new.py\nsimilarity index 100%\nrename from old.py\n"
+        "rename to new.py\n"
+        "diff --git a/logo.png b/logo.png\nindex 1..2 100644\n"
+        "Binary files a/logo.png and b/logo.png differ\n"
+        "diff --git a/gone.py b/gone.py\ndeleted file mode 100644\n--- a/gone.py\n"
+        "+++ /dev/null\n@@ -1 +0,0 @@\n-x = 1\n"
     )
     told = shrunk(text + change("src/job.py", dict.fromkeys(range(200), "y")), 150)
     assert "=== new.py (rename from old.py)" in told
@@ -65,7 +68,10 @@ def test_new_deleted_renamed_and_binary_files_are_told_as_such():
 
 
 def test_lines_that_look_like_heads_inside_a_hunk_are_changes():
-    text = "--- a/x.sql\n+++ b/x.sql\n@@ -1,3 +1,3 @@\n--- a comment\n+-- b comment\n select 1;\n--- more\n+++ more\n"
+    text = (
+        "--- a/x.sql\n+++ b/x.sql\n@@ -1,3 +1,3 @@\n--- a comment\n+-- b comment\n"
+        " select 1;\n--- more\n+++ more\n"
+    )
     assert "=== x.sql +2 -2" in shrunk(text * 2, 60)
 
 

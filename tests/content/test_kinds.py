@@ -33,7 +33,10 @@ def test_what_fits_is_left_alone():
 
 
 def test_the_lossless_form_is_taken_before_any_loss():
-    text = '[{"name": "alpha", "state": "ready"}, {"name": "beta", "state": "ready"}, {"name": "gamma", "state": "ready"}]'
+    text = (
+        '[{"name": "alpha", "state": "ready"}, {"name": "beta", "state": "ready"}, '
+        '{"name": "gamma", "state": "ready"}]'
+    )
     result = shrink(text, Room(count(text) - 5, count))
     assert result.lossless
     assert count(result.text) <= count(text) - 5

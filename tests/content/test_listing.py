@@ -43,8 +43,10 @@ def test_names_left_out_are_counted():
 
 
 FORMS = {
-    "long": "drwxr-xr-x 2 dev dev 4096 Mar  1 10:00 src\n-rw-r--r-- 1 dev dev 120 Mar  1 10:00 a.py",
-    "windows": "03/01/2026  10:00 AM    <DIR>          src\n03/01/2026  10:00 AM             1,120 a.py",
+    "long": "drwxr-xr-x 2 dev dev 4096 Mar  1 10:00 src\n"
+    "-rw-r--r-- 1 dev dev 120 Mar  1 10:00 a.py",
+    "windows": "03/01/2026  10:00 AM    <DIR>          src\n"
+    "03/01/2026  10:00 AM             1,120 a.py",
     "tree": ".\n├── src\n│   ├── b.py\n│   ├── c.py\n│   └── d.py\n└── a.py",
     "used": "4.0K\t./src\n1.2M\t./a.py",
     "paths": "./src/b.py\n./a.py",

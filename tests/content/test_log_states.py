@@ -1,4 +1,6 @@
-"""The counts of a log are true: what stands at another level, or says that things stand otherwise, is another kind."""
+"""The counts of a log are true: what stands at another level, or says that things stand
+otherwise, is another kind.
+"""
 
 from __future__ import annotations
 

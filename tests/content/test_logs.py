@@ -25,12 +25,19 @@ def service(number=2_000, seed=1):
     """A log of a made-up service: four kinds of line in turn, with ids and times of their own."""
     drawn = random.Random(seed)
     for row in range(number):
-        clock = f"2026-03-01 {row // 3600 % 24:02}:{row // 60 % 60:02}:{row % 60:02},{drawn.randrange(1000):03}"
+        clock = (
+            f"2026-03-01 {row // 3600 % 24:02}:{row // 60 % 60:02}:{row % 60:02},"
+            f"{drawn.randrange(1000):03}"
+        )
         yield [
-            f"{clock} INFO  [worker-{row % 4}] shop.Queue: received message {drawn.getrandbits(64):016x} of tenant {row % 9}",
-            f"{clock} INFO  [worker-{row % 4}] shop.Store: stored order A-{10_000 + row} in {drawn.randrange(90)} ms",
-            f"{clock} DEBUG [worker-{row % 4}] shop.Cache: evicted {drawn.randrange(50)} entries of region eu-{row % 3}",
-            f"{clock} INFO  [main] shop.Http: GET /orders/{10_000 + row}/lines from 10.0.{row % 250}.{drawn.randrange(250)}",
+            f"{clock} INFO  [worker-{row % 4}] shop.Queue: received message "
+            f"{drawn.getrandbits(64):016x} of tenant {row % 9}",
+            f"{clock} INFO  [worker-{row % 4}] shop.Store: stored order A-{10_000 + row} "
+            f"in {drawn.randrange(90)} ms",
+            f"{clock} DEBUG [worker-{row % 4}] shop.Cache: evicted {drawn.randrange(50)} "
+            f"entries of region eu-{row % 3}",
+            f"{clock} INFO  [main] shop.Http: GET /orders/{10_000 + row}/lines from "
+            f"10.0.{row % 250}.{drawn.randrange(250)}",
         ][row % 4]
 
 
@@ -109,7 +116,8 @@ def test_answers_of_a_web_server_are_told_apart_by_their_class():
 
 def test_states_are_kinds_of_their_own():
     lines = [
-        f"Mar  1 10:00:{n % 60:02} host su[{n}]: session {'opened' if n % 2 else 'closed'} for user cyrus"
+        f"Mar  1 10:00:{n % 60:02} host su[{n}]: session "
+        f"{'opened' if n % 2 else 'closed'} for user cyrus"
         for n in range(90)
     ]
     text = shrunk(lines, 100)
@@ -137,7 +145,8 @@ HEADS = {
     "03-01 10:00:0{n}.123  17{n}  2395 D PowerManager: ": "PowerManager",
     "I0301 10:00:0{n}.535546   2121{n} controller.go:83] ": "controller",
     "26/03/01 10:00:0{n} INFO storage.BlockManager: ": "BlockManager",
-    "- 177235920{n} 2026.03.01 R02-M1-N{n} 2026-03-01-10.00.0{n}.363779 R02-M1-N{n} RAS KERNEL INFO ": "KERNEL",
+    "- 177235920{n} 2026.03.01 R02-M1-N{n} 2026-03-01-10.00.0{n}.363779 R02-M1-N{n} "
+    "RAS KERNEL INFO ": "KERNEL",
     "20260301-10:00:0{n}:606|Step_LSC|30002312|": "Step",
     "[  12{n}.535546] usb: ": "usb",
     "260301 10000{n} 148 INFO dfs.DataNode$Packet: ": "dfs",
@@ -164,8 +173,8 @@ def test_the_head_of_any_system_is_told_from_the_message(head):
 @pytest.mark.parametrize(
     "text",
     [
-        "An Exception is thrown at 10:00.\n\nThe ERROR was found on 2026-03-01, and nobody knows why.\nWARN them.\n"
-        * 5,
+        "An Exception is thrown at 10:00.\n\n"
+        "The ERROR was found on 2026-03-01, and nobody knows why.\nWARN them.\n" * 5,
         "-rw-r--r-- 1 root root 4096 Mar  1 10:00 a.py\n" * 9,
         "def f():\n    return 1\n" * 9,
         "name,date\nann,2026-03-01\nben,2026-03-02\n" * 9,

@@ -24,12 +24,14 @@ def shrunk(text: str, tokens: int, question: str = "") -> str:
 
 PAGE = (
     """
-<html><head><title>Timetable</title><style>p { color: red }</style><script>var secret = "<p>not shown</p>";</script>
+<html><head><title>Timetable</title><style>p { color: red }</style>
+<script>var secret = "<p>not shown</p>";</script>
 </head><body><nav><a href="/">Home</a></nav><h1>Trains &amp; buses</h1>
 <p>The last train leaves at <b>23:10</b> from <a href="/platform/4">platform 4</a>.</p>
 <ul><li>One<ul><li>Inner</li></ul></li><li>Two</li></ul>
 <table><tr><th>To</th><th>At</th></tr><tr><td>Bern</td><td>8:02</td></tr></table>
-<form action="/search" method="post"><input name="q" placeholder="Where to?"><input type="hidden" name="t" value="1">
+<form action="/search" method="post"><input name="q" placeholder="Where to?">
+<input type="hidden" name="t" value="1">
 <select name="class"><option>First<option>Second</select><button>Search</button></form>
 <pre>a  b
 c</pre><!-- a comment --></body></html>"""
@@ -49,7 +51,8 @@ def test_a_page_becomes_its_text():
         "To | At",
         "Bern | 8:02",
         "[form POST /search]",
-        "[input name=q placeholder=Where to?] [select name=class: · First · Second] [button: Search]",
+        "[input name=q placeholder=Where to?] [select name=class: · First · Second] "
+        "[button: Search]",
         "a  b",
         "c",
     ]
@@ -57,7 +60,8 @@ def test_a_page_becomes_its_text():
 
 def test_a_document_becomes_its_elements():
     text = (
-        '<?xml version="1.0"?><jobs xmlns="urn:x"><job id="7"><name>build</name><state>failed</state></job>'
+        '<?xml version="1.0"?><jobs xmlns="urn:x"><job '
+        'id="7"><name>build</name><state>failed</state></job>'
         "<note>See <em>below</em></note></jobs>" + "<!-- nothing here -->" * 40
     )
     assert shrunk(text, 60) == "jobs (job (id 7, name build, state failed), note See below)"
@@ -80,7 +84,10 @@ def test_elements_that_take_turns_stay_in_their_order():
 
 def test_an_image_within_a_page_is_named():
     image = "A1b2" * 300
-    text = f'<div><p>Look: <img alt="a chart" src="data:image/png;base64,{image}"></p><p>And data {image}</p></div>'
+    text = (
+        f'<div><p>Look: <img alt="a chart" src="data:image/png;base64,{image}"></p><p>And '
+        f"data {image}</p></div>"
+    )
     short = shrunk(text, 60)
     assert "[image: a chart]" in short
     assert "bytes of base64" in short

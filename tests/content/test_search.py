@@ -1,4 +1,6 @@
-"""Search hits are told by file, those that the question names first, and come back from their lossless form."""
+"""Search hits are told by file, those that the question names first, and come back from their
+lossless form.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +57,9 @@ def test_the_hit_that_the_question_names_comes_first():
 
 def test_lines_around_hits_and_separators_come_back():
     text = (
-        "src/shop/a.py-1-import re\nsrc/shop/a.py:2:x = 1\n--\nsrc/shop/b-3-c.py:2:y = 1\nsrc/shop/b-3-c.py-3-\nsrc/shop/b-3-c.py-4-\nBinary file z matches\n"
-        * 9
+        "src/shop/a.py-1-import re\nsrc/shop/a.py:2:x = 1\n--\n"
+        "src/shop/b-3-c.py:2:y = 1\nsrc/shop/b-3-c.py-3-\nsrc/shop/b-3-c.py-4-\n"
+        "Binary file z matches\n" * 9
     )
     compacted = Search().compact(text)
     assert compacted is not None
@@ -91,7 +94,8 @@ def test_whatever_is_compacted_comes_back(rows):
         "".join(f"{number}: the text of line {number}\n" for number in range(1, 30)),
         "".join(f"{number:4}-    value = load({number})\n" for number in range(1, 30)),
         "".join(
-            f"nova-compute.log.1.2026-05-16_13:55:31 2026-05-16 00:00:{n:02}.4 2931 INFO nova.x [req-{n}]\n"
+            f"nova-compute.log.1.2026-05-16_13:55:31 2026-05-16 00:00:{n:02}.4 2931 INFO "
+            f"nova.x [req-{n}]\n"
             for n in range(30)
         ),
         "Note: see chapter 3:4 for details.\nThen: go on.\n" * 9,

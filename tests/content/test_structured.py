@@ -1,4 +1,6 @@
-"""JSON: what is recognised, what a shrunk text still holds, and what hostile texts do not do to it."""
+"""JSON: what is recognised, what a shrunk text still holds, and what hostile texts do not do to
+it.
+"""
 
 from __future__ import annotations
 

@@ -14,9 +14,12 @@ from holdfast.content.structured.values import dump, parse
 from holdfast.kernel.ports import Room
 
 TRICKY = [
-    "", " ", "-", "null", "true", "NaN", "Infinity", "1", "-0", "1.10", "1e5", "007", "a b", "a, b", "a,b", "a; b",
-    "a | b", "a|b", " a", "a ", ",", ", ", "~", "~1~", "|", "a~b", '"', '"a"', "[", "[]", "{", "{}", "a\nb", "a\tb",
-    "a\u2028b", "--", "\u00a0", "@1", "=", "é", "日本語", "😀", "\ud800", "\x00", "\x7f", "(a=1)", "3 records, a line each: a",
+    "", " ", "-", "null", "true", "NaN", "Infinity", "1", "-0", "1.10", "1e5", "007", "a b",
+     "a, b", "a,b", "a; b",
+    "a | b", "a|b", " a", "a ", ",", ", ", "~", "~1~", "|", "a~b", '"', '"a"', "[", "[]", "{",
+     "{}", "a\nb", "a\tb",
+    "a\u2028b", "--", "\u00a0", "@1", "=", "é", "日本語", "😀", "\ud800", "\x00", "\x7f", "(a=1)",
+     "3 records, a line each: a",
 ]  # fmt: skip
 KEYS = [
     "keys",

@@ -73,7 +73,8 @@ def test_a_table_is_recognised(text):
     "text",
     [
         "Dear reader, this is prose.\nIt has commas, as prose has.\nAnd lines, several of them.\n",
-        "2024-01-01 10:00:00  INFO  started\n2024-01-01 10:00:01  INFO  ready\n2024-01-01 10:00:02  WARN  slow\n",
+        "2024-01-01 10:00:00  INFO  started\n2024-01-01 10:00:01  INFO  ready\n"
+        "2024-01-01 10:00:02  WARN  slow\n",
         "def f(a, b):\n    return a, b\n\nprint(f(1, 2), 3)\n",
         "- one\n- two\n- three\n",
         "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a, b\n+a, c\n",
@@ -130,7 +131,9 @@ def test_a_rule_may_be_set_with_tabs():
 
 
 def _table(form, rows):
-    """So many rows under a header, as the form sets them apart; some cells hold the delimiter in quotes."""
+    """So many rows under a header, as the form sets them apart; some cells hold the delimiter
+    in quotes.
+    """
     cells = [["item", "note", "2024", "city"]]
     cells += [
         [f"id{n}", "loose, green" if n % 3 else "dark", str(n * 37 % 901), "Oslo"]

@@ -23,7 +23,8 @@ def pytest_run(failures):
         for number in range(400)
     ]
     blocks = [
-        f"______ test_{name} ______\n\n    def test_{name}():\n>       assert {name}() == 1\nE       AssertionError: {name} is {number}"
+        f"______ test_{name} ______\n\n    def test_{name}():\n"
+        f">       assert {name}() == 1\nE       AssertionError: {name} is {number}"
         for number, name in enumerate(failures)
     ]
     total = f"=== {len(failures)} failed, 400 passed in 1.20s ==="
@@ -80,27 +81,37 @@ def test_errors_with_the_same_words_but_other_symbols_are_all_told():
     ("run", "name"),
     [
         (
-            "ok 1 - adds\n  ---\n  duration_ms: 1\n  ...\nnot ok 2 - rounds\n  ---\n  error: 'off by a cent'\n  ...\n# pass 1\n# fail 1\n",
+            "ok 1 - adds\n  ---\n  duration_ms: 1\n  ...\nnot ok 2 - rounds\n  ---\n"
+            "  error: 'off by a cent'\n  ...\n# pass 1\n# fail 1\n",
             "rounds",
         ),
         (
-            "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:9: got 1, want 2\n--- FAIL: TestB (0.00s)\nFAIL\nFAIL\tshop/b\t0.01s\n",
+            "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n"
+            "    b_test.go:9: got 1, want 2\n--- FAIL: TestB (0.00s)\nFAIL\n"
+            "FAIL\tshop/b\t0.01s\n",
             "got 1, want 2",
         ),
         (
-            "[INFO] Running CartTest\n[ERROR] Tests run: 2, Failures: 1\n[ERROR]   CartTest.rounds:12 expected: <1> but was: <2>\n[INFO] BUILD FAILURE\n",
+            "[INFO] Running CartTest\n[ERROR] Tests run: 2, Failures: 1\n"
+            "[ERROR]   CartTest.rounds:12 expected: <1> but was: <2>\n"
+            "[INFO] BUILD FAILURE\n",
             "CartTest.rounds:12",
         ),
         (
-            "PASS src/a.test.js\nFAIL src/b.test.js\n  ● cart › rounds\n\n    Expected: 1\n    Received: 2\n\nTests:       1 failed, 1 passed, 2 total\n",
+            "PASS src/a.test.js\nFAIL src/b.test.js\n  ● cart › rounds\n\n"
+            "    Expected: 1\n    Received: 2\n\n"
+            "Tests:       1 failed, 1 passed, 2 total\n",
             "cart › rounds",
         ),
         (
-            "src/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\nsrc/b.ts(4,5): error TS2304: Cannot find name 'x'.\nFound 2 errors.\n",
+            "src/a.ts(3,5): error TS2322: Type 'string' is not assignable to type "
+            "'number'.\nsrc/b.ts(4,5): error TS2304: Cannot find name 'x'.\n"
+            "Found 2 errors.\n",
             "TS2304",
         ),
         (
-            "a.py:1:1: F401 `os` imported but unused\nb.py:2:1: E501 Line too long\nFound 2 errors.\n",
+            "a.py:1:1: F401 `os` imported but unused\nb.py:2:1: E501 Line too long\n"
+            "Found 2 errors.\n",
             "E501",
         ),
     ],

@@ -63,7 +63,8 @@ def test_no_error_is_lost_in_a_quarter_of_the_tokens(name):
         "An Exception is not an Error. Traceback (most recent call last): is what Python prints.\n"
         * 9,
         "2026-03-01 10:00:00 ERROR x\n\tat a.B.c(D.java:1)\n" * 9,
-        'FAIL: test_x\nTraceback (most recent call last):\n  File "a.py", line 1, in x\n    y\n  File "b.py", line 1, in x\nValueError: z\nRan 3 tests in 0.1s\n',
+        'FAIL: test_x\nTraceback (most recent call last):\n  File "a.py", line 1, in x\n'
+        '    y\n  File "b.py", line 1, in x\nValueError: z\nRan 3 tests in 0.1s\n',
         "at the gate\nat the door\nat the window\n" * 9,
     ],
 )

@@ -53,7 +53,8 @@ def test_a_manifest_is_recognised():
     [
         "# Title\n\n---\n\nSome prose: with a colon.\n- an item\n- another one\n",
         "--- a/x.yaml\n+++ b/x.yaml\n@@ -1 +1 @@\n-name: web\n+name: api\n",
-        "2024-01-01 10:00:00 INFO: started\n2024-01-01 10:00:01 INFO: ready\n2024-01-01 10:00:02 WARN: slow\n",
+        "2024-01-01 10:00:00 INFO: started\n2024-01-01 10:00:01 INFO: ready\n"
+        "2024-01-01 10:00:02 WARN: slow\n",
         "INFO: started\nINFO: ready\nERROR: slow\nINFO: stopped\n",
         "Note: this is prose.\nIt goes on without any shape.\nAnd ends: here.\n",
         "class A:\n    def f(self):\n        return 1\n",

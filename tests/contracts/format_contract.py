@@ -12,7 +12,9 @@ from holdfast.kernel.messages import Media, Opaque, Reasoning, Text, ToolResult
 
 
 class FormatContract:
-    """``form`` is the format, ``messages`` a valid list with every kind of part, ``body`` a request around it."""
+    """``form`` is the format, ``messages`` a valid list with every kind of part, ``body`` a
+    request around it.
+    """
 
     @pytest.fixture
     def form(self):

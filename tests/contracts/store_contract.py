@@ -1,4 +1,6 @@
-"""What every store keeps to, one class for each protocol: a store's test is a fixture and the classes it meets."""
+"""What every store keeps to, one class for each protocol: a store's test is a fixture and the
+classes it meets.
+"""
 
 from __future__ import annotations
 

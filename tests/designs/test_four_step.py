@@ -1,4 +1,6 @@
-"""The pipeline of llm4s over rounds that hand its output back: one digest that knows every round."""
+"""The pipeline of llm4s over rounds that hand its output back: one digest that knows every
+round.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,8 @@ def test_exact_things_are_found_by_the_eight_kinds_of_the_design():
         {"role": "tool", "tool_call_id": "c1", "content": "status: 404\nThe request failed."},
         {
             "role": "assistant",
-            "content": "We agreed on a refund. See https://example.com/orders. The result is final.",
+            "content": "We agreed on a refund. See "
+            "https://example.com/orders. The result is final.",
         },
     ]
     assert StructuredInfo.of(read(messages)[2].messages) == StructuredInfo(

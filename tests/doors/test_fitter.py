@@ -240,7 +240,10 @@ def test_what_is_no_budget_is_one_line(size):
 def test_a_refusal_for_length_is_answered_by_fitting_harder():
     fits, raw = fitter(), body_of(talks.chat(30))
     sent = fits.fit(CHAT, raw)
-    refused = "This model's maximum context length is 4000 tokens. However, your messages resulted in 7000 tokens."
+    refused = (
+        "This model's maximum context length is 4000 tokens. However, your messages "
+        "resulted in 7000 tokens."
+    )
     smaller = fits.fit_harder(sent, raw, "", 400, refused)
     takes = sent.after * 4_000 / 7_000
     assert smaller.after <= takes

@@ -244,7 +244,8 @@ def _lies(head):
     [
         b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\nhalf",
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhalf",
-        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
+        b"transfer-encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n",
     ],
 )
 def test_half_an_answer_stays_half_an_answer(head):

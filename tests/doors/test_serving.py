@@ -54,7 +54,8 @@ sys.path.insert(0, os.getcwd())
 from tests.doors import talks
 messages = talks.chat(30)
 with openai.OpenAI(api_key="k") as client:
-    print(client.chat.completions.create(model="gpt-4o", messages=messages).choices[0].message.content)
+    answer = client.chat.completions.create(model="gpt-4o", messages=messages)
+    print(answer.choices[0].message.content)
 sys.exit(7)
 """
 

@@ -1,4 +1,6 @@
-"""What a compaction kept is told by kind: all of it of the same conversation, one less of one fact less."""
+"""What a compaction kept is told by kind: all of it of the same conversation, one less of one
+fact less.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,13 @@ TALK = [
     {"role": "system", "content": "You help."},
     {"role": "user", "content": "Which port does the gateway listen on?"},
     {"role": "assistant", "content": None, "tool_calls": [
-        {"id": "a", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "conf/gateway.yaml"}'}},
+        {"id": "a", "type": "function", "function": {"name": "read_file",
+         "arguments": '{"path": "conf/gateway.yaml"}'}},
     ]},
-    {"role": "tool", "tool_call_id": "a", "content": "listen 48213 on eth0\nupstream payments-core retries 12345"},
-    {"role": "assistant", "content": "It listens on 48213. We decided that the canary rollout goes first."},
+    {"role": "tool", "tool_call_id": "a",
+     "content": "listen 48213 on eth0\nupstream payments-core retries 12345"},
+    {"role": "assistant",
+     "content": "It listens on 48213. We decided that the canary rollout goes first."},
     {"role": "user", "content": "The migration must never run before the nightly backup ends."},
     {"role": "assistant", "content": "Understood."},
 ]  # fmt: skip
@@ -68,7 +73,8 @@ def test_a_fact_that_is_gone_lowers_its_own_kind_and_no_other(words, kinds):
 
 
 def test_a_number_that_no_longer_says_what_it_is_is_not_kept():
-    bag = [*TALK[:3], {**TALK[3], "content": "payments-core eth0"}, *TALK[4:], {"role": "user", "content": "12345 zebra"}]  # fmt: skip
+    bag = [*TALK[:3], {**TALK[3], "content": "payments-core eth0"}, *TALK[4:], {"role": "user",
+     "content": "12345 zebra"}]  # fmt: skip
     assert ("numbers", "12345") in {(fact.kind, fact.text) for fact in evaluate(TALK, bag).lost}
 
 
@@ -226,7 +232,9 @@ def test_what_cannot_be_evaluated_is_told_in_one_line(folder, capsys, arguments,
 
 
 def test_a_fact_is_not_dearer_for_the_facts_beside_it():
-    """Eight times the facts, in one message and in many: each against all would be 64 times the work."""
+    """Eight times the facts, in one message and in many: each against all would be 64 times the
+    work.
+    """
     took: list[float] = []
     for facts in (400, 3_200):
         said = [

@@ -1,4 +1,6 @@
-"""Conversations as nobody would write them: every kind of message, in any order, with anything broken."""
+"""Conversations as nobody would write them: every kind of message, in any order, with anything
+broken.
+"""
 
 from __future__ import annotations
 

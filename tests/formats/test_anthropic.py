@@ -187,7 +187,8 @@ def test_the_words_of_the_system_become_a_users_message():
         ),
         (
             {"role": "user", "content": [{"type": "tool_result", "content": "x"}]},
-            r'messages\[0\]\.content\[0\]: the tool_result block has no "tool_use_id"; a call and its result name',
+            r'messages\[0\]\.content\[0\]: the tool_result block has no "tool_use_id"; a '
+            r"call and its result name",
         ),
         (
             {
@@ -206,7 +207,8 @@ def test_the_words_of_the_system_become_a_users_message():
         ),
         (
             {"role": "assistant", "content": "", "tool_calls": [{"id": "a"}]},
-            r"messages\[0\]\.tool_calls: the Messages API has no such field; convert the messages first",
+            r"messages\[0\]\.tool_calls: the Messages API has no such field; convert the "
+            r"messages first",
         ),
     ],
 )

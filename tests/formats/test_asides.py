@@ -18,12 +18,18 @@ FREE = {"url", "image_url", "data", "file_data", "signature", "cited_text"}
 """What ``formats.asides`` names with its reasons; of citations nothing counts."""
 
 EXAMPLE = [
-    ("system", "", "You are a helpful, pattern-following assistant that translates corporate jargon into plain English."),
+    ("system", "",
+     "You are a helpful, pattern-following assistant that translates corporate jargon "
+        "into plain English."),
     ("system", "example_user", "New synergies will help drive top-line growth."),
     ("system", "example_assistant", "Things working well together will increase revenue."),
-    ("system", "example_user", "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage."),
-    ("system", "example_assistant", "Let's talk later when we're less busy about how to do better."),
-    ("user", "", "This late pivot means we don't have time to boil the ocean for the client deliverable."),
+    ("system", "example_user",
+     "Let's circle back when we have more bandwidth to touch base on opportunities for "
+        "increased leverage."),
+    ("system", "example_assistant",
+     "Let's talk later when we're less busy about how to do better."),
+    ("user", "", "This late pivot means we don't have time to boil the ocean for the client "
+        "deliverable."),
 ]  # fmt: skip
 """OpenAI's cookbook, How to count tokens with tiktoken: gpt-4o counts 124."""
 
@@ -214,7 +220,7 @@ def test_what_is_nested_too_deeply_beside_the_content_is_refused():
         deep = deep.pop()
 
 
-def test_formats_of_vendors_publish_what_a_message_is_made_of_and_plain_only_which_roles_there_are():
+def test_formats_of_vendors_publish_the_fields_of_a_message_and_plain_only_the_roles():
     assert isinstance(named("openai"), Publishing)
     assert [rule.name for rule in named("plain").published([])] == ["roles_known"]
 

@@ -38,7 +38,8 @@ def test_text_beside_a_call_stands_before_it():
 
 def test_an_id_that_is_used_twice_gets_another_name_the_second_time():
     body = to_anthropic([user("x"), calling("a"), tool("a", "1"), calling("a"), tool("a", "2")])
-    assert [m["content"][0].get("id") or m["content"][0]["tool_use_id"] for m in body["messages"][1:]] == [
+    blocks = [message["content"][0] for message in body["messages"][1:]]
+    assert [block.get("id") or block["tool_use_id"] for block in blocks] == [
         "a", "a", "a_2", "a_2",
     ]  # fmt: skip
     assert validate(body) == []

@@ -47,7 +47,8 @@ def test_an_unknown_name_lists_the_known_ones():
         (5, r"^an int is no list of messages"),
         (
             {},
-            r'^an object without "messages" is no conversation; give a list of messages, or a request body',
+            r'^an object without "messages" is no conversation; give a list of messages, '
+            r"or a request body",
         ),
         ({"role": "user", "content": "hi"}, r'^an object without "messages" is no conversation'),
         ({"messages": "hi"}, r"^messages: a str is no list of messages"),

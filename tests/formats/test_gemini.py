@@ -104,7 +104,8 @@ def test_the_system_instruction_and_the_tools_of_a_body_are_counted_beside_the_c
             body = {"contents": [user("hi")], field: system, "tools": tools}
             assert [part.text for part in named("gemini").read(body).envelope] == [
                 "Be brief.",
-                '{"function_declarations":[{"name":"read","parameters_json_schema":{"type":"object"}}]}',
+                '{"function_declarations":[{"name":"read","parameters_json_schema":{"type'
+                '":"object"}}]}',
             ]
 
 

@@ -1,1 +1,3 @@
-"""Random conversations, well formed and not, against an independent reading of what vendors take."""
+"""Random conversations, well formed and not, against an independent reading of what vendors
+take.
+"""

@@ -1,4 +1,6 @@
-"""``python -m tests.fuzz --seconds 60 --seed 7``: tries until the time is over, and prints the smallest case that fails."""
+"""``python -m tests.fuzz --seconds 60 --seed 7``: tries until the time is over, and prints the
+smallest case that fails.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def main() -> int:
     counts, finding = fuzz(given.seed, given.seconds)
     told = ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items()))
     print(
-        f"seed {given.seed}: {counts.total():,} cases ({told}), {process_time() - began:,.0f} s of processor time"
+        f"seed {given.seed}: {counts.total():,} cases ({told}), "
+        f"{process_time() - began:,.0f} s of processor time"
     )
     if finding is None:
         return 0

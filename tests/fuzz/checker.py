@@ -1,4 +1,5 @@
-"""What a vendor refuses, written from its pages and its own package, and from no rule of this library.
+"""What a vendor refuses, written from its pages and its own package, and from no rule of this
+library.
 
 OpenAI: https://platform.openai.com/docs/guides/function-calling (an assistant message with
 ``tool_calls`` must be followed by tool messages responding to each ``tool_call_id``) and
@@ -13,7 +14,8 @@ https://platform.openai.com/docs/guides/conversation-state and ``openai.types.re
 names a call before it, every call has one, reasoning is followed by an item of the assistant).
 Gemini: https://ai.google.dev/gemini-api/docs/function-calling and ``google.genai.types`` (responses
 as many as calls, in the next content; calls follow a user). Converse: the service model of
-``botocore`` and its own validator (turns alternate, a user's is first). Plain messages have a role and a text, and nobody
+``botocore`` and its own validator (turns alternate, a user's is first). Plain messages have a
+role and a text, and nobody
 refuses them.
 """
 
@@ -86,9 +88,11 @@ def _of_types(wire: str, messages: list[Any]) -> Iterator[Refused]:
 
 
 def _looked_at(value: Any) -> Any:
-    """What is checked of a message: not the blocks that only the vendor makes, which are sent back as they came.
+    """What is checked of a message: not the blocks that only the vendor makes, which are sent
+    back as they came.
 
-    Null reads as absent: the answers of the vendors' own packages hold nulls, and are sent back too.
+    Null reads as absent: the answers of the vendors' own packages hold nulls, and are sent back
+    too.
     Codex, which is OpenAI's own, sends reasoning without the id that the package wants.
     """
     if isinstance(value, dict):

@@ -1,4 +1,6 @@
-"""Conversations of every wire from a seed: sound ones, and ones with nulls, unknown fields and wrong types."""
+"""Conversations of every wire from a seed: sound ones, and ones with nulls, unknown fields and
+wrong types.
+"""
 
 from __future__ import annotations
 

@@ -265,7 +265,9 @@ def _fork(case: Finding) -> str:
 
 
 def _kill(case: Finding) -> str:
-    """A process that keeps a session is killed: whatever it told of is there, as it was, and fits."""
+    """A process that keeps a session is killed: whatever it told of is there, as it was, and
+    fits.
+    """
     given = case.messages
     with TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/a.db"

@@ -1,4 +1,6 @@
-"""The fuzzer in short: it finds nothing here, finds what is planted, and its checker refuses what vendors do."""
+"""The fuzzer in short: it finds nothing here, finds what is planted, and its checker refuses
+what vendors do.
+"""
 
 from dataclasses import replace
 from random import Random

@@ -75,7 +75,10 @@ def test_what_a_package_brings_to_a_group_that_nothing_reads_any_more_is_told(
     )
     (info / "entry_points.txt").write_text("[holdfast.grammars]\nada = grammars_of_others:ada\n")
     monkeypatch.syspath_prepend(tmp_path)
-    told = "nothing reads 'ada' of the entry point group holdfast.grammars any more; give a shape in holdfast.shapes"
+    told = (
+        "nothing reads 'ada' of the entry point group holdfast.grammars any more; give a "
+        "shape in holdfast.shapes"
+    )
     with pytest.warns(DeprecationWarning, match=told):
         assert Registry(
             "shape", "shapes", {"square": "math:sqrt"}, formerly=("grammars",)

@@ -8,7 +8,9 @@ from tests.memory.test_condensing import REPORT, count
 
 
 def answered(flow, reply):
-    """What a flow returns when its one request is met with the reply, an error or a function of the request."""
+    """What a flow returns when its one request is met with the reply, an error or a function of
+    the request.
+    """
     request = next(flow)
     try:
         if isinstance(reply, Exception):

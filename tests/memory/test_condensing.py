@@ -18,7 +18,7 @@ Agent: I opened case C-778 and asked the finance team of Maria Lopes for a refun
 Agent: A refund takes some days because the bank has to confirm it before we can send it.
 Dana: That is fine with me, I only want to be sure that it does not happen another time.
 Agent: The terminal gets new software next week, and until then we check it by hand every evening.
-Dana: It was rather annoying, because I had to call the bank two times before anybody could help me with it.
+Dana: It was rather annoying, because I had to call the bank two times before anybody could help me.
 Agent: I can imagine that, and we will write to everybody who was charged twice in that week.
 Dana: Do I have to send you anything, such as a copy of the list or a letter of the bank?
 Agent: We have all that we need, because the terminal keeps a list of all the charges by itself.
@@ -27,7 +27,8 @@ Agent: Of course! The new address is 9 Elm Street in Porto, and parcels go there
 Dana: Great, thanks a lot! The confirmation can go to dana@example.org as always, please.
 Agent: It is on its way, and https://help.example.org/cases/778 shows how far the refund is."""
 MENTIONS = re.compile(
-    r"https?://\S+|[\w.]+@[\w.]+\w|[A-Z]+-\d+|\d+(?:\.\d+)?|(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)*"
+    r"https?://\S+|[\w.]+@[\w.]+\w|[A-Z]+-\d+|\d+(?:\.\d+)?|(?<=[a-z,] )[A-Z][a-z]+(?: "
+    r"[A-Z][a-z]+)*"
 )
 
 
@@ -97,11 +98,11 @@ def test_what_a_tool_returned_is_shrunk_by_its_kind(level):
 
 
 SIZES = "\n".join(f"{n * 37} {n / 7:.2f} {n * 3}" for n in range(120))
-PASTED = f"""User: The holds are read from the ledger, as ever. The pool stays at 12, that is DBA-552.
+PASTED = f"""User: The holds are read from the ledger. The pool stays at 12, that is DBA-552.
 Here are the sizes of last night, >= 0.5 GB each:
 
 {SIZES}
-Assistant: The largest is T-118 with 44.4 GB, and it needs 57 minutes; the others are done by 23:40."""
+Assistant: The largest is T-118 with 44.4 GB, and needs 57 minutes; the others end by 23:40."""
 
 
 @pytest.mark.parametrize("level", [LIGHT, HEAVY])
@@ -134,7 +135,8 @@ def test_names_that_no_clause_holds_stand_behind_a_word_that_says_what_they_are(
 
 def test_the_cold_form_is_of_clauses_of_the_text():
     talk = "\n".join(
-        f"Noor: We met at the harbour of Oslo {n} and walked for a while, and then we sold the boat Elva-{n} to Ben, "
+        f"Noor: We met at the harbour of Oslo {n} and walked for a while, and then we "
+        f"sold the boat Elva-{n} to Ben, "
         "because nobody wanted to repair the engine of it in the winter."
         for n in range(12)
     )

@@ -4,7 +4,8 @@ from holdfast.memory.entities import Entity, entities, frequency, importance, na
 
 TEXT = (
     "Dana Reyes reported that invoice INV-2041 was charged twice on 3 May. "
-    "Dana Reyes opened case C-778 at https://example.org/c/778 and lost 41.20 EUR. Announced changes stay in /etc/hosts."
+    "Dana Reyes opened case C-778 at https://example.org/c/778 and lost 41.20 EUR. "
+    "Announced changes stay in /etc/hosts."
 )
 
 

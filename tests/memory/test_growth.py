@@ -1,4 +1,6 @@
-"""What is done for a long text grows with it, and no faster: counted in the characters that are counted."""
+"""What is done for a long text grows with it, and no faster: counted in the characters that are
+counted.
+"""
 
 import json
 from random import Random

@@ -77,7 +77,8 @@ def test_an_unknown_profile_names_the_known_ones():
     [
         (
             "stepps = []",
-            "2: stepps: there is no such key; did you mean 'steps'? known are extends, name, description",
+            "2: stepps: there is no such key; did you mean 'steps'? known are extends, "
+            "name, description",
         ),
         ("speed = 3", "2: speed: there is no such key; known are extends, name, description,"),
         ("description = 5", "2: description: 5 does not belong here; give text"),

@@ -1,1 +1,3 @@
-"""The laws, held against generated conversations; every example is made from a seed and can be run again alone."""
+"""The laws, held against generated conversations; every example is made from a seed and can be
+run again alone.
+"""

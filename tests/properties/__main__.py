@@ -1,4 +1,5 @@
-"""``python -m tests.properties --shard 7`` runs 20,000 examples; ``--shards 50`` runs fifty of them on all cores.
+"""``python -m tests.properties --shard 7`` runs 20,000 examples; ``--shards 50`` runs fifty of
+them on all cores.
 
 A shard that is done leaves a file in ``build/properties``, so that a run that was stopped goes on
 where it was.
@@ -52,7 +53,8 @@ def main() -> int:
             print(f"{done * SIZE:,} examples, {seen['broken']:,} of them break a law", flush=True)
     print(*account(seen), sep="\n")
     print(
-        f"{100 * seen['over'] / (len(shards) * SIZE):.0f} % of the conversations were over their budget"
+        f"{100 * seen['over'] / (len(shards) * SIZE):.0f} % of the conversations were "
+        f"over their budget"
     )
     return 1 if seen["broken"] or idle(seen) or seen["changed faulty"] else 0
 

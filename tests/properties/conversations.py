@@ -1,4 +1,6 @@
-"""Conversations of every form, drawn from a seeded generator: valid ones, broken ones, empty and huge contents."""
+"""Conversations of every form, drawn from a seeded generator: valid ones, broken ones, empty
+and huge contents.
+"""
 
 import json
 from random import Random
@@ -7,7 +9,10 @@ from typing import Any
 from holdfast.compressors.summaries import mark
 from holdfast.formats.convert import convert
 
-WORDS = "retry budget cache the a deploy failed order W2611340 /srv/app/main.py 404 déjà vu naïve 你好 世界 🙂 e\u0301".split()
+WORDS = (
+    "retry budget cache the a deploy failed order W2611340 /srv/app/main.py 404 déjà "
+    "vu naïve 你好 世界 🙂 e\u0301"
+).split()
 ODD = (
     "",
     " ",
@@ -48,7 +53,8 @@ def output(rng: Random) -> str:
         return json.dumps(records, indent=rng.choice((None, 2)))
     if kind < 0.3:
         return "\n".join(
-            f"2026-11-20 10:{n:02}:00 {rng.choice(('INFO', 'INFO', 'ERROR'))} {rng.choice(WORDS)} took {n} ms"
+            f"2026-11-20 10:{n:02}:00 {rng.choice(('INFO', 'INFO', 'ERROR'))} "
+            f"{rng.choice(WORDS)} took {n} ms"
             for n in range(rng.randint(1, 50))
         )
     return words(rng, 200)
@@ -266,7 +272,9 @@ def _length(rng: Random) -> int:
 
 
 def _retold(rng: Random, messages: list[Any], roles: tuple[str, ...]) -> list[Any]:
-    """One in eight begins with a summary of what has left; now and then one that only pretends to be."""
+    """One in eight begins with a summary of what has left; now and then one that only pretends
+    to be.
+    """
     if rng.random() < 1 / 8:
         text = (
             mark(sayable(rng))

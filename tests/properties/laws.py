@@ -49,7 +49,9 @@ def draw(number: int, seed: int = 0) -> Example:
 
 
 def check(example: Example) -> Counter[str]:
-    """Hold every law against the example; gives how often each strategy ran and changed something."""
+    """Hold every law against the example; gives how often each strategy ran and changed
+    something.
+    """
     before = copy.deepcopy(example.payload)
     result = _run(example, example.payload)
     problems = list(broken(example, before, result))
@@ -186,7 +188,9 @@ def account(seen: Counter[str]) -> list[str]:
 
 
 def idle(seen: Counter[str], least: float = 0.05) -> list[str]:
-    """Strategies that changed something in less than 5 % of their runs, if there were enough to tell."""
+    """Strategies that changed something in less than 5 % of their runs, if there were enough to
+    tell.
+    """
     names = [
         key.removeprefix("ran ")
         for key, runs in seen.items()

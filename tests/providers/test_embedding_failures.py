@@ -1,4 +1,6 @@
-"""An embedder that fails or answers nonsense never ends a compression, and leaves history as it was."""
+"""An embedder that fails or answers nonsense never ends a compression, and leaves history as it
+was.
+"""
 
 from math import nan
 

@@ -1,4 +1,6 @@
-"""A vendor that fails in any way never ends a compression: the budget is met, history stays, the result says why."""
+"""A vendor that fails in any way never ends a compression: the budget is met, history stays,
+the result says why.
+"""
 
 import asyncio
 import json

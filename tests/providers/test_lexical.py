@@ -53,7 +53,10 @@ def test_it_is_opened_by_name():
 
 
 def test_vectors_are_the_same_in_every_process():
-    code = "from holdfast.providers.lexical import *; print(LexicalEmbedder().embed(['Retry the build.']))"
+    code = (
+        "from holdfast.providers.lexical import *; print(LexicalEmbedder().embed(['Retry "
+        "the build.']))"
+    )
     outputs = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -1,4 +1,6 @@
-"""Models and embedders by name, as objects and as functions; the doubles and the models that are none."""
+"""Models and embedders by name, as objects and as functions; the doubles and the models that
+are none.
+"""
 
 import subprocess
 import sys
@@ -98,7 +100,8 @@ def test_a_vendor_whose_package_is_not_installed_is_told_with_the_extra_that_bri
     script = (
         f"import sys; sys.modules[{package!r}] = None\n"
         "import holdfast\n"
-        "messages = [{'role': ('user', 'assistant')[i % 2], 'content': 'hello ' * 50} for i in range(9)]\n"
+        "messages = [{'role': ('user', 'assistant')[i % 2], 'content': 'hello ' * 50} "
+        "for i in range(9)]\n"
         "try:\n"
         f"    holdfast.compress(messages, 100, llm='{vendor}:a-model')\n"
         "except holdfast.MissingExtraError as told:\n"

@@ -10,14 +10,19 @@ from holdfast.kernel.errors import ContextOverflowError
 from holdfast.providers.vendor import TransientError, refusal, wait_told
 
 TOO_LONG = [
-    ("This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 8192, 9000),
-    ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4500 in the messages, "
+    ("This model's maximum context length is 8192 tokens. However, your messages "
+        "resulted in 9000 tokens.", 8192, 9000),
+    ("This model's maximum context length is 4096 tokens. However, you requested 5000 "
+        "tokens (4500 in the messages, "
      "500 in the completion).", 4096, 5000),
-    ("Input tokens exceed the configured limit of 272,000 tokens. Your messages resulted in 300,123 tokens.",
+    ("Input tokens exceed the configured limit of 272,000 tokens. Your messages "
+        "resulted in 300,123 tokens.",
      272_000, 300_123),
     ("prompt is too long: 210000 tokens > 200000 maximum", 200_000, 210_000),
-    ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input", 200_000, 190_000),
-    ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576, 1_200_000),
+    ("input length and `max_tokens` exceed context limit: 190000 "
+        "+ 20000 > 200000, decrease input", 200_000, 190_000),
+    ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+     1_048_576, 1_200_000),
     ("request (9113 tokens) exceeds the available context size (8192 tokens)", 8192, 9113),
     ("context_length_exceeded", None, None),
 ]  # fmt: skip

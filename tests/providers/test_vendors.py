@@ -1,4 +1,6 @@
-"""The vendors' own packages, over HTTP against a server that speaks their wires: what is sent, and what faults mean."""
+"""The vendors' own packages, over HTTP against a server that speaks their wires: what is sent,
+and what faults mean.
+"""
 
 import json
 

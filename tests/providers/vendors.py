@@ -1,4 +1,6 @@
-"""A small server on 127.0.0.1 that speaks the wire formats of three vendors, and fails on demand."""
+"""A small server on 127.0.0.1 that speaks the wire formats of three vendors, and fails on
+demand.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ WIRES = ("openai", "anthropic", "gemini")
 
 
 class Vendors:
-    """``faults`` are for the next requests, in order; ``judge`` says of the text of a request which fault it meets.
+    """``faults`` are for the next requests, in order; ``judge`` says of the text of a request
+    which fault it meets.
 
     A fault is ``busy`` (429), ``broken`` (500), ``hang``, ``cut`` (the line breaks in the body),
     ``malformed`` (a body that is no JSON), ``strange`` (JSON of another form), ``long`` (the
@@ -159,7 +162,8 @@ def vector(text: str) -> list[float]:
 
 
 _TOO_LONG = {
-    "openai": "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+    "openai": "This model's maximum context length is 8192 tokens. However, your messages "
+    "resulted in 9000 tokens.",
     "anthropic": "prompt is too long: 9000 tokens > 8192 maximum",
     "gemini": "The input token count (9000) exceeds the maximum number of tokens allowed (8192).",
 }

@@ -1,5 +1,7 @@
-"""What vendors refuse: each file is a request that one refuses, its words, where they are written, and a fellow
-of the request that is taken. No vendor is called: the files are what is known of them."""
+"""What vendors refuse: each file is a request that one refuses, its words, where they are
+written, and a fellow
+of the request that is taken. No vendor is called: the files are what is known of them.
+"""
 
 from __future__ import annotations
 

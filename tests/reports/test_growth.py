@@ -1,4 +1,6 @@
-"""Pages of long conversations take work in proportion to their length; counted in calls, not in seconds."""
+"""Pages of long conversations take work in proportion to their length; counted in calls, not in
+seconds.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ from holdfast.result import CompressionResult
 
 from .results import assistant, by_letter, call, output, result_of, user
 
-HOSTILE = "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & ${policy} $style \x00 \ud800"
+HOSTILE = (
+    "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)> \" ' & "
+    "${policy} $style \x00 \ud800"
+)
 VOID = {"meta", "input"}
 
 

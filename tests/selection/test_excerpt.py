@@ -1,4 +1,6 @@
-"""The order of pieces: the same whatever order sets have, and with the question's record in front."""
+"""The order of pieces: the same whatever order sets have, and with the question's record in
+front.
+"""
 
 from __future__ import annotations
 

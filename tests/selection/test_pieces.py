@@ -1,4 +1,6 @@
-"""Any text in pieces: short lines together, long ones in clauses, and the numbers in front of lines."""
+"""Any text in pieces: short lines together, long ones in clauses, and the numbers in front of
+lines.
+"""
 
 from holdfast.selection.pieces import LONGEST, passages
 from holdfast.selection.things import things

@@ -1,4 +1,6 @@
-"""A batch on clusters of two workers, each of processes of its own on this machine; and in buckets."""
+"""A batch on clusters of two workers, each of processes of its own on this machine; and in
+buckets.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A conversation on two machines: each has connections and memory of its own, the store in common."""
+"""A conversation on two machines: each has connections and memory of its own, the store in
+common.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ def chatter(count: int, start: int = 0) -> list[dict[str, Any]]:
     return [
         {
             "role": "assistant" if n % 2 else "user",
-            "content": f"Message {n} goes on about the weather of day {n}, the garden, and what grows in row {n * 7}.",
+            "content": f"Message {n} goes on about the weather of day {n}, the garden, and what "
+            f"grows in row {n * 7}.",
         }
         for n in range(start, start + count)
     ]
@@ -49,12 +50,19 @@ def call(number: int, output: str) -> list[dict[str, Any]]:
 
 def turn(number: int) -> list[dict[str, Any]]:
     """A turn long enough to be worth a request."""
-    asked = f"What became of order ORD-{number:04}, which Dana Reyes sent to Lisbon with the truck of depot {number}?"
+    asked = (
+        f"What became of order ORD-{number:04}, which Dana Reyes sent to Lisbon with the "
+        f"truck of depot {number}?"
+    )
     told = (
-        f"Order ORD-{number:04} left depot {number} in the morning and reached the customs office of Lisbon, where "
-        "the papers were incomplete because a stamp was missing, so that the driver had to wait for the officer, "
-        "who came back from lunch rather late, looked at the boxes one after another, asked for the invoice, and "
-        "let the truck go on its way only when Dana Reyes had sent a copy of it by mail from the other office."
+        f"Order ORD-{number:04} left depot {number} in the morning and reached the "
+        f"customs office of Lisbon, where "
+        "the papers were incomplete because a stamp was missing, so that the driver had "
+        "to wait for the officer, "
+        "who came back from lunch rather late, looked at the boxes one after another, "
+        "asked for the invoice, and "
+        "let the truck go on its way only when Dana Reyes had sent a copy of it by mail "
+        "from the other office."
     )
     return [{"role": "user", "content": asked}, {"role": "assistant", "content": told}]
 

@@ -89,11 +89,13 @@ def test_an_option_that_is_none(options, line):
         ({"protect_last": -1}, "TierSizes.protect_last: -1 is not a number of segments"),
         (
             {"trigger": 0.5},
-            "TierSizes.target: the tiers cannot be emptied to this; give 0 < target <= trigger <= 1",
+            "TierSizes.target: the tiers cannot be emptied to this; "
+            "give 0 < target <= trigger <= 1",
         ),
         (
             {"target": "low"},
-            "TierSizes.target: the tiers cannot be emptied to this; give 0 < target <= trigger <= 1",
+            "TierSizes.target: the tiers cannot be emptied to this; "
+            "give 0 < target <= trigger <= 1",
         ),
     ],
 )
@@ -122,7 +124,8 @@ def test_sizes_that_are_none(sizes, line):
         ),
         (
             lambda s: s.append([MESSAGE]),
-            "messages[0]: a list of messages is no message; give its messages one by one, as append(*messages)",
+            "messages[0]: a list of messages is no message; give its messages one by "
+            "one, as append(*messages)",
         ),
         (
             lambda s: s.append({"model": "gpt-4o", "messages": [MESSAGE]}),
@@ -141,7 +144,8 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.append(MESSAGE, at=1.7e12), "at: 1700000000000.0 is no time; "),
         (
             lambda s: Session("t", clock=lambda: 1.7e12).append(MESSAGE),
-            "clock: 1700000000000.0 is no time; let it tell seconds since 1970 UTC, as time.time does",
+            "clock: 1700000000000.0 is no time; let it tell seconds since 1970 UTC, as "
+            "time.time does",
         ),
         (lambda s: Session("t", clock=lambda: "now").append(MESSAGE), "clock: 'now' is no time; "),
         (

@@ -1,4 +1,6 @@
-"""The budget of a view is hard: what somebody wants kept in mind gives way too, and the smallest that is told will do."""
+"""The budget of a view is hard: what somebody wants kept in mind gives way too, and the
+smallest that is told will do.
+"""
 
 from __future__ import annotations
 

@@ -129,7 +129,8 @@ def test_a_thread_opens_whatever_became_of_what_is_kept_beside_its_logs(tmp_path
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("messages", "80"), ("edits", [[1, 2]]), ("edits", {"a": 1}), ("pins", None), ("pins", ["4"]), ("task", "x"),
+        ("messages", "80"), ("edits", [[1, 2]]), ("edits", {"a": 1}), ("pins", None),
+        ("pins", ["4"]), ("task", "x"),
         ("system", [None]), ("forgotten", [[1]]), ("evicted", [[1, "2"]]), ("notes", {"7": None}),
     ],
 )  # fmt: skip

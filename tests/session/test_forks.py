@@ -15,7 +15,8 @@ LEAVES = """
 import sys
 from holdfast import Session
 session = Session("t", store=sys.argv[1], budget=900, background=True)
-session.append(*[{"role": "user", "content": f"Order {n} is late. " + "It waits. " * 300} for n in range(200)])
+texts = [f"Order {n} is late. " + "It waits. " * 300 for n in range(200)]
+session.append(*[{"role": "user", "content": text} for text in texts])
 """
 
 

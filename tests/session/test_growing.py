@@ -23,7 +23,9 @@ _QUESTIONS = [
 
 
 def thread(seed: int, turns: int = 40) -> list[list[dict[str, object]]]:
-    """What is appended before each fit: inputs of a user, answers, calls with outputs of every length."""
+    """What is appended before each fit: inputs of a user, answers, calls with outputs of every
+    length.
+    """
     chance = random.Random(seed)
     steps: list[list[dict[str, object]]] = [[{"role": "system", "content": "You help."}]]
     for number in range(turns):
@@ -40,7 +42,9 @@ def thread(seed: int, turns: int = 40) -> list[list[dict[str, object]]]:
 
 
 def forgetful(session: Session) -> Session:
-    """The session without what it keeps to count on from: its next fit counts from the beginning."""
+    """The session without what it keeps to count on from: its next fit counts from the
+    beginning.
+    """
     session._desk.part = session._desk.telling = None
     return session
 
@@ -138,7 +142,9 @@ def test_a_deletion_may_make_everything_fit_again():
 
 
 UNTOLD = {"recalled": None, "made": None, "fits": 0, "spared": 0, "slowest": 0.0}
-"""What no event tells: views are made without one, and their number is kept with the state alone."""
+"""What no event tells: views are made without one, and their number is kept with the state
+alone.
+"""
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,4 +1,6 @@
-"""A session whose model writes the warm and the cold forms: asked beside the session, never by a fit."""
+"""A session whose model writes the warm and the cold forms: asked beside the session, never by
+a fit.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ WAIT = 20  # seconds; only a fault waits so long
 def brief(prompt):
     """What a good model makes of a turn."""
     number = prompt.partition("ORD-")[2][:4]
-    return f"By the model: order ORD-{number} waited at customs of Lisbon; Dana Reyes sent the invoice."
+    return (
+        f"By the model: order ORD-{number} waited at customs of Lisbon; Dana Reyes sent "
+        f"the invoice."
+    )
 
 
 def expansion(prompt):
@@ -381,7 +386,9 @@ class TestWeighing:
         return [1.0, 0.1] if "parcel" in text else [0.1, 1.0]
 
     def left(self, name, store, **options):
-        """How many of the segments that stayed in hot are about what the talk came to, and how many are not."""
+        """How many of the segments that stayed in hot are about what the talk came to, and how
+        many are not.
+        """
         sizes = TierSizes(hot=400, warm=300, cold=300, protect_last=0)
         with Session(
             name,

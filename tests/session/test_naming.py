@@ -45,7 +45,9 @@ def test_what_a_tool_returned_is_not_said_by_the_user_on_a_wire_where_he_hands_i
 
 @pytest.mark.parametrize("ids", [("call-1", "call-2"), ("read", "read")])
 def test_of_calls_that_were_made_at_once_each_result_names_its_own(ids):
-    """Also where two have one id, as servers give them that take the name of the function for it."""
+    """Also where two have one id, as servers give them that take the name of the function for
+    it.
+    """
     winches = [("bilge", 31), ("anchor", 47)]
     calls = [
         {

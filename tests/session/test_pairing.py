@@ -1,4 +1,6 @@
-"""A thread may hold calls without results, results without calls, and what was changed later: views are valid."""
+"""A thread may hold calls without results, results without calls, and what was changed later:
+views are valid.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Who opens a thread again is given the view that who closed it had, and what budgets there were leaves no trace."""
+"""Who opens a thread again is given the view that who closed it had, and what budgets there
+were leaves no trace.
+"""
 
 from __future__ import annotations
 

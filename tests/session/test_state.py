@@ -57,7 +57,10 @@ def changes(tree: ast.Module) -> list[int]:
 
 
 def test_what_would_change_a_state_is_seen():
-    told = "state.a = 1\nx.state.a[1] = 2\nx.state.a.append(3)\nb, state.a = 1, 2\nstate = 4\nx.state.fold(5)\n"
+    told = (
+        "state.a = 1\nx.state.a[1] = 2\nx.state.a.append(3)\nb, state.a = 1, 2\nstate = 4\n"
+        "x.state.fold(5)\n"
+    )
     assert sorted(changes(ast.parse(told))) == [1, 2, 3, 4]
 
 

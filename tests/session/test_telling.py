@@ -20,8 +20,8 @@ COUNT = meter_for(counter="o200k_base").text
 ORDERS = """User: Which orders of mine are late, and why?
 Call: list_orders({"customer": "C-4471"})
 Call: carrier_news({"country": "PT"})
-Result: [{"order": "A-17", "status": "late", "depot": "Lisbon", "due": "2024-05-02"}, {"order": "A-18", "status": \
-"on time", "depot": "Porto", "due": "2024-05-09"}]
+Result: [{"order": "A-17", "status": "late", "depot": "Lisbon", "due": "2024-05-02"}, \
+{"order": "A-18", "status": "on time", "depot": "Porto", "due": "2024-05-09"}]
 Result: The port of Lisbon is on strike until 6 May.
 Everything else runs.
 Assistant: A-17 is late because of the strike in Lisbon; it comes on 7 May. A-18 is on time."""
@@ -61,7 +61,10 @@ def test_a_turn_with_calls_becomes_notes_of_the_promised_size(level, least, most
     rows = ", ".join(
         f'{{"order": "A-{n}", "due": "{day}", "total": {n * 7}}}' for n, day in enumerate(days)
     )
-    text = f"User: Which orders wait in Lisbon?\nCall: list_orders({{}})\nResult: [{rows}]\nAssistant: All sixty."
+    text = (
+        f"User: Which orders wait in Lisbon?\nCall: list_orders({{}})\nResult: [{rows}]\n"
+        f"Assistant: All sixty."
+    )
     form = TurnCondenser().condense(text, level, COUNT)
     assert least <= COUNT(text) / COUNT(form) <= most
     assert "list_orders" in form

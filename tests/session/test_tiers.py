@@ -197,7 +197,8 @@ def test_tiers_that_cannot_be_kept_are_told_and_tended_again_when_they_can(tmp_p
     session.append(*talk(4))
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON entries WHEN instr(CAST(NEW.key AS TEXT), 'tier:') "
+            "CREATE TRIGGER full BEFORE INSERT ON entries WHEN instr(CAST(NEW.key AS "
+            "TEXT), 'tier:') "
             "BEGIN SELECT RAISE(ABORT, 'no room for tiers'); END"
         )
     for message in chatter(40, 10):

@@ -1,4 +1,6 @@
-"""What a wire refuses and a thread holds all the same is mended in its views, whatever it is refused for."""
+"""What a wire refuses and a thread holds all the same is mended in its views, whatever it is
+refused for.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,16 @@ def result(name: str, words: str = "") -> dict[str, object]:
 
 
 REFUSED = {
-    "results of one reply in two messages": ("anthropic", USER, call("a", "b"), result("a"), result("b"), USER),
-    "words before a result": ("anthropic", USER, call("a"), said("user", _TEXT, *result("a")["content"])),
-    "words after a call": ("anthropic", USER, said("assistant", *call("a")["content"], _TEXT), result("a"), USER),
+    "results of one reply in two messages": ("anthropic", USER, call("a", "b"), result("a"),
+     result("b"), USER),
+    "words before a result": ("anthropic", USER, call("a"), said("user", _TEXT,
+     *result("a")["content"])),
+    "words after a call": ("anthropic", USER, said("assistant", *call("a")["content"], _TEXT),
+     result("a"), USER),
     "an id with a colon": ("anthropic", USER, call("a:1"), result("a:1")),
     "thinking that begins within the loop": (
-        "anthropic", USER, call("a"), result("a"), said("assistant", _THOUGHT, *call("b")["content"]), result("b"),
+        "anthropic", USER, call("a"), result("a"), said("assistant", _THOUGHT,
+         *call("b")["content"]), result("b"),
     ),
     "white space at the very end": ("anthropic", USER, {"role": "assistant", "content": "done "}),
     "a word of the system's within an exchange": (

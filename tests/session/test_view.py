@@ -12,7 +12,9 @@ BUDGET = 2_000
 
 
 def port(number: int) -> str:
-    """A port that no key of a reference holds by chance: these are of digits and of letters up to f."""
+    """A port that no key of a reference holds by chance: these are of digits and of letters up
+    to f.
+    """
     return f"tcp:{8000 + number}"
 
 
@@ -97,7 +99,10 @@ def test_the_past_is_asked_only_when_the_user_says_what_the_view_knows_nothing_o
 
 
 def test_what_the_user_said_last_stands_whole_however_much_was_done_since():
-    words = "Please also write down why the depot of Porto closes at 17:45, and keep ORD-7731 out of it."
+    words = (
+        "Please also write down why the depot of Porto closes at 17:45, and keep ORD-7731 "
+        "out of it."
+    )
     with Session("t", budget=BUDGET, format="openai") as session:
         session.append(*work(20), {"role": "user", "content": words}, *list(work(60))[1:])
         assert words in told(session.fit().messages)

@@ -38,7 +38,10 @@ def test_a_question_is_met_where_a_view_without_one_is(form, seed):
 
 
 def test_what_the_user_said_last_gives_way_where_the_frame_of_the_newest_exchange_needs_the_room():
-    words = "Please also write down why the depot of Porto closes at 17:45, and keep ORD-7731 out of it."
+    words = (
+        "Please also write down why the depot of Porto closes at 17:45, and keep ORD-7731 "
+        "out of it."
+    )
     many = [call(n, f"The port is {n}.\n" + "row\n" * 60) for n in range(20, 40)]
     calls = [each for made, _ in many for each in made["tool_calls"]]
     exchange = [

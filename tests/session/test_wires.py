@@ -1,4 +1,6 @@
-"""What a thread takes, it can be read with: messages of two wires that cannot stand together are refused."""
+"""What a thread takes, it can be read with: messages of two wires that cannot stand together
+are refused.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +123,8 @@ def test_a_call_of_another_wires_is_no_part_of_a_thread_whose_wire_is_known(name
         with pytest.raises(FormatError) as refused:
             session.append(*TALKS["plain"], *TALKS["anthropic"])
         assert str(refused.value) == (
-            "messages[1]: the thread is written in openai_chat, and this message in anthropic; convert it, or begin "
+            "messages[1]: the thread is written in openai_chat, and this message in "
+            "anthropic; convert it, or begin "
             "a thread of another name"
         )
         with pytest.raises(FormatError, match="message: the thread is written in openai_chat"):

@@ -273,8 +273,8 @@ class TestKeeping:
         kept = ArtifactStore(store).put("as it is")
         assert kept.key == "f5c9477a85fc9f46f91f1e3e3b30aa270b06020ba7497d3c5338ac111d35fa05"
         assert store.get_bytes("content_f5c9477a85fc") == (
-            b'{"holdfast": 1, "sha256": "%s", "kind": "text", "encoding": "plain", "bytes": 8, "lines": 1}\nas it is'
-            % kept.key.encode()
+            b'{"holdfast": 1, "sha256": "%s", "kind": "text", "encoding": "plain", '
+            b'"bytes": 8, "lines": 1}\nas it is' % kept.key.encode()
         )
 
     def test_over_text_alone_all_is_ascii(self):

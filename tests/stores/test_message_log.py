@@ -19,7 +19,10 @@ from tests.contracts.log_contract import LogContract
 from tests.stores.doubles import AwaitedTextStore, TextStore
 
 # written by the first version, with the key bytes(range(32)): "k" has the value "v"
-FIRST_LOCK = '{"holdfast": 1, "salt": "36a20672d9eeb65e6fc9e155139bd029", "check": "0871c7f820593c3012199fa04c84834210abe93fe00e1724"}'
+FIRST_LOCK = (
+    '{"holdfast": 1, "salt": "36a20672d9eeb65e6fc9e155139bd029", "check": '
+    '"0871c7f820593c3012199fa04c84834210abe93fe00e1724"}'
+)
 FIRST_NAME = "x_SV7ZXOiH9EoCEuMdK2clLoH0"
 FIRST_VALUE = "dHfAbPzXc4poJEyUbV/uZpkk+ftysqiRVK+lwppRIsN/SQ=="
 
@@ -57,7 +60,8 @@ class TestSqliteLog(LogContract):
         log.append([Line("a")])
         with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as other:
             other.execute(
-                "CREATE TRIGGER refuse BEFORE INSERT ON lines WHEN substr(NEW.body, -1) = x'62' BEGIN SELECT RAISE(ABORT, 'no'); END"
+                "CREATE TRIGGER refuse BEFORE INSERT ON lines WHEN substr(NEW.body, -1) "
+                "= x'62' BEGIN SELECT RAISE(ABORT, 'no'); END"
             )
         with pytest.raises(StoreError, match="no"):
             log.append([Line("more", words="needle"), Line("b")])

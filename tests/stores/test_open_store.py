@@ -59,7 +59,8 @@ def test_opening_by_url_touches_no_file(tmp_path):
         ),
         (
             "sqlit:///a.db",
-            "there is no store named 'sqlit'; did you mean 'sqlite'? known are az, file, gs, memory, ",
+            "there is no store named 'sqlit'; did you mean 'sqlite'? known are az, file, "
+            "gs, memory, ",
         ),
         (
             "mongodb://u:secret@host/db",

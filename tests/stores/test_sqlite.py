@@ -254,13 +254,15 @@ class TestTrouble:
             except Exception as fault:
                 print(type(fault).__name__, str(fault).partition(": ")[2])
             print(store.get("k"), store.get("large"))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            unlimited = resource.RLIM_INFINITY
+            resource.setrlimit(resource.RLIMIT_FSIZE, (unlimited, unlimited))
             store.set("large", "v" * 500_000)
             print(len(store.get("large")))
             """,
             tmp_path / "a.db",
         ) == [
-            "StoreError the disk refuses to read or write; this call did nothing, earlier writes are kept",
+            "StoreError the disk refuses to read or write; this call did nothing, "
+            "earlier writes are kept",
             "v None",
             "500000",
         ]

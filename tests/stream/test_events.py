@@ -17,7 +17,9 @@ def functions(messages):
 
 
 def as_text(act, returned):
-    """A run of an agent that writes its acts as text and gets what they return in a user's message."""
+    """A run of an agent that writes its acts as text and gets what they return in a user's
+    message.
+    """
     messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
     for number in range(1, 6):
         messages.append(

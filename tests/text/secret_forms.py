@@ -1,4 +1,5 @@
-"""Forms in which secrets stand in what people and programs write, and harmless texts that look like them.
+"""Forms in which secrets stand in what people and programs write, and harmless texts that look
+like them.
 
 A form is a text and the parts of it that nobody may read; the secrets are drawn, and nobody's.
 """
@@ -175,7 +176,8 @@ HARMLESS = [
     "commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432",
     "id 550e8400-e29b-41d4-a716-446655440000",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-    '"integrity": "sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg=="',
+    '"integrity": "sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs'
+    '17LhbZVGedAJv8XZ1tvj5FvSg=="',
     "data:image/png;base64," + base64.b64encode(bytes(range(120))).decode(),
     "max_tokens=4096 and tokens: 123456789012",
     "password: required",
@@ -211,6 +213,7 @@ HARMLESS = [
     "order 1234 5678 9012 3456 was sent",
     "took 1700000000000000 ns, at 1792669500123456",
     "GB29 tests, DE12 of them failed in run AB12CD34EF56GH78",
-    "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBa\n-----END CERTIFICATE-----",
+    "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBa\n"
+    "-----END CERTIFICATE-----",
     "12:34:56 build 2026.11.22-rc1 of \x1b[32mweb\x1b[0m passed in 8s",
 ]

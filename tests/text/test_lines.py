@@ -6,7 +6,10 @@ import pytest
 
 from holdfast.text.sentences import is_of_lines
 
-STATUS = "On branch main\nChanges:\n\tmodified:   src/a.py\n\tmodified:   src/longer/name.py\n\nUntracked files:\n\tb/\n"
+STATUS = (
+    "On branch main\nChanges:\n\tmodified:   src/a.py\n"
+    "\tmodified:   src/longer/name.py\n\nUntracked files:\n\tb/\n"
+)
 COLUMNS = "\n".join(
     f"ii  package-{n}{' ' * (9 + n % 7)}1.{n}    all    Something that is good for {n}."
     for n in range(40)

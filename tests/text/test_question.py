@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from holdfast.text.question import Question
 
 ASKED = Question.of(
-    'why did the deploy of RetryPolicy in src/http/client.py fail with error 404 and "pool is empty"?'
+    "why did the deploy of RetryPolicy in src/http/client.py fail with error 404 and "
+    '"pool is empty"?'
 )
 
 

@@ -47,7 +47,10 @@ def test_chinese_and_japanese_need_no_space():
 
 
 def test_wrapped_lines_are_joined_and_short_lines_are_not():
-    text = "A line that is so long that somebody has wrapped it\nand that goes on here.\nTitle\nFirst words"
+    text = (
+        "A line that is so long that somebody has wrapped it\nand that goes on here.\n"
+        "Title\nFirst words"
+    )
     assert split(text) == [text[: text.index("Title")].strip(), "Title", "First words"]
 
 

@@ -1,4 +1,6 @@
-"""tiktoken's own encodings, built from its own definitions, with the vocabularies read where they are installed."""
+"""tiktoken's own encodings, built from its own definitions, with the vocabularies read where
+they are installed.
+"""
 
 from __future__ import annotations
 

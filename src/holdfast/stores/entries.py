@@ -21,7 +21,7 @@ class BytesStore(ABC):
 
     @abstractmethod
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Store the bytes if the key is free; whether it was. Only one of many callers gets True."""
+        """Store the bytes if the key is free; whether it was. One of many callers gets True."""
 
     def get(self, key: str) -> str | None:
         """The value, or None. Raises StoreError if it was set as bytes that are not UTF-8."""
@@ -33,7 +33,7 @@ class BytesStore(ABC):
         self.set_bytes(key, to_bytes(value))
 
     def put_if_absent(self, key: str, value: str) -> bool:
-        """Store the value if the key is free; whether it was. Only one of many callers gets True."""
+        """Store the value if the key is free; whether it was. One of many callers gets True."""
         return self.put_bytes_if_absent(key, to_bytes(value))
 
 

@@ -97,7 +97,7 @@ class ObjectStore(BytesStore):
         self._put(key, value, "overwrite")
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Store the bytes if the key is free; whether it was. Only one of many callers gets True."""
+        """Store the bytes if the key is free; whether it was. One of many callers gets True."""
         with suppress(AlreadyExistsError):
             self._put(key, value, "create")
             return True

@@ -220,7 +220,7 @@ class RedisStore(EntryStore):
         return cls(plain, prefix=prefix)
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Store the bytes if the key is free; whether it was. Only one of many callers gets True."""
+        """Store the bytes if the key is free; whether it was. One of many callers gets True."""
         keys = [self._name(key), self._server.key(_DONE, uuid4().hex)]
         with self._server.asking():
             return self._server.claim(keys, [b"\0" + value, repr(self._clock())]) == 1

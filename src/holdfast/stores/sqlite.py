@@ -316,7 +316,7 @@ class SqliteStore(EntryStore):
         raise ConfigError(problem, place="store", advice=advice)
 
     def put_bytes_if_absent(self, key: str, value: bytes) -> bool:
-        """Store the bytes if the key is free; whether it was. Only one of many callers gets True."""
+        """Store the bytes if the key is free; whether it was. One of many callers gets True."""
         with self._file.writing() as connection:
             claimed = connection.execute(_CLAIM, (*_row(key, value), self._clock()))
             return claimed.rowcount == 1

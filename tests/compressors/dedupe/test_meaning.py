@@ -35,7 +35,10 @@ def test_other_words_for_the_same_do_not_contrast(one, other):
 
 
 def test_the_sentences_that_name_what_another_text_does_not():
-    text = "The server db-17 is up. It listens on port 8080\nsince 2024-05-01. See /etc/app.conf, please."
+    text = (
+        "The server db-17 is up. It listens on port 8080\n"
+        "since 2024-05-01. See /etc/app.conf, please."
+    )
     more = ["It listens on port 8080 since 2024-05-01.", "See /etc/app.conf, please."]
     assert lacking(text, "The server db-17 is up.") == more
     assert lacking(text, text) == []

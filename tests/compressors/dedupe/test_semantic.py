@@ -83,7 +83,8 @@ def test_a_users_message_stays_if_something_in_it_would_be_lost():
 
 SHORT = assistant("You will find it where all of them are, in the house. Use port 8080.")
 LONG = assistant(
-    "It is to be found behind the gateway, as all of them are in this part of the house, and nowhere else."
+    "It is to be found behind the gateway, as all of them are in this part of the "
+    "house, and nowhere else."
 )
 
 

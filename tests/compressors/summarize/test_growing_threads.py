@@ -1,4 +1,6 @@
-"""Each message goes to the model once, and a call is made for a good stretch of new history only."""
+"""Each message goes to the model once, and a call is made for a good stretch of new history
+only.
+"""
 
 import re
 

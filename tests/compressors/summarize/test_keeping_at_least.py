@@ -1,4 +1,6 @@
-"""A history that is summarized down to a boundary, once it has grown past a threshold (tunacode)."""
+"""A history that is summarized down to a boundary, once it has grown past a threshold
+(tunacode).
+"""
 
 import pytest
 

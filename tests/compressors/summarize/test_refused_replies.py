@@ -1,4 +1,6 @@
-"""Whatever a model does: nothing is raised, no history changes, and the step behind it meets the budget."""
+"""Whatever a model does: nothing is raised, no history changes, and the step behind it meets
+the budget.
+"""
 
 import pytest
 

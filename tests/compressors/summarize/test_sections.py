@@ -10,7 +10,8 @@ def words(text):
 
 def test_what_stands_under_one_heading_in_two_notes_stands_together_and_once():
     assert joined([OLD, NEW]) == (
-        "## Goal\nShip the order.\n## Done\n- Asked for the address.\n- Checked the stock.\n- Packed it."
+        "## Goal\nShip the order.\n## Done\n- Asked for the address.\n"
+        "- Checked the stock.\n- Packed it."
         "\n## Next\n- Call the carrier."
     )
 

@@ -1,4 +1,6 @@
-"""Threads that grow turn by turn, a model that writes notes of what it reads, and a count of what it was sent."""
+"""Threads that grow turn by turn, a model that writes notes of what it reads, and a count of
+what it was sent.
+"""
 
 import re
 from collections import Counter

@@ -1,4 +1,6 @@
-"""What the vendors' own types say of a message: each kind of refusal, and nothing about what is taken."""
+"""What the vendors' own types say of a message: each kind of refusal, and nothing about what is
+taken.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Appends numbered messages to a thread, and says of each that it is kept: URL THREAD NAME COUNT."""
+"""Appends numbered messages to a thread, and says of each that it is kept: URL THREAD NAME
+COUNT.
+"""
 
 import sys
 

@@ -1,4 +1,5 @@
-"""Run as a module: forks while sessions and compressions are under way, and goes on with them in the children.
+"""Run as a module: forks while sessions and compressions are under way, and goes on with them
+in the children.
 
     python -m tests.session.scripts.forks KIND FILE FORKS
 
@@ -37,7 +38,9 @@ def talk(number: int) -> list[dict[str, str]]:
 
 
 class Use:
-    """One way of using Holdfast, again and again; each time it says something that was not said before."""
+    """One way of using Holdfast, again and again; each time it says something that was not said
+    before.
+    """
 
     def __init__(self, kind: str, path: str) -> None:
         self.kind, self.number = kind, 0

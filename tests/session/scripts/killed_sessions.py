@@ -1,4 +1,5 @@
-"""Run as a module: kills a process that appends and fits at random moments, and looks after each what is kept.
+"""Run as a module: kills a process that appends and fits at random moments, and looks after
+each what is kept.
 
     python -m tests.session.scripts.killed_sessions FILE SEED KILLS
 
@@ -77,7 +78,9 @@ def live(path: str, life: int, pipe: int) -> None:
 
 
 def faults(path: str, told: list[int], kept: Messages) -> tuple[list[str], Messages, int]:
-    """What is wrong, what is kept now, how many references were held against it; ``kept`` was there before."""
+    """What is wrong, what is kept now, how many references were held against it; ``kept`` was
+    there before.
+    """
     life, count, references = len(told) - 1, told[-1], 0
     with opened(path) as session:
         now = session.restore()
@@ -113,7 +116,7 @@ def faults_of(view: View, session: Session, appended: Messages) -> Iterator[str]
             original = session.recall(key)
             if message["role"] == "tool":
                 same = original == outputs[message["tool_call_id"]]
-            else:  # of the notes: an output, or messages that were folded into them, each as it was and in order
+            else:  # of the notes: an output, or messages in them, unchanged and in order
                 rest = iter(texts)
                 same = original in outputs.values() or all(
                     piece in rest for piece in original.split("\n\n")

@@ -1,4 +1,5 @@
-"""Run as a module: one of many processes that use one sqlite store at the same time, each with several threads.
+"""Run as a module: one of many processes that use one sqlite store at the same time, each with
+several threads.
 
     python -m tests.stores.scripts.crowd FILE NAME THREADS WRITES
 

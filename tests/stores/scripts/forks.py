@@ -1,4 +1,5 @@
-"""Run as a module: forks while a sqlite store is open and in use, and goes on in parent and children.
+"""Run as a module: forks while a sqlite store is open and in use, and goes on in parent and
+children.
 
     python -m tests.stores.scripts.forks FILE
 

@@ -1,4 +1,5 @@
-"""Run as a module: kills writers of one sqlite store at random moments, and looks after each what is kept.
+"""Run as a module: kills writers of one sqlite store at random moments, and looks after each
+what is kept.
 
     python -m tests.stores.scripts.killed_writers FILE SEED KILLS
 
@@ -26,7 +27,9 @@ OPERATIONS = 6
 
 
 def text_of(life: int, number: int) -> str:
-    """What operation ``number`` of a life writes: now and then enough to make SQLite move its log into the file."""
+    """What operation ``number`` of a life writes: now and then enough to make SQLite move its
+    log into the file.
+    """
     random = Random(f"{life}/{number}")
     return f"{random.getrandbits(64):016x} " * random.choice([1, 50, 4_000])
 
