@@ -235,6 +235,12 @@ def test_what_a_record_holds_has_the_name_of_the_record():
     assert told[-1] == "A-7719: paid true"
 
 
+def test_the_name_of_a_short_record_is_not_told_again_in_it():
+    cards = {name: {"source": "bank", "id": name} for name in ("card_11873", "card_20411")}
+    told = [piece.text for piece in Json().read(json.dumps(cards)).pieces]
+    assert told == ["card_11873 (source bank), card_20411 (source bank)"]
+
+
 def test_what_is_asked_for_of_a_large_object_stays():
     settings = {
         f"section{place}": {f"key{inner}": [place, inner, "x" * 30] for inner in range(20)}

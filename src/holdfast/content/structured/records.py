@@ -97,7 +97,7 @@ class Pieces:
         size = 0
         for key, value in members:
             is_record = not key and isinstance(value, dict) and len(value) > 1
-            short = None if is_record else _inline(value, _LONG)
+            short = None if is_record else _inline(value, _LONG, key)
             if held and (short is None or size + len(key) + len(short) > _LONG):
                 self._put(", ".join(held), record, label)
                 held, size, label = [], 0, named
