@@ -66,7 +66,7 @@ test-deep: $(VENV)/.dev ## a million generated conversations, in shards of 20,00
 
 test-doors: .venv-doors/.installed .venv-litellm/.installed .node/.installed ## agents, gateways and frameworks as they are installed; in environments of their own
 	.venv-litellm/bin/python -m pytest $(DOORS) tests/clients/litellm_calls.py
-	.venv-doors/bin/python -m pytest $(DOORS) tests/clients/agents.py tests/clients/claude_counts.py
+	.venv-doors/bin/python -m pytest $(DOORS) tests/clients/agents.py tests/clients/claude_counts.py tests/clients/langchain_agent.py
 
 DOORS := -p no:cacheprovider -o filterwarnings=default::UserWarning
 

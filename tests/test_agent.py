@@ -294,7 +294,7 @@ def test_any_other_fault_of_the_model_is_the_callers(session):
         (b"two caf\xc3\xa9s\n", "two caf\u00e9s\n"),
         (bytearray("na\u00efve".encode("latin-1")), "na\ufffdve"),
         (b"", ""),
-        (b"\xff\x00", "[2 bytes of data that is no text]"),
+        (b"\xff\x00", "[2 bytes of data that is not text]"),
         (b"\x89PNG\r\n\x1a\n" + bytes(1_000), "[1,008 bytes of image/png]"),
         ({"name": "a.txt", "body": memoryview(b"tea")}, '{"name":"a.txt","body":"tea"}'),
     ],
@@ -386,7 +386,8 @@ def test_what_a_tool_gives_reaches_the_model_as_json_unless_it_is_text(session):
 @pytest.mark.parametrize("reply", [None, 5, {"choices": []}])
 def test_a_reply_that_is_no_message_is_the_models_fault_and_is_not_kept(session, reply):
     with pytest.raises(
-        ModelError, match=r"^the model gave .*, which is no message; return a text, or the message"
+        ModelError,
+        match=r"^the model gave .*, which is not a message; return a text, or the message",
     ):
         AgentLoop(Model(reply), session).run("go")
     assert session.restore() == [{"role": "user", "content": "go"}]
@@ -417,13 +418,16 @@ def test_models_and_tools_may_be_awaited(session):
     [
         (
             {"tools": [print]},
-            r"tools\[0\]: a builtin_function_or_method is no tool; "
+            r"tools\[0\]: a builtin_function_or_method is not a tool; "
             r"give holdfast.agent.FunctionTool",
         ),
-        ({"tools": [SCHEMA]}, r"tools\[0\]: a dict is no tool; give holdfast.agent.FunctionTool"),
-        ({"tools": reading("x")}, "tools: a FunctionTool is no list of tools; give a list"),
-        ({"model": "gpt-4o"}, "model: a str is no model; give a function of the messages"),
-        ({"rounds": 0}, "rounds: 0 is no number of model calls; give 1 or more"),
+        (
+            {"tools": [SCHEMA]},
+            r"tools\[0\]: a dict is not a tool; give holdfast.agent.FunctionTool",
+        ),
+        ({"tools": reading("x")}, "tools: a FunctionTool is not a list of tools; give a list"),
+        ({"model": "gpt-4o"}, "model: a str is not a model; give a function of the messages"),
+        ({"rounds": 0}, "rounds: 0 is not a number of model calls; give 1 or more"),
     ],
 )
 def test_what_no_loop_can_run_with_is_one_clear_line(session, wrong, line):

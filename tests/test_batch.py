@@ -117,7 +117,7 @@ def test_a_pin_that_one_conversation_does_not_have_fails_only_that_one(door):
 @both_doors
 @pytest.mark.parametrize("one", ["text", {"messages": chat(2, 5)}, 5])
 def test_one_conversation_in_the_place_of_several_is_told(door, one):
-    with pytest.raises(holdfast.ConfigError, match="is no list of conversations; give a list"):
+    with pytest.raises(holdfast.ConfigError, match="is not a list of conversations; give a list"):
         door(one, 200)
 
 

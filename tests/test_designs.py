@@ -84,7 +84,7 @@ def check(here):
                 found = get_args(found) or found
                 assert found == ast.literal_eval(place["value"]), f"{name}: it is {found!r}"
         else:
-            raise LookupError(f"{name} is no name that can be looked up")
+            raise LookupError(f"{name} is not a name that can be looked up")
     return found
 
 
@@ -100,7 +100,7 @@ def seen(module, node):
         case ast.Call(called, arguments, keywords):
             knobs = {each.arg: ast.literal_eval(each.value) for each in keywords}
             return seen(module, called)(*map(ast.literal_eval, arguments), **knobs)
-    raise LookupError(f"{ast.unparse(node)} is no name")
+    raise LookupError(f"{ast.unparse(node)} is not a name")
 
 
 def part(owner, name):

@@ -89,7 +89,7 @@ def test_the_loop_answers_a_search_and_what_it_gave_is_not_found_again(session):
         ("no JSON", 'error: give an object such as {"query"'),
         ('{"query": " "}', 'error: give an object such as {"query"'),
         ('{"message": 999}', "error: "),
-        ('{"message": 8, "lines": "x"}', "error: lines: 'x' is no range of lines"),
+        ('{"message": 8, "lines": "x"}', "error: lines: 'x' is not a range of lines"),
         ('{"message": 8, "pattern": "no such line"}', "[nothing of the message matches]"),
     ],
 )

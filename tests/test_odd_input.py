@@ -84,7 +84,7 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"budget": -5}, "budget: -5 is not a positive number of tokens"),
         (
             {"budget": True},
-            "budget: True is no budget; give a number of tokens or a holdfast.Budget",
+            "budget: True is not a budget; give a number of tokens or a holdfast.Budget",
         ),
         (
             {"budget": "8 apples"},
@@ -141,16 +141,19 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ({"pin": [-16]}, "pin: there is no message -16; there are 15 messages, counted from 0"),
         ({"strategy": ""}, "there is no strategy named ''; known are digest, "),
         ({"strategy": "tirm"}, "there is no strategy named 'tirm'; did you mean 'trim'?"),
-        ({"strategy": 5}, "strategy: 5 is no strategy; give a name, an object with name and plan"),
-        ({"strategy": ["trim", None]}, "strategy: None is no strategy"),
-        ({"strategy": [["trim"]]}, "strategy: ['trim'] is no strategy"),
-        ({"strategy": {"trim": {}}}, "strategy: {'trim': {}} is no strategy"),
-        ({"strategy": b"trim"}, "strategy: b'trim' is no strategy"),
+        (
+            {"strategy": 5},
+            "strategy: 5 is not a strategy; give a name, an object with name and plan",
+        ),
+        ({"strategy": ["trim", None]}, "strategy: None is not a strategy"),
+        ({"strategy": [["trim"]]}, "strategy: ['trim'] is not a strategy"),
+        ({"strategy": {"trim": {}}}, "strategy: {'trim': {}} is not a strategy"),
+        ({"strategy": b"trim"}, "strategy: b'trim' is not a strategy"),
         (
             {"strategy": Needy("x")},
-            "strategy: a Needy is no strategy; give a name, an object with name and plan",
+            "strategy: a Needy is not a strategy; give a name, an object with name and plan",
         ),
-        ({"strategy": int}, "strategy: 0 is no strategy"),
+        ({"strategy": int}, "strategy: 0 is not a strategy"),
         ({"strategy": "stepwise"}, "strategy: it cannot be made from nothing ("),
         ({"strategy": lambda needed: None}, "strategy: it cannot be made from nothing ("),
         (
@@ -159,7 +162,7 @@ def test_a_message_of_twenty_megabytes_is_no_trouble(letter):
         ),
         (
             {"counter": 5},
-            "counter: int is no token counter; give a model's or a counter's name, a function",
+            "counter: int is not a token counter; give a model's or a counter's name, a function",
         ),
         (
             {"counter": "o200k"},
@@ -204,24 +207,24 @@ def test_an_argument_that_is_wrong_is_named_in_one_line_with_what_to_do(given, t
 @pytest.mark.parametrize(
     ("messages", "told"),
     [
-        (None, "null is no list of messages; give a list such as"),
-        ("hello", "a str is no list of messages"),
-        (5, "an int is no list of messages"),
-        (iter([]), "a list_iterator is no list of messages"),
+        (None, "null is not a list of messages; give a list such as"),
+        ("hello", "a str is not a list of messages"),
+        (5, "an int is not a list of messages"),
+        (iter([]), "a list_iterator is not a list of messages"),
         (
             {},
-            'an object without "messages" is no conversation; give a list of messages, '
+            'an object without "messages" is not a conversation; give a list of messages, '
             "or a request body",
         ),
-        ({"messages": "hello"}, "messages: a str is no list of messages"),
-        ([None], 'messages[0]: null is no message; give a dictionary with "role" and "content"'),
-        ([user("x"), "hello"], "messages[1]: a str is no message"),
-        ([[user("x")]], "messages[0]: a list is no message"),
+        ({"messages": "hello"}, "messages: a str is not a list of messages"),
+        ([None], 'messages[0]: null is not a message; give a dictionary with "role" and "content"'),
+        ([user("x"), "hello"], "messages[1]: a str is not a message"),
+        ([[user("x")]], "messages[0]: a list is not a message"),
         (
             [{"content": "x"}],
             'messages[0]: the message has no "role"; give a role such as user or assistant',
         ),
-        ([{"role": 5, "content": "x"}], "messages[0].role: an int is no role"),
+        ([{"role": 5, "content": "x"}], "messages[0].role: an int is not a role"),
         ([user("x"), {"role": " ", "content": "x"}], "messages[1].role: the role is empty"),
         ([{"role": "user", "content": 5}], "messages[0].content: an int does not belong here"),
         (

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Literal
 
 import pytest
@@ -87,6 +88,12 @@ def test_a_function_whose_arguments_have_no_name_is_refused():
         @holdfast.tool
         def stranger(of: asyncio.Event):
             """Odd."""
+
+
+@pytest.mark.parametrize("thing", [lambda city: city, 3, partial(print, ""), dict])
+def test_only_a_function_with_a_name_becomes_a_tool(thing):
+    with pytest.raises(holdfast.ConfigError, match=r"this is not a function.*; write it with def"):
+        holdfast.tool(thing)
 
 
 def test_a_loop_runs_them_awaited_or_not_and_tells_the_model_of_wrong_arguments():

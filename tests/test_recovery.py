@@ -71,7 +71,7 @@ def test_what_cannot_be_asked_is_named(asked, error, place):
 
 
 def test_a_key_that_is_not_there_is_not_found():
-    with pytest.raises(holdfast.NotFoundError, match="nothing is kept under '123456789abc'"):
+    with pytest.raises(holdfast.NotFoundError, match="there is no '123456789abc'"):
         recall("123456789abc", store=InProcessStore())
 
 
@@ -107,7 +107,7 @@ def test_a_range_of_lines_is_written_in_many_ways(written, range_):
 def test_anything_else_is_no_range(written):
     if written is True:
         written = [True, True]
-    with pytest.raises(holdfast.ConfigError, match="no range of lines"):
+    with pytest.raises(holdfast.ConfigError, match="is not a range of lines"):
         line_range(written)
 
 

@@ -166,7 +166,7 @@ def test_numbers_that_json_has_not_are_refused_and_not_written(number):
 @pytest.mark.parametrize("thing", [None, 5, [], {"messages": []}, "result.json"])
 def test_only_a_result_is_restored(thing):
     with pytest.raises(
-        InputError, match=f"^{type(thing).__name__} is no result; give what compress returned"
+        InputError, match=f"^{type(thing).__name__} is not a result; give what compress returned"
     ):
         holdfast.restore(thing)
     with pytest.raises(

@@ -94,7 +94,7 @@ def strategy_of(strategy: str | Compressor) -> Compressor:
         advice = (
             "give a name, an object with name and plan(transcript, allowance), or a list of them"
         )
-        raise ConfigError(f"{_shown(found)} is no strategy", place="strategy", advice=advice)
+        raise ConfigError(f"{_shown(found)} is not a strategy", place="strategy", advice=advice)
     return cast("Compressor", found)
 
 

@@ -337,7 +337,7 @@ def _check_table(name: str, said: object) -> None:
     if said is None:
         return
     if not isinstance(said, Mapping):
-        raise ConfigError(f"{said!r} is no table", place=name, advice=f"write [{name}]")
+        raise ConfigError(f"{said!r} is not a table", place=name, advice=f"write [{name}]")
     table, arguments = cast("Mapping[str, object]", said), _arguments(name)
     check_keys(table, list(arguments), name)
     for key, value in table.items():

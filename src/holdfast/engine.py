@@ -130,7 +130,7 @@ def _plans(
 
 def _check_several(conversations: object) -> None:
     """Raise ConfigError if one conversation was passed instead of several."""
-    problem = f"{named(conversations)} is no list of conversations"
+    problem = f"{named(conversations)} is not a list of conversations"
     if is_list(conversations) and any(is_object(each) and "role" in each for each in conversations):
         advice = "give a list of conversations, each a list of messages, or use compress"
         raise ConfigError(

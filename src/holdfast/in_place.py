@@ -127,7 +127,7 @@ def _check(messages: object, prune: object) -> None:
         )
     if not isinstance(prune, Prune | None):
         raise ConfigError(
-            f"{prune!r} is no Prune", place="prune", advice="give an object of holdfast's Prune"
+            f"{prune!r} is not a Prune", place="prune", advice="give an object of holdfast's Prune"
         )
 
 

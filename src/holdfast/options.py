@@ -145,13 +145,13 @@ def check(options: Options) -> None:
     cache, limits = options.get("cache"), options.get("limits")
     if cache is not None and not hasattr(cache, "statistics"):
         raise ConfigError(
-            f"{cache!r:.40} is no cache", place="cache", advice="give a CompressionCache"
+            f"{cache!r:.40} is not a cache", place="cache", advice="give a CompressionCache"
         )
     if not isinstance(cast("object", limits), CallLimits | None):
         raise ConfigError(
-            f"{limits!r:.40} are no limits", place="limits", advice="give CallLimits(...)"
+            f"{limits!r:.40} are not limits", place="limits", advice="give CallLimits(...)"
         )
     costs = options.get("costs")
     if not isinstance(cast("object", costs), Costs | None):
         advice = "give holdfast.cost.Costs(...)"
-        raise ConfigError(f"{costs!r:.40} are no costs", place="costs", advice=advice)
+        raise ConfigError(f"{costs!r:.40} are not costs", place="costs", advice=advice)

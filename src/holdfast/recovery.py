@@ -166,7 +166,7 @@ def line_range(lines: object) -> tuple[int, int] | None:
     found = _RANGE.fullmatch(str(lines)) if isinstance(lines, str | int) else None
     if found is None:
         raise ConfigError(
-            f"{lines!r} is no range of lines", place="lines", advice="write it as 10:80"
+            f"{lines!r} is not a range of lines", place="lines", advice="write it as 10:80"
         )
     return int(found[1]), int(found[2] or found[1])
 
@@ -209,7 +209,7 @@ def _object(arguments: object) -> Mapping[str, object]:
             given = None
     if not isinstance(given, Mapping):
         advice = 'give an object such as {"key": "3fa1c27b90de"}'
-        raise ConfigError("the arguments are no object", place="arguments", advice=advice)
+        raise ConfigError("the arguments are not an object", place="arguments", advice=advice)
     return cast("Mapping[str, object]", given)
 
 
@@ -246,7 +246,7 @@ def delete_summaries(thread: str, *, store: str | KeyValueStore) -> int:
     """
     if not isinstance(cast("object", thread), str) or not thread:
         raise ConfigError(
-            f"{thread!r} is no id", place="thread", advice="give the id of the thread as text"
+            f"{thread!r} is not an id", place="thread", advice="give the id of the thread as text"
         )
     done = opened(store).ask(lambda kept: _forgotten(kept, thread))
     if isinstance(done, HoldfastError):

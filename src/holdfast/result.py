@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from html import escape
 from math import ceil, inf
 from os import PathLike, fspath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Generic, cast
 from warnings import warn
 
@@ -15,7 +16,7 @@ from holdfast.files import read_whole, write_all
 from holdfast.kernel.apply import restored
 from holdfast.kernel.compressor import Status
 from holdfast.kernel.edits import Drop, Edit, Insert, Offload, Replace
-from holdfast.kernel.errors import InputError
+from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import Accuracy
 from holdfast.kernel.registry import Registry
 from holdfast.model_usage import NO_CALLS, ModelUsage
@@ -131,7 +132,7 @@ class Conversation:
         if not isinstance(cast("object", self.thread_id), str) or not self.thread_id:
             advice = "give the id of the thread as text"
             raise InputError(
-                f"{self.thread_id!r} is no id", place="Conversation.thread_id", advice=advice
+                f"{self.thread_id!r} is not an id", place="Conversation.thread_id", advice=advice
             )
 
     def holding(self, messages: Sequence[Any]) -> Conversation:
@@ -221,6 +222,19 @@ def _edit(data: Mapping[str, Any]) -> Edit:
 
 def _tupled(value: object) -> object:
     return tuple(cast("list[object]", value)) if isinstance(value, list) else value
+
+
+_FORMS: Mapping[str, ReportForm] = {".html": "html", ".htm": "html", ".txt": "text"}
+
+
+def report_form(file: str | None, option: str = "") -> ReportForm:
+    """The form of a report by the name of its file. Raises ConfigError for an unknown ending."""
+    suffix = PurePath(file).suffix.lower() if file else ".txt"
+    if suffix not in _FORMS:
+        advice = f"let its name end in {' or '.join(_FORMS)}"
+        problem = "the form of the report is not clear from the name"
+        raise ConfigError(problem, place=f"{option} {file}".strip(), advice=advice)
+    return _FORMS[suffix]
 
 
 _SHOWN = Registry("view of a result", "views", {"report": "holdfast.reports:report"})
@@ -363,11 +377,12 @@ class CompressionResult(Generic[M]):
     ) -> str:
         """Return a report of what was done to each message, and write it to ``path`` if given.
 
-        ``form`` is ``text`` or ``html``; by default the ending of ``path`` decides. Raises
-        InputError for a file that cannot be written.
+        ``form`` is ``text`` or ``html``; by default the ending of ``path`` decides: .html, .htm
+        or .txt. Raises ConfigError for another ending, and InputError for a file that cannot be
+        written.
         """
-        file = "" if path is None else fspath(path)
-        chosen = form or ("html" if file.lower().endswith((".html", ".htm")) else "text")
+        file = None if path is None else fspath(path)
+        chosen = form or report_form(file)
         told = cast("Callable[..., str]", _SHOWN.load("report"))(self, form=chosen)
         if file:
             write_all({file: told.encode("utf-8", "backslashreplace")})
@@ -509,7 +524,7 @@ def restore(result: CompressionResult[M]) -> M:
     """Return the original messages in their original form, by undoing every step of the result."""
     if not isinstance(cast("object", result), CompressionResult):
         raise InputError(
-            f"{type(result).__name__} is no result", advice="give what compress returned"
+            f"{type(result).__name__} is not a result", advice="give what compress returned"
         )
     messages = message_list(result)
     for step in reversed(result.steps):

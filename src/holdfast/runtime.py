@@ -113,7 +113,7 @@ class Runtime:
     def work(self, request: Ask[object]) -> Work | HoldfastError | str:
         """The work for the store, or the answer if none is needed."""
         if not isinstance(request, KEPT):
-            return ConfigError(f"{type(request).__name__} is no ask that this runtime knows")
+            return ConfigError(f"{type(request).__name__} is not a request that this runtime knows")
         if self.logged and isinstance(request, Save) and request.kind == HISTORY:
             return ""
         if isinstance(request, Secret) and (self.marks.secret or self.store is None):

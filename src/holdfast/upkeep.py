@@ -116,7 +116,7 @@ def _text(written: object) -> str:
         case {"bytes": str(held)}:
             return to_text("", b64decode(held, validate=True))
         case _:
-            raise ValueError(f"{written!r:.60} is no text")
+            raise ValueError(f"{written!r:.60} is not text")
 
 
 def imported(lines: Iterable[str], store: KeyValueStore, progress: Progress | None = None) -> Moved:

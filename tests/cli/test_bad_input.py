@@ -33,7 +33,7 @@ CONTENTS = [
     (b"3", "chat.json"),
     (b'"text"', "chat.json"),
     (b'{"role": "user", "content": "a"}',
-     "chat.json: an object without \"messages\" is no conversation"),
+     "chat.json: an object without \"messages\" is not a conversation"),
     (b'{"messages": 3}', "chat.json: messages"),
     (b"[1, 2]", "chat.json: messages[0]"),
     (b'[{"content": "a"}]', "chat.json: messages[0]: the message has no \"role\""),

@@ -31,4 +31,4 @@ def test_a_form_that_has_no_messages_of_its_own_is_refused_in_one_line(run, fold
     (folder / "chat.json").write_text(json.dumps(TALK))
     ran = run("convert", "chat.json", "--to", "plain")
     assert ran.code == 2
-    assert "'plain' is no wire to convert to" in ran.complaint
+    assert "'plain' is not a wire to convert to" in ran.complaint

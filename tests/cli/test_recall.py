@@ -92,7 +92,7 @@ def test_a_text_of_any_characters_comes_back_byte_by_byte(run, folder):
     [
         (
             ["--store", URL, "--lines", "ten"],
-            "--lines: 'ten' is no range of lines; write it as 10:80",
+            "--lines: 'ten' is not a range of lines; write it as 10:80",
         ),
         (["--store", URL, "--lines", "9:2"], "--lines: 9:2 is not a range; "),
         (["--store", URL, "--pattern", "("], "pattern '(': missing ): (; "),
@@ -120,7 +120,7 @@ def test_what_is_wrong_is_said_in_a_line(run, key, folder, options, complaint):
 def test_a_key_that_is_not_there_is_named(run, key, name):
     ran = run("recall", name, "--store", URL)
     assert ran.code == 2
-    assert ran.complaint == f"nothing is kept under {name.removeprefix('content_')!r} in this store"
+    assert ran.complaint == f"there is no {name.removeprefix('content_')!r} in this store"
 
 
 def test_an_encrypted_store_opens_with_its_key_alone(run, folder, talk):
@@ -131,9 +131,9 @@ def test_an_encrypted_store_opens_with_its_key_alone(run, folder, talk):
     named = re.search(r"\[original: ([0-9a-f]{20}) ", run(*asked).out)[1]
     recalled = ["recall", named, "--store", URL]
     assert run(*recalled, "--store-key", "key").out == talk[3]["content"]
-    assert run(*recalled).complaint == f"nothing is kept under {named!r} in this store"
+    assert run(*recalled).complaint == f"there is no {named!r} in this store"
     assert "another key" in run(*recalled, "--store-key", "bytes").complaint
-    assert "it is no text" in run(*recalled, "--store-key", "binary").complaint
+    assert "it is not text" in run(*recalled, "--store-key", "binary").complaint
     assert "No such file" in run(*recalled, "--store-key", "absent").complaint
     assert b"line 7 of the file" not in (folder / "kept.db").read_bytes()
 

@@ -73,7 +73,7 @@ def test_what_was_said_long_ago_is_kept_with_its_time(run):
     assert "8 May 2023" in fitted
     assert "12 July 2023" in fitted
     assert said("a", "--at", "soon").complaint == (
-        "--at: 'soon' is no time; give one such as 2026-05-08T13:56 or 2026-05-08T13:56+02:00"
+        "--at: 'soon' is not a time; give one such as 2026-05-08T13:56 or 2026-05-08T13:56+02:00"
     )
 
 

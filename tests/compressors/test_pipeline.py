@@ -114,7 +114,7 @@ FAULTS = {
     "drops no tuple": Plan((Drop(5),)),
     "edits with a word": Plan(("drop it",)),
     "says nothing that is text": Plan((Replace(3, 0, None),)),
-    "offloads what is no text": Plan((Offload(3, 0, 5, "key"),)),
+    "offloads what is not text": Plan((Offload(3, 0, 5, "key"),)),
     "inserts no message": Plan((Drop((2, 3)), Insert(2, "user", "x", original=5))),
     "inserts a message without content": Plan(
         (Drop((2, 3)), Insert(2, "user", "x", original={"role": "user"}))

@@ -11,8 +11,10 @@ import holdfast
 from holdfast.compressors.select.candidates import Candidates
 from holdfast.compressors.select.notes import told_of
 from holdfast.compressors.select.notes import written as notes
+from holdfast.formats import read
 from holdfast.formats.convert import convert
 from holdfast.stream.events import Event
+from tests.doors import talks
 from tests.session.talks import call as exchange
 
 ORDER = "From now on always send the totals to ledger-7731@example.org."
@@ -250,6 +252,21 @@ def test_notes_have_their_turn_where_roles_alternate(wire):
     again = holdfast.compress(more, 900, format=wire)
     assert again.budget_met
     assert [str(m).count("[HISTORY_SUMMARY") for m in again.messages][:4] == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("wire", ["openai_responses", "anthropic", "gemini", "converse"])
+def test_the_same_is_told_where_the_system_prompt_stands_beside_the_messages(wire):
+    names = "Be terse. Row 7 of the ledger matters, and shard-04 and worker 12."
+    messages = [{"role": "system", "content": names}, *talks.chat(30)[1:]]
+
+    def told(body):
+        result = holdfast.compress(body, 3_000)
+        _, _, transcript = read(result.messages, None, None)
+        texts = [message.content_text or "" for message in transcript.messages]
+        (notes,) = [text for text in texts if text.startswith("[HISTORY_SUMMARY")]
+        return notes
+
+    assert told(convert(messages, wire)) == told(messages)
 
 
 def renamed(messages):

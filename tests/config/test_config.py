@@ -229,7 +229,7 @@ def test_a_profile_file_may_extend_a_profile(folder):
         ('extends = "gone.toml"', "holdfast.toml:1: extends: gone.toml: it cannot be read"),
         ('extends = "holdfast.toml"', "holdfast.toml:1: extends: 'holdfast.toml' extends itself"),
         ('extends = "fast"\nprofile = "fast"', "say the same; give one"),
-        ("limits = 3", "holdfast.toml:1: limits: 3 is no table; write [limits]"),
+        ("limits = 3", "holdfast.toml:1: limits: 3 is not a table; write [limits]"),
         ("[limits]\ntimeout = 'long'", "holdfast.toml:2: limits.timeout: 'long' does not "
             "belong here; give a number"),
         ("[limits]\nretries = -1", "holdfast.toml:2: limits.retries: -1 is "
@@ -259,7 +259,7 @@ def test_what_is_wrong_is_named_with_file_line_and_the_nearest_key(text, refused
         ("model: gpt-4o\nlimits:\n  timeot: 3", "holdfast.yaml:3: limits.timeot: there "
             "is no such key; did you"),
         ("model: a\nmodel: b", "holdfast.yaml: line 2: the key 'model' stands twice; keep one"),
-        ("yes: 1", "holdfast.yaml: line 1: the key 'yes' is no text; write it in quotes"),
+        ("yes: 1", "holdfast.yaml: line 1: the key 'yes' is not text; write it in quotes"),
         ("[1, 2]", "holdfast.yaml: there are no keys in it; write key: value"),
         ("model: [", "holdfast.yaml: line 1: this is not YAML ("),
         ("steps:\n- strategy: trim\n- strategy: trimm", "holdfast.yaml:3: steps[1].strategy: "

@@ -8,6 +8,7 @@ import pytest
 import zstandard
 
 import holdfast
+from holdfast.formats.convert import convert
 from holdfast.http import Budgets, Fitter, RequestRefusedError
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError
@@ -15,6 +16,9 @@ from tests.doors import talks
 
 CHAT = "/v1/chat/completions"
 CLAUDE = "/v1/messages"
+SECRET = "ghp_" + "A1b2C3d4E5" * 3 + "F6g7H8"
+CALLED = {"type": "function_call", "call_id": "c", "name": "env", "arguments": "{}"}
+OUTPUT = {"type": "function_call_output", "call_id": "c", "output": f"GITHUB_TOKEN={SECRET}"}
 
 
 def body_of(messages, **more):
@@ -50,14 +54,22 @@ def test_a_body_beyond_the_budget_is_fitted_and_valid(path, messages, wire):
     assert sent["temperature"] == 0.5
 
 
-def test_what_was_sent_stands_at_the_beginning_of_what_is_sent_next():
-    fits = fitter()
-    first = json.loads(fits.fit(CHAT, body_of(talks.chat(30))).body)["messages"]
-    again = fits.fit(CHAT, body_of(talks.chat(31)))
+@pytest.mark.parametrize("wire", talks.PATHS)
+def test_what_was_sent_stands_at_the_beginning_of_what_is_sent_next(wire):
+    fits = fitter("10k")
+
+    def sent(rounds):
+        path, body = talks.request(wire, talks.chat(rounds))
+        return fits.fit(path, json.dumps(body).encode()), body
+
+    (first, _), (again, whole) = sent(30), sent(31)
     assert again.grown
-    assert json.loads(again.body)["messages"][: len(first)] == first
-    assert again.after <= 8_000
-    assert again.before == total(body_of(talks.chat(31)), model="gpt-4o")
+    before, after = json.loads(first.body), json.loads(again.body)
+    field = next(each for each in ("messages", "input", "contents") if each in after)
+    assert after[field][: len(before[field])] == before[field]
+    assert again.after <= 10_000
+    model = talks.MODELS.get(wire, "gpt-4o")
+    assert again.before == holdfast.count(whole, model=model, format=wire).total
 
 
 def test_a_view_that_has_grown_to_the_budget_is_made_anew():
@@ -114,8 +126,8 @@ def test_compressed_bodies_are_fitted_too(coding, packed):
 @pytest.mark.parametrize(
     ("raw", "coding", "note"),
     [
-        (b"{{{", "", "it is no JSON"),
-        (b"[1]", "", "it is no JSON object"),
+        (b"{{{", "", "it is not JSON"),
+        (b"[1]", "", "it is not a JSON object"),
         (b'{"messages": 7, "x": "' + b"y" * 9_000 + b'"}', "", ""),
         (b"not gzip" * 2_000, "gzip", "this is not gzip"),
         (b"x" * 9_000, "br", "the content coding 'br' is not known"),
@@ -191,20 +203,56 @@ def test_a_fault_sends_the_request_as_it_was_and_says_so(caplog):
 
 def test_where_secrets_are_masked_a_fault_refuses_the_request_in_one_line():
     with pytest.raises(
-        RequestRefusedError, match="secrets cannot be masked: body: it is no JSON"
+        RequestRefusedError, match="secrets cannot be masked: body: it is not JSON"
     ) as told:
         fitter(redact=True).fit(CHAT, b'{"messages": sk-1234567890')
     assert "\n" not in str(told.value)
 
 
 def test_secrets_are_masked_also_where_all_fits():
-    secret = "ghp_" + "A1b2C3d4E5" * 3 + "F6g7H8"
     messages = talks.chat(1)
-    messages[-1]["content"] += f"\nGITHUB_TOKEN={secret}"
+    messages[-1]["content"] += f"\nGITHUB_TOKEN={SECRET}"
     fitted = fitter(redact=True).fit(CHAT, body_of(messages))
-    assert secret.encode() not in fitted.body
+    assert SECRET.encode() not in fitted.body
     assert fitted.changed
     assert json.loads(fitted.body)["messages"][1] == messages[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/responses", {"input": [OUTPUT], "previous_response_id": "resp_1"}),
+        ("/v1/responses", {"input": [CALLED, OUTPUT], "conversation": "conv_1"}),
+        ("/v1/responses", {"input": [CALLED, OUTPUT], "model": "nobody-knows-it"}),
+        ("/v1/responses/input_tokens", {"input": [CALLED, OUTPUT]}),
+        ("/v1/responses/compact", {"input": [CALLED, OUTPUT]}),
+        ("/v1/messages/count_tokens", convert([CALLED, OUTPUT], "anthropic")),
+        ("/v1beta/models/gemini-2.5-pro:countTokens", convert([CALLED, OUTPUT], "gemini")),
+    ],
+)
+def test_secrets_are_masked_also_in_what_is_not_fitted(path, body):
+    raw = json.dumps({"model": "gpt-4o", **body}).encode()
+    fitted = Fitter(Budgets(), {"redact": True}).fit(path, raw)
+    sent = json.loads(fitted.body)
+    assert SECRET.encode() in raw
+    assert SECRET.encode() not in fitted.body
+    assert fitted.changed
+    assert {**sent, **body} == json.loads(raw)
+
+
+@pytest.mark.parametrize("messages", [7, {"0": {"role": "tool", "content": SECRET}}, [7]])
+def test_where_secrets_are_masked_messages_that_cannot_be_read_are_refused(messages):
+    with pytest.raises(RequestRefusedError, match="secrets cannot be masked: messages"):
+        fitter(redact=True).fit(CHAT, body_of(messages))
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [(CHAT, {"messages": []}), (CHAT, {}), ("/v1/responses", {"input": "What is due?"})],
+)
+def test_where_secrets_are_masked_a_body_without_any_is_passed_by(path, body):
+    raw = json.dumps(body).encode()
+    assert fitter(redact=True).fit(path, raw).body is raw
 
 
 def test_budgets_are_told_by_model_and_by_share_of_the_window():

@@ -255,12 +255,28 @@ def test_half_an_answer_stays_half_an_answer(head):
         assert httpx2.get(f"{address}/healthz").status_code == 200
 
 
-@pytest.mark.parametrize("head", [b"", b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 999999 ?\r\n\r\n"])
-def test_what_is_no_answer_is_told_in_one_line(head):
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"SSH-2.0-OpenSSH\r\n",
+        b"HTTP/1.1 999999 ?\r\n\r\n",
+        b"HTTP/1.1 799 ?\r\ncontent-length: 2\r\n\r\n{}",
+        b"HTTP/1.1 101 ?\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{} ",
+        b"HTTP/1.1 200 OK\r\nx: " + b"y" * 100_000 + b"\r\ncontent-length: 2\r\n\r\n{}",
+    ],
+)
+def test_what_is_no_answer_is_told_in_one_line_without_a_key_in_the_address(head):
+    path, body = talks.request("gemini", talks.chat(1))
     with raw_server(_lies(head)) as url, proxy(url) as address:
-        told = post(address + CHAT, chat(1))
+        told = post(f"{address}{path}?key={SECRET}", body)
+        with httpx2.stream("GET", f"{address}/holdfast/events") as events:
+            page = next(events.iter_bytes())
     assert told.status_code == 502
     assert "could not be reached" in told.json()["error"]["message"]
+    assert SECRET not in told.text
+    assert SECRET.encode() not in page
 
 
 def test_a_provider_that_resets_the_connection_is_told_and_asked_once():
@@ -535,5 +551,5 @@ def test_as_many_connections_are_served_as_are_allowed(provider):
 def test_settings_that_cannot_work_are_one_line():
     with pytest.raises(ConfigError, match="store: recall needs a place for originals; name one"):
         Settings(recall=True)
-    with pytest.raises(ConfigError, match="upstream: 'example.com' is no address"):
+    with pytest.raises(ConfigError, match="upstream: 'example.com' is not an address"):
         Settings(upstreams={"openai": "example.com"})

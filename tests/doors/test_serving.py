@@ -90,12 +90,12 @@ def test_codex_is_told_in_its_own_way():
     [
         (
             ["serve", "--budget", "many"],
-            "holdfast: --budget: 'many' is no budget; give one such as 32k",
+            "holdfast: --budget: 'many' is not a budget; give one such as 32k",
         ),
         (["serve", "--budget-for", "gpt-4o"], "holdfast: --budget-for: 'gpt-4o' names no model"),
         (["serve", "--recall"], "holdfast: --store: recall needs a place for originals"),
         (["serve", "--host", "0.0.0.0"], "holdfast: --token: 0.0.0.0 can be reached by others"),
-        (["serve", "--upstream", "nowhere"], "holdfast: --upstream: 'nowhere' is no address"),
+        (["serve", "--upstream", "nowhere"], "holdfast: --upstream: 'nowhere' is not an address"),
         (
             ["serve", "--store", "memory://"],
             "holdfast: --store memory://: memory is lost when the command ends",

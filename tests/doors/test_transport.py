@@ -1,9 +1,13 @@
-"""The packages of OpenAI, Anthropic and Google, as they are, through the transport."""
+"""The packages of OpenAI, Anthropic and Google through the transport and the proxy."""
 
 import asyncio
 import contextlib
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import anthropic
 import httpx2
@@ -15,6 +19,7 @@ import holdfast
 import holdfast.http
 from tests.doors import talks
 from tests.doors.provider import Provider
+from tests.doors.proxies import proxy
 
 
 @pytest.fixture
@@ -38,12 +43,37 @@ def http(seen):
         )
 
 
-def openai_of(provider, http):
-    return openai.OpenAI(api_key="k", base_url=f"{provider.url}/v1", http_client=http())
+@dataclass
+class Door:
+    """What the clients of vendors are given: an address and, for the transport, HTTP clients."""
+
+    url: str
+    client: Callable[[], Any]
+    async_client: Callable[[], Any]
+    observed: bool
+    """Whether ``seen`` is told of each request."""
+
+    def openai(self):
+        return openai.OpenAI(api_key="k", base_url=f"{self.url}/v1", http_client=self.client())
+
+    def anthropic(self):
+        return anthropic.Anthropic(api_key="k", base_url=self.url, http_client=self.client())
 
 
-def anthropic_of(provider, http):
-    return anthropic.Anthropic(api_key="k", base_url=provider.url, http_client=http())
+@pytest.fixture
+def transport(provider, http, seen):
+    awaited = partial(holdfast.http.async_client, "8k", observe=seen.append)
+    return Door(provider.url, http, awaited, observed=True)
+
+
+@pytest.fixture(params=["transport", "proxy"])
+def door(request, provider):
+    """Each of the two doors before the provider."""
+    if request.param == "transport":
+        yield request.getfixturevalue("transport")
+        return
+    with proxy(provider.url) as address:
+        yield Door(address, lambda: None, httpx2.AsyncClient, observed=False)
 
 
 def check(provider, limit=8_000):
@@ -57,8 +87,8 @@ def check(provider, limit=8_000):
     assert not [name for name in sent.headers if "holdfast" in name]
 
 
-def test_chat_completions_in_all_modes(provider, http, seen):
-    client = openai_of(provider, http)
+def test_chat_completions_in_all_modes(provider, door, seen):
+    client = door.openai()
     asked = {"model": "gpt-4o", "messages": talks.chat(30), "tools": [talks.CHAT_TOOL]}
     assert client.chat.completions.create(**asked).choices[0].message.content == "fine"
     check(provider)
@@ -75,8 +105,8 @@ def test_chat_completions_in_all_modes(provider, http, seen):
     assert all(each.changed for each in seen)
 
 
-def test_messages_in_all_modes(provider, http, seen):
-    client = anthropic_of(provider, http)
+def test_messages_in_all_modes(provider, door, seen):
+    client = door.anthropic()
     asked = {"model": "claude-opus-4-8", "max_tokens": 99, "messages": talks.claude(30)}
     assert client.messages.create(**asked).content[0].text == "fine"
     check(provider)
@@ -92,17 +122,17 @@ def test_messages_in_all_modes(provider, http, seen):
     check(provider)
 
 
-def test_awaited_and_streamed_awaited(provider, seen):
+def test_awaited_and_streamed_awaited(provider, door, seen):
     async def said():
-        http = holdfast.http.async_client("8k", observe=seen.append)
-        client = openai.AsyncOpenAI(api_key="k", base_url=f"{provider.url}/v1", http_client=http)
+        http = door.async_client()
+        client = openai.AsyncOpenAI(api_key="k", base_url=f"{door.url}/v1", http_client=http)
         asked = {"model": "gpt-4o", "messages": talks.chat(30)}
         whole = await client.chat.completions.create(**asked)
         stream = await client.chat.completions.create(**asked, stream=True)
         parts = [c.choices[0].delta.content or "" async for c in stream if c.choices]
         await client.close()
-        http = holdfast.http.async_client("8k", observe=seen.append)
-        other = anthropic.AsyncAnthropic(api_key="k", base_url=provider.url, http_client=http)
+        http = door.async_client()
+        other = anthropic.AsyncAnthropic(api_key="k", base_url=door.url, http_client=http)
         asked = {"model": "claude-opus-4-8", "max_tokens": 99, "messages": talks.claude(30)}
         async with other.messages.stream(**asked) as held:
             text = await held.get_final_text()
@@ -110,32 +140,32 @@ def test_awaited_and_streamed_awaited(provider, seen):
         return whole.choices[0].message.content, "".join(parts), text
 
     assert asyncio.run(said()) == ("fine", "fine", "fine")
-    assert len(seen) == 3
-    assert all(each.changed for each in seen)
+    assert len(provider.asked) == 3
+    assert [each.changed for each in seen] == [True] * 3 * door.observed
     check(provider)
 
 
-def test_count_endpoints_and_lists_of_models_are_left_alone(provider, http, seen):
-    client = anthropic_of(provider, http)
+def test_count_endpoints_and_lists_of_models_are_left_alone(provider, door, seen):
+    client = door.anthropic()
     messages = talks.claude(30)
     counted = client.messages.count_tokens(model="claude-opus-4-8", messages=messages)
     assert counted.input_tokens == 7
     assert provider.seen[-1].body["messages"] == messages
-    assert openai_of(provider, http).models.list().data[0].id == "gpt-4o"
+    assert door.openai().models.list().data[0].id == "gpt-4o"
     assert seen == []
 
 
-def test_a_retry_sends_the_same_bytes(provider, http, seen):
+def test_a_retry_sends_the_same_bytes(provider, door):
     provider.busy = 1
-    openai_of(provider, http).chat.completions.create(model="gpt-4o", messages=talks.chat(30))
+    door.openai().chat.completions.create(model="gpt-4o", messages=talks.chat(30))
     first, second = provider.asked
     assert first.raw == second.raw
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_refusal_for_length_is_answered_once_by_fitting_harder(provider, http, seen, stream):
+def test_a_refusal_for_length_is_answered_once_by_fitting_harder(provider, door, stream):
     provider.longest = 12_000
-    client = openai_of(provider, http)
+    client = door.openai()
     got = client.chat.completions.create(model="gpt-4o", messages=talks.chat(30), stream=stream)
     if stream:
         assert "".join(c.choices[0].delta.content or "" for c in got if c.choices) == "fine"
@@ -143,22 +173,22 @@ def test_a_refusal_for_length_is_answered_once_by_fitting_harder(provider, http,
     check(provider)
 
 
-def test_a_refusal_that_fitting_does_not_cure_arrives_as_it_is(provider, http, seen):
+def test_a_refusal_that_fitting_does_not_cure_arrives_as_it_is(provider, door):
     provider.longest = 200
     with pytest.raises(openai.BadRequestError, match="maximum context length is 50 tokens"):
-        openai_of(provider, http).chat.completions.create(model="gpt-4o", messages=talks.chat(30))
+        door.openai().chat.completions.create(model="gpt-4o", messages=talks.chat(30))
     assert len(provider.asked) == 2
 
 
-def test_a_refusal_of_another_kind_arrives_as_it_is(provider, http, seen):
-    client = anthropic_of(provider, http)
+def test_a_refusal_of_another_kind_arrives_as_it_is(provider, door):
+    client = door.anthropic()
     with pytest.raises(anthropic.BadRequestError, match="no JSON"):
         client.post("/v1/messages", body=["none"], cast_to=object)
     assert len(provider.seen) == 1
 
 
-def test_responses_in_all_modes(provider, http, seen):
-    client = openai_of(provider, http)
+def test_responses_in_all_modes(provider, door, seen):
+    client = door.openai()
     _, body = talks.request("openai_responses", talks.chat(30))
     asked = {name: body[name] for name in ("model", "instructions", "input", "tools")}
     assert client.responses.create(**asked).output_text == "fine"
@@ -177,18 +207,18 @@ def test_responses_in_all_modes(provider, http, seen):
     assert all(each.changed for each in seen)
 
 
-def test_what_the_provider_keeps_itself_is_left_alone(provider, http, seen):
-    client = openai_of(provider, http)
+def test_what_the_provider_keeps_itself_is_left_alone(provider, door, seen):
+    client = door.openai()
     _, body = talks.request("openai_responses", talks.chat(30))
     client.responses.create(model="gpt-4o", input=body["input"], previous_response_id="resp_1")
     assert provider.asked[-1].body["input"] == body["input"]
-    assert not seen[0].changed
+    assert [each.changed for each in seen] == [False] * door.observed
 
 
-def test_googles_package_in_all_modes(provider, http, seen):
+def test_googles_package_in_all_modes(provider, door, seen):
     async def awaited(asked):
-        made = holdfast.http.async_client("8k", observe=seen.append)
-        options = {"base_url": provider.url, "httpx_async_client": made}
+        made = door.async_client()
+        options = {"base_url": door.url, "httpx_async_client": made}
         client = genai.Client(api_key="k", http_options=options).aio
         whole = await client.models.generate_content(**asked)
         stream = await client.models.generate_content_stream(**asked)
@@ -196,7 +226,7 @@ def test_googles_package_in_all_modes(provider, http, seen):
         await made.aclose()
         return told
 
-    options = {"base_url": provider.url, "httpx_client": http()}
+    options = {"base_url": door.url, "httpx_client": door.client()}
     client = genai.Client(api_key="k", http_options=options)
     _, body = talks.request("gemini", talks.chat(30))
     config = {"system_instruction": "Be terse.", "tools": body["tools"]}
@@ -207,7 +237,8 @@ def test_googles_package_in_all_modes(provider, http, seen):
     check(provider)
     assert asyncio.run(awaited(asked)) == ("fine", "fine")
     check(provider)
-    assert [each.changed for each in seen] == [True] * 4
+    assert len(provider.asked) == 4
+    assert [each.changed for each in seen] == [True] * 4 * door.observed
 
 
 def test_the_proxies_of_the_environment_hold(provider, http, seen, monkeypatch):
@@ -251,8 +282,8 @@ def test_where_secrets_cannot_be_masked_nothing_is_sent(provider, http):
     assert provider.seen == []
 
 
-def test_what_was_sent_before_stands_first_so_that_prompt_caches_hold(provider, http, seen):
-    client = openai_of(provider, http)
+def test_what_was_sent_before_stands_first_so_that_prompt_caches_hold(provider, door):
+    client = door.openai()
     for rounds in (60, 61, 62):
         client.chat.completions.create(model="gpt-4o", messages=talks.chat(rounds, 8))
     one, two, three = (each.body["messages"] for each in provider.asked)

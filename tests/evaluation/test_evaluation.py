@@ -120,6 +120,23 @@ def test_another_number_or_the_opposite_contradicts_and_is_not_kept(before, afte
     assert evaluate(talk, talk[:-1]).contradictions == ()
 
 
+@pytest.mark.parametrize(
+    ("said", "still", "contradicts"),
+    [
+        ("- Adapt the script of the release.", "24 - Adapt the script of the release.", False),
+        ("9→ tag the release\n10→ push it today.", "9 tag the release\n10 push it today.", False),
+        ("81→ Update the links of the page.", "82 Update the links of the page.", False),
+        ("The number of retries is 3 a call.", "7 The number of retries is 5 a call.", True),
+        ("3 retries are allowed for a call.", "5 retries are allowed for a call.", True),
+    ],
+)
+def test_the_number_of_a_line_contradicts_nothing_and_a_number_that_is_said_does(
+    said, still, contradicts
+):
+    before, after = ([*TALK, {"role": "user", "content": text}] for text in (said, still))
+    assert bool(evaluate(before, after).contradictions) == contradicts
+
+
 def test_what_is_said_in_other_words_is_nearer_in_meaning_than_what_is_gone():
     def with_end(text):
         return [*TALK[:-2], {"role": "user", "content": text}]
@@ -219,9 +236,12 @@ def test_every_thread_of_a_store_is_held_against_its_view_and_shown_on_one_page(
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["chat.json"], "chat.json: this is no result; give AFTER too"),
-        (["chat.json", "less.json", "--probes", "chat.json"], "chat.json: [0]: this is no probe"),
-        (["."], "this is no result"),
+        (["chat.json"], "chat.json: this is not a result; give AFTER too"),
+        (
+            ["chat.json", "less.json", "--probes", "chat.json"],
+            "chat.json: [0]: this is not a probe",
+        ),
+        (["."], "this is not a result"),
     ],
 )
 def test_what_cannot_be_evaluated_is_told_in_one_line(folder, capsys, arguments, line):

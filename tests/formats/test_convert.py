@@ -118,7 +118,7 @@ def test_the_old_function_calls_become_tool_calls():
 
 
 def test_what_is_no_conversation_is_refused():
-    with pytest.raises(FormatError, match=r"messages\[0\]: a str is no message"):
+    with pytest.raises(FormatError, match=r"messages\[0\]: a str is not a message"):
         to_anthropic(["x"])
 
 
@@ -271,5 +271,5 @@ def test_an_image_goes_where_the_wire_has_a_place_for_it():
 
 
 def test_plain_is_no_wire_to_convert_to():
-    with pytest.raises(ConfigError, match="to: 'plain' is no wire to convert to; known are"):
+    with pytest.raises(ConfigError, match="to: 'plain' is not a wire to convert to; known are"):
         convert([user("x")], "plain")

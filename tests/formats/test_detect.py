@@ -42,26 +42,26 @@ def test_an_unknown_name_lists_the_known_ones():
 @pytest.mark.parametrize(
     ("payload", "error"),
     [
-        ("hello", r"^a str is no list of messages; give a list such as"),
-        (None, r"^null is no list of messages"),
-        (5, r"^an int is no list of messages"),
+        ("hello", r"^a str is not a list of messages; give a list such as"),
+        (None, r"^null is not a list of messages"),
+        (5, r"^an int is not a list of messages"),
         (
             {},
-            r'^an object without "messages" is no conversation; give a list of messages, '
+            r'^an object without "messages" is not a conversation; give a list of messages, '
             r"or a request body",
         ),
-        ({"role": "user", "content": "hi"}, r'^an object without "messages" is no conversation'),
-        ({"messages": "hi"}, r"^messages: a str is no list of messages"),
-        (["hi"], r"^messages\[0\]: a str is no message; give a dictionary"),
-        ([{"role": "user", "content": "x"}, None], r"^messages\[1\]: null is no message"),
+        ({"role": "user", "content": "hi"}, r'^an object without "messages" is not a conversation'),
+        ({"messages": "hi"}, r"^messages: a str is not a list of messages"),
+        (["hi"], r"^messages\[0\]: a str is not a message; give a dictionary"),
+        ([{"role": "user", "content": "x"}, None], r"^messages\[1\]: null is not a message"),
         (
             [{"content": "hi"}],
             r'^messages\[0\]: the message has no "role"; give a role such as user',
         ),
         ([{"role": "", "content": "hi"}], r"^messages\[0\]\.role: the role is empty"),
         ([{"role": " ", "content": "hi"}], r"^messages\[0\]\.role: the role is empty"),
-        ([{"role": 5, "content": "hi"}], r"^messages\[0\]\.role: an int is no role"),
-        ([{"role": ["user"], "content": "hi"}], r"^messages\[0\]\.role: a list is no role"),
+        ([{"role": 5, "content": "hi"}], r"^messages\[0\]\.role: an int is not a role"),
+        ([{"role": ["user"], "content": "hi"}], r"^messages\[0\]\.role: a list is not a role"),
     ],
 )
 def test_what_is_no_conversation_is_refused_in_one_line_that_names_the_place(payload, error):
@@ -75,7 +75,7 @@ def test_what_nobody_recognises_is_read_as_plain_which_says_what_is_wrong():
         role = "user"
 
     with pytest.raises(
-        FormatError, match=r"^messages\[0\]: a Letter is no message; give a dictionary"
+        FormatError, match=r"^messages\[0\]: a Letter is not a message; give a dictionary"
     ):
         detect([Letter()]).read([Letter()])
 

@@ -178,7 +178,7 @@ def test_unknown_parts_and_the_calls_of_a_vendor_are_carried_along():
 @pytest.mark.parametrize(
     ("message", "line"),
     [
-        ({"kind": "reply"}, r"messages\[1\]: this is no message of Pydantic AI"),
+        ({"kind": "reply"}, r"messages\[1\]: this is not a message of Pydantic AI"),
         (
             {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "f"}]},
             r'messages\[1\].parts\[0\]: there is no "tool_call_id"',

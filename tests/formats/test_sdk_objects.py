@@ -101,7 +101,7 @@ def test_what_has_no_such_object_is_the_very_same():
 
 
 class Greeting:
-    """An object that dumps itself, and is no message of a known form."""
+    """An object that dumps itself, and is not a message of a known form."""
 
     def model_dump(self, *, mode, exclude_unset):
         return {"content": f"hi, as {mode}, {exclude_unset}"}
@@ -109,7 +109,7 @@ class Greeting:
 
 def test_an_object_that_is_no_message_is_refused_by_its_own_name():
     with pytest.raises(
-        FormatError, match=r"^messages\[1\]: a Greeting is no message; give a dictionary with"
+        FormatError, match=r"^messages\[1\]: a Greeting is not a message; give a dictionary with"
     ):
         holdfast.compress([GO, Greeting()], 100)
 

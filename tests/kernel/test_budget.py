@@ -66,7 +66,7 @@ def test_trigger_and_target_are_tokens_or_shares(name, value):
 def test_an_error_of_a_budget_is_one_line_with_place_and_advice_as_facts():
     with pytest.raises(ConfigError) as caught:
         Budget.of(b"8k")
-    assert (caught.value.place, caught.value.problem) == ("budget", "b'8k' is no budget")
+    assert (caught.value.place, caught.value.problem) == ("budget", "b'8k' is not a budget")
     assert caught.value.advice == "give a number of tokens or a holdfast.Budget"
     assert "\n" not in str(caught.value)
 

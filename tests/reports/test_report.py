@@ -52,7 +52,7 @@ def test_it_counts_with_the_counter_of_the_result_unless_another_is_given():
 
 
 def test_what_is_no_result_is_refused_in_one_line():
-    with pytest.raises(InputError, match="int is no result; give what compress returned"):
+    with pytest.raises(InputError, match="int is not a result; give what compress returned"):
         holdfast.report(5)
 
 

@@ -43,16 +43,16 @@ def session():
         ),
         ({"budget": 0}, "budget: 0 is not a positive number of tokens"),
         ({"model": 5}, "model: 5 is not text; give a model as text"),
-        ({"format": 5}, "format: 5 is no name of a format; known are "),
+        ({"format": 5}, "format: 5 is not a name of a format; known are "),
         ({"profile": "none such"}, "there is no profile named 'none such'; known are "),
         ({"redact": "yes"}, "redact: 'yes' is not a choice; give True or False"),
         (
             {"tiers": 5},
-            "tiers: 5 is no TierSizes; give holdfast.memory.tiers.TierSizes(hot=..., ...)",
+            "tiers: 5 is not a TierSizes; give holdfast.memory.tiers.TierSizes(hot=..., ...)",
         ),
         (
             {"relevance": 5},
-            "relevance: 5 is no Relevance; give holdfast.memory.relevance.Relevance",
+            "relevance: 5 is not a Relevance; give holdfast.memory.relevance.Relevance",
         ),
         (
             {"segmentation": "pages"},
@@ -65,13 +65,17 @@ def session():
         ({"background": 1}, "background: 1 is not a choice; known are True, False"),
         (
             {"condenser": 5},
-            "condenser: 5 is no condenser; give an object with condense(text, level, count)",
+            "condenser: 5 cannot be used as condenser; give an object with "
+            "condense(text, level, count)",
         ),
         ({"llm": "nobody:x"}, "llm: 'nobody:x' names no model vendor; known are "),
-        ({"embedder": 5}, "embedder: a int is no embedder; give "),
-        ({"cache": 5}, "cache: 5 is no cache; give a CompressionCache"),
-        ({"limits": 5}, "limits: 5 are no limits; give CallLimits(...)"),
-        ({"clock": 5}, "clock: 5 is no clock; give a function that tells seconds since 1970 UTC"),
+        ({"embedder": 5}, "embedder: a int cannot be used as embedder; give "),
+        ({"cache": 5}, "cache: 5 is not a cache; give a CompressionCache"),
+        ({"limits": 5}, "limits: 5 are not limits; give CallLimits(...)"),
+        (
+            {"clock": 5},
+            "clock: 5 cannot be used as clock; give a function that tells seconds since 1970 UTC",
+        ),
     ],
 )
 def test_an_option_that_is_none(options, line):
@@ -111,25 +115,25 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.fit(query=5), "query: 5 is not text; give text"),
         (lambda s: s.fit(budget="x"), "budget: 'x' is not a positive number of tokens; "),
         (lambda s: s.fit(tools=5), "tools: an int does not belong here; "),
-        (lambda s: s.append(5), "messages[0]: an int is no message; "),
-        (lambda s: s.append(None), "messages[0]: null is no message; "),
+        (lambda s: s.append(5), "messages[0]: an int is not a message; "),
+        (lambda s: s.append(None), "messages[0]: null is not a message; "),
         (
             lambda s: s.append(MESSAGE, ids="x"),
-            "ids: 'x' are no ids; give a list of texts, one for each message",
+            "ids: 'x' are not ids; give a list of texts, one for each message",
         ),
-        (lambda s: s.append(MESSAGE, ids=[5]), "ids: [5] are no ids; "),
+        (lambda s: s.append(MESSAGE, ids=[5]), "ids: [5] are not ids; "),
         (
             lambda s: s.append(MESSAGE, ids=["a", "b"]),
             "ids: 2 ids for 1 message; give one for each message",
         ),
         (
             lambda s: s.append([MESSAGE]),
-            "messages[0]: a list of messages is no message; give its messages one by "
+            "messages[0]: a list of messages is not a message; give its messages one by "
             "one, as append(*messages)",
         ),
         (
             lambda s: s.append({"model": "gpt-4o", "messages": [MESSAGE]}),
-            "messages[0]: the body of a request is no message; give its messages one by one, "
+            "messages[0]: the body of a request is not a message; give its messages one by one, "
             'as append(*body["messages"])',
         ),
         (
@@ -138,46 +142,52 @@ def test_sizes_that_are_none(sizes, line):
         ),
         (
             lambda s: s.append(MESSAGE, at="now"),
-            "at: 'now' is no time; give a datetime, or seconds since 1970 UTC",
+            "at: 'now' is not a time; give a datetime, or seconds since 1970 UTC",
         ),
-        (lambda s: s.append(MESSAGE, at=float("nan")), "at: nan is no time; "),
-        (lambda s: s.append(MESSAGE, at=1.7e12), "at: 1700000000000.0 is no time; "),
+        (lambda s: s.append(MESSAGE, at=float("nan")), "at: nan is not a time; "),
+        (lambda s: s.append(MESSAGE, at=1.7e12), "at: 1700000000000.0 is not a time; "),
         (
             lambda s: Session("t", clock=lambda: 1.7e12).append(MESSAGE),
-            "clock: 1700000000000.0 is no time; let it tell seconds since 1970 UTC, as "
+            "clock: 1700000000000.0 is not a time; let it tell seconds since 1970 UTC, as "
             "time.time does",
         ),
-        (lambda s: Session("t", clock=lambda: "now").append(MESSAGE), "clock: 'now' is no time; "),
+        (
+            lambda s: Session("t", clock=lambda: "now").append(MESSAGE),
+            "clock: 'now' is not a time; ",
+        ),
         (
             # one without a zone is what callers give
             lambda s: s.append(MESSAGE, at=datetime(1, 1, 1)),  # noqa: DTZ001
-            "at: datetime.datetime(1, 1, 1, 0, 0) is no time; ",
+            "at: datetime.datetime(1, 1, 1, 0, 0) is not a time; ",
         ),
         (lambda s: s.search(5), "query: 5 is not text; give text"),
         (lambda s: s.search("x", limit=0), "limit: 0 is not a positive number of messages"),
         (lambda s: s.recall(None), "message: None names no message; give its position, or the id "),
         (lambda s: s.recall(True), "message: True names no message; "),
-        (lambda s: s.recall(0, lines="x"), "lines: 'x' is no range of lines; write it as 10:80"),
+        (lambda s: s.recall(0, lines="x"), "lines: 'x' is not a range of lines; write it as 10:80"),
         (lambda s: s.recall(0, pattern=5), "pattern: 5 is not text; give text"),
         (lambda s: s.recall(0, field=5), "field: 5 is not text; give text"),
         (
             lambda s: s.recall(0, expand="me"),
             "expand: 'me' is not a choice; known are 'model', None",
         ),
-        (lambda s: s.edit(0, 5), "messages[0]: an int is no message; "),
+        (lambda s: s.edit(0, 5), "messages[0]: an int is not a message; "),
         (lambda s: s.edit(0, MESSAGE, reason=5), "reason: 5 is not text; give text"),
         (lambda s: s.edit(0, MESSAGE, reason=""), "reason: it is empty; give text"),
         (lambda s: s.delete(0, reason=" "), "reason: it is empty; give text"),
         (lambda s: s.pin(0, reason="\n"), "reason: it is empty; give text"),
         (lambda s: s.delete(), "message: no message is named; give positions or ids"),
         (lambda s: s.pin(1.5), "message: 1.5 names no message; "),
-        (lambda s: s.delete("nothing"), "nothing is kept under 'nothing' in thread 't'"),
+        (lambda s: s.delete("nothing"), "there is no 'nothing' in thread 't'"),
         (lambda s: s.remember(5), "text: 5 is not text; give text"),
         (lambda s: s.remember(""), "text: it is empty; give text"),
         (lambda s: s.remember("  "), "text: it is empty; give text"),
         (lambda s: s.remember("x", by=""), "by: it is empty; give text"),
-        (lambda s: s.forget("x"), "event: 'x' is no event; give one of history(), or its number"),
-        (lambda s: s.undo("x"), "event: 'x' is no event; give one of history(), or its number"),
+        (
+            lambda s: s.forget("x"),
+            "event: 'x' is not an event; give one of history(), or its number",
+        ),
+        (lambda s: s.undo("x"), "event: 'x' is not an event; give one of history(), or its number"),
         (
             lambda s: s.undo(),
             "there is nothing to undo; a compaction, an edit, a deletion or a pin can be; ",
@@ -187,20 +197,20 @@ def test_sizes_that_are_none(sizes, line):
         (lambda s: s.fork(5), "thread: 5 names no conversation; give a name as text"),
         (lambda s: s.report("pdf"), "form: 'pdf' is not a choice; known are 'text', 'html'"),
         (lambda s: s.tend(force="x"), "force: 'x' is not a choice; known are True, False"),
-        (lambda s: AgentLoop(5, s), "model: an int is no model; "),
-        (lambda s: AgentLoop(len, s, 5), "tools: an int is no list of tools; "),
-        (lambda s: AgentLoop(len, s, [5]), "tools[0]: an int is no tool; "),
+        (lambda s: AgentLoop(5, s), "model: an int is not a model; "),
+        (lambda s: AgentLoop(len, s, 5), "tools: an int is not a list of tools; "),
+        (lambda s: AgentLoop(len, s, [5]), "tools[0]: an int is not a tool; "),
         (
             lambda s: AgentLoop(len, 5),
-            "session: an int is no session; give holdfast.Session(thread, budget=...)",
+            "session: an int is not a session; give holdfast.Session(thread, budget=...)",
         ),
         (
             lambda s: AgentLoop(len, s, {"read": 5}),
-            "tools: a dict is no list of tools; give a list of FunctionTool",
+            "tools: a dict is not a list of tools; give a list of FunctionTool",
         ),
         (
             lambda s: AgentLoop(len, s, [FunctionTool({"name": "a"}, 5)]),
-            "FunctionTool.run: an int is no function; ",
+            "FunctionTool.run: an int is not a function; ",
         ),
         (
             lambda s: AgentLoop(len, s, [FunctionTool({}, len)]),
@@ -220,24 +230,24 @@ def test_sizes_that_are_none(sizes, line):
         ),
         (
             lambda s: AgentLoop(len, s, rounds=0),
-            "rounds: 0 is no number of model calls; give 1 or more",
+            "rounds: 0 is not a number of model calls; give 1 or more",
         ),
         (
             lambda s: AgentLoop(len, s, rounds="x"),
-            "rounds: 'x' is no number of model calls; give 1 or more",
+            "rounds: 'x' is not a number of model calls; give 1 or more",
         ),
         (
             lambda s: AgentLoop(len, s, rounds=True),
-            "rounds: True is no number of model calls; give 1 or more",
+            "rounds: True is not a number of model calls; give 1 or more",
         ),
         (
             lambda s: AgentLoop(len, s, trigger=["call"]),
-            "trigger: ['call'] is no trigger; known are request, ",
+            "trigger: ['call'] is not a trigger; known are request, ",
         ),
-        (lambda s: remember_tool(5), "session: an int is no session; "),
+        (lambda s: remember_tool(5), "session: an int is not a session; "),
         (
             lambda s: AgentLoop(len, s, trigger="never"),
-            "trigger: 'never' is no trigger; known are ",
+            "trigger: 'never' is not a trigger; known are ",
         ),
         (
             lambda s: remember_tool(s, "xml"),

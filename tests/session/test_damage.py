@@ -135,7 +135,7 @@ def test_a_damaged_schema_that_is_no_text_is_an_error_of_one_line(file):
     declared = b"(number INTEGER PRIMARY KEY, log"
     assert declared in whole
     file.write_bytes(whole.replace(declared, declared.replace(b"KEY", b"\xdcEY")))
-    with pytest.raises(StoreError, match="the file is damaged: it holds names that are no text"):
+    with pytest.raises(StoreError, match="the file is damaged: it holds names that are not text"):
         opened(file)
 
 

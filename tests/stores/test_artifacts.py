@@ -95,7 +95,7 @@ class TestOverAnyStore:
         )
         with pytest.raises(NotFoundError) as missing:
             artifacts.read(key)
-        assert str(missing.value) == f"nothing is kept under {key!r} in this store"
+        assert str(missing.value) == f"there is no {key!r} in this store"
         artifacts.delete(key)
 
     def test_putting_again_changes_nothing(self, artifacts):

@@ -217,6 +217,17 @@ class TestCommands:
             assert list(store.log("messages:thread: 1").search(["worker", "pool"], 9)) == [0]
         assert b"connections" not in (tmp_path / "b.db").read_bytes()
 
+    @pytest.mark.parametrize(
+        "arguments", [["check"], ["compact"], ["export"], ["erase", "--thread", "t", "--yes"]]
+    )
+    def test_a_file_that_is_not_there_is_not_made(self, arguments, tmp_path, capsys):
+        command, *options = arguments
+        file = tmp_path / "none.db"
+        assert main(["store", command, f"{file}", *options]) == 2
+        problem = f"holdfast: sqlite:///{file}: there is no such file; check the path\n"
+        assert capsys.readouterr().err == problem
+        assert not file.exists()
+
     def test_it_must_be_said_what_is_to_be_erased(self, url, capsys):
         assert main(["store", "erase", url]) == 2
         assert "give --thread or --tenant" in capsys.readouterr().err

@@ -48,6 +48,15 @@ def test_acts_that_are_written_as_text_are_told_from_words_and_so_is_what_they_r
     assert [function for function, _ in found[1:]] == ["words", "act", "outcome"] * 5
 
 
+def test_acts_that_are_written_as_text_are_known_where_a_message_has_several_texts():
+    messages = as_text("```bash\ncat part{}.txt\n```", "Exit code: 0\nrow {}")
+    for message in messages:
+        texts = message["content"].split("\n\n")
+        message["content"] = [{"type": "text", "text": text} for text in texts]
+
+    assert [each for each, _ in functions(messages)[1:]] == ["words", "act", "outcome"] * 5
+
+
 def test_a_person_who_answers_an_agent_is_heard_as_a_person():
     messages = []
     for answer in ("Berlin, please.", "Two adults.", "The cheaper one.", "Yes, book it."):

@@ -86,7 +86,7 @@ def test_a_function_that_gives_no_number_of_tokens_is_refused_by_name(wrong):
 @pytest.mark.parametrize("spec", [7, 3.5, object(), ["gpt-4o"], b"gpt-4o"])
 def test_anything_else_is_refused_with_what_to_give(spec):
     with pytest.raises(
-        ConfigError, match=r"counter: .* is no token counter; give a model's or a counter's name"
+        ConfigError, match=r"counter: .* is not a token counter; give a model's or a counter's name"
     ):
         counter_for(spec)
 

@@ -65,7 +65,8 @@ def tool(function: Callable[..., Any] | None = None, *, provider: ToolProvider =
     schema has. The arguments of a call are checked against the annotations before the function
     runs.
 
-    Raises ConfigError for a function whose arguments no schema can describe.
+    Raises ConfigError for anything but a function with a name, and for arguments that no schema can
+    describe.
     """
 
     def made(given: Callable[..., Any]) -> PlainTool[Any]:
@@ -75,15 +76,23 @@ def tool(function: Callable[..., Any] | None = None, *, provider: ToolProvider =
 
 
 def _made(function: Callable[..., Any], provider: ToolProvider) -> PlainTool[Any]:
-    name = getattr(function, "__name__", type(function).__name__)
-    place = f"tool {name}"
+    name = getattr(function, "__name__", "")
+    place = f"tool {name}".strip()
+    hints: dict[str, Any] = {}
     try:
         hints = get_type_hints(function, include_extras=True)
+        given = inspect.signature(function).parameters if name.isidentifier() else None
+    except (TypeError, ValueError):
+        given = None
     except NameError as fault:
         advice = "define the type at the top of the module"
         raise ConfigError(f"a type is not known: {fault}", place=place, advice=advice) from fault
+    if given is None:
+        problem = "this is not a function with a name and arguments"
+        advice = "write it with def: its name and docstring tell the model what it does"
+        raise ConfigError(problem, place=place, advice=advice)
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    for parameter in inspect.signature(function).parameters.values():
+    for parameter in given.values():
         if parameter.kind not in _NAMED:
             advice = "give each argument a name"
             problem = f"a model cannot give {str(parameter)!r}"

@@ -272,16 +272,16 @@ def _check(model: object, session: object, trigger: object, rounds: object) -> N
             "give a function of the messages and the tools' schemas "
             "that returns the model's message"
         )
-        raise ConfigError(f"{named(model)} is no model", place="model", advice=advice)
+        raise ConfigError(f"{named(model)} is not a model", place="model", advice=advice)
     if not isinstance(trigger, str) or trigger not in get_args(Trigger):
         advice = f"known are {', '.join(get_args(Trigger))}"
-        raise ConfigError(f"{trigger!r} is no trigger", place="trigger", advice=advice)
+        raise ConfigError(f"{trigger!r} is not a trigger", place="trigger", advice=advice)
     if checked(session).limit is None and trigger in _FITTING:
         advice = "give Session(..., budget=8_000), or trigger='manual'"
         raise ConfigError("the session has none to fit to", place="budget", advice=advice)
     if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
         raise ConfigError(
-            f"{rounds!r} is no number of model calls", place="rounds", advice="give 1 or more"
+            f"{rounds!r} is not a number of model calls", place="rounds", advice="give 1 or more"
         )
 
 
@@ -297,7 +297,7 @@ def _messages(reply: object, wire: Format) -> list[Any]:
                 "return a text, or the message itself, as OpenAI's response.choices[0].message is, "
                 "or the items of response.output"
             )
-            raise ModelError(f"the model gave {named(message)}, which is no message; {advice}")
+            raise ModelError(f"the model gave {named(message)}, which is not a message; {advice}")
         if ROLES.get(role) != "assistant":
             advice = "return its own message, whose role is assistant"
             raise ModelError(f"the model gave a message of the role {role!r}; {advice}")

@@ -60,7 +60,7 @@ class FunctionTool:
         if not callable(function):
             advice = "give a function of the arguments' JSON"
             raise ConfigError(
-                f"{named(function)} is no function", place="FunctionTool.run", advice=advice
+                f"{named(function)} is not a function", place="FunctionTool.run", advice=advice
             )
 
     def __call__(self, arguments: object) -> Any:
@@ -72,7 +72,7 @@ def checked(session: object) -> Session:
     """The session. Raises ConfigError for anything else."""
     if not isinstance(session, Session):
         advice = "give holdfast.Session(thread, budget=...)"
-        raise ConfigError(f"{named(session)} is no session", place="session", advice=advice)
+        raise ConfigError(f"{named(session)} is not a session", place="session", advice=advice)
     return session
 
 
@@ -83,7 +83,7 @@ def by_name(tools: object) -> dict[str, Tool]:
     """
     if not is_list(tools):
         raise ConfigError(
-            f"{named(tools)} is no list of tools",
+            f"{named(tools)} is not a list of tools",
             place="tools",
             advice="give a list of FunctionTool",
         )
@@ -91,7 +91,7 @@ def by_name(tools: object) -> dict[str, Tool]:
     for n, tool in enumerate(tools):
         place = f"tools[{n}]"
         if not _is_tool(tool):
-            raise ConfigError(f"{named(tool)} is no tool", place=place, advice=_ADVICE)
+            raise ConfigError(f"{named(tool)} is not a tool", place=place, advice=_ADVICE)
         name = _name(tool.schema)
         if not name:
             advice = (
@@ -142,7 +142,7 @@ def _as_text(value: object) -> str:
     strange = sum(one == _REPLACED or not (one.isprintable() or one.isspace()) for one in text)
     if strange * 2 <= len(text) - bool(strange) and not media_type(data):
         return text
-    return f"[{amount(len(data), 'byte')} of {media_type(data) or 'data that is no text'}]"
+    return f"[{amount(len(data), 'byte')} of {media_type(data) or 'data that is not text'}]"
 
 
 def results(form: Format, calls: Sequence[ToolCall], outputs: Sequence[str]) -> list[Any]:

@@ -294,5 +294,5 @@ def key_of(model: str, *content: str) -> str:
 def _vector(text: str) -> Vector:
     numbers: object = json.loads(text)
     if not isinstance(numbers, list):
-        raise ValueError("no vector")  # noqa: TRY004 - as of a text that is no JSON
+        raise ValueError("no vector")  # noqa: TRY004 - as for text that is not JSON
     return [float(number) for number in cast("list[str | float]", numbers)]

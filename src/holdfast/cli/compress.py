@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import update_wrapper
 from inspect import signature
-from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import click
 
@@ -52,12 +51,10 @@ from holdfast.cli.terminal import mention, say, say_json, show, waiting, width
 from holdfast.compressors import COMPRESSORS
 from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError, ConfigError
+from holdfast.names import ReportForm
 from holdfast.reports import Account, account, written
 from holdfast.reports.text import overview, text_report
-from holdfast.result import CompressionResult
-
-Form = Literal["text", "html"]
-_FORMS: Mapping[str, Form] = {".html": "html", ".htm": "html", ".txt": "text"}
+from holdfast.result import CompressionResult, report_form
 
 
 class Request:
@@ -109,7 +106,7 @@ class Request:
         """The data of a report, counted as the result was."""
         return account(result, model=self.counted[0], counter=self.counted[1])
 
-    def report(self, result: CompressionResult, form: Form) -> str:
+    def report(self, result: CompressionResult, form: ReportForm) -> str:
         """The report in this form."""
         return written(self.account(result), form)
 
@@ -126,16 +123,6 @@ def request_options(command: Callable[..., int]) -> Callable[..., int]:
     # click keeps a command's own options on its function
     decorated = counting_options(cast("Callable[..., int]", update_wrapper(asked, command)))
     return having(*_OPTIONS)(model_options(store_options(decorated)))
-
-
-def report_form(file: str | None) -> Form:
-    """The form of a report by the name of its file. Raises ConfigError for an unknown ending."""
-    suffix = Path(file).suffix.lower() if file else ".txt"
-    if suffix not in _FORMS:
-        advice = f"let its name end in {' or '.join(_FORMS)}"
-        problem = "the form of the report is not clear from the name"
-        raise ConfigError(problem, place=f"--report {file}", advice=advice)
-    return _FORMS[suffix]
 
 
 _REPORT = click.option(
@@ -195,7 +182,7 @@ def compress_command(
     holdfast restore all.json -o chat.json
     """
     check_output(output, as_json=as_json)
-    form = report_form(told)
+    form = report_form(told, "--report")
     check_targets(
         {"-o": output, "--result": kept, "--report": told}, request.file, onto_source="-o"
     )
@@ -260,7 +247,7 @@ def explain(request: Request, told: str | None, *, as_json: bool) -> int:
     holdfast explain chat.json --budget 8000
     holdfast explain chat.json --budget 8000 --report why.html
     """
-    form = report_form(told)
+    form = report_form(told, "--report")
     check_targets({"--report": told}, request.file)
     _, result = request.run(rehearsal=True)
     if told is not None:

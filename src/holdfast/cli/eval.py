@@ -119,7 +119,7 @@ def _evaluated(before: str, after: str | None, told: Telling) -> Evaluation:
         document = read_json(before)
         if "holdfast" not in object_in(document):
             advice = "give AFTER too, or a file of `holdfast compress --result`"
-            raise InputError("this is no result", advice=advice)
+            raise InputError("this is not a result", advice=advice)
         return told(CompressionResult.from_json(document.text))
 
 
@@ -140,5 +140,5 @@ def _probe(row: object, place: str) -> Probe:
     texts = [word for word in words if isinstance(word, str) and word]
     if not isinstance(question, str) or len(texts) != len(words):
         advice = 'write {"question": "...", "expected": ["word", ...]}'
-        raise InputError("this is no probe", place=place, advice=advice)
+        raise InputError("this is not a probe", place=place, advice=advice)
     return Probe(question, tuple(texts))

@@ -83,7 +83,9 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
         found = datetime.fromisoformat(value)
     except ValueError as fault:
         advice = "give one such as 2026-05-08T13:56 or 2026-05-08T13:56+02:00"
-        raise ConfigError(f"{value!r} is no time", place=param.opts[-1], advice=advice) from fault
+        raise ConfigError(
+            f"{value!r} is not a time", place=param.opts[-1], advice=advice
+        ) from fault
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
@@ -306,7 +308,7 @@ def url_of(store: str) -> str:
 
 
 def kept_in(
-    store: str | None, key_file: str | None, *, reading: bool = False
+    store: str | None, key_file: str | None, *, reading: bool = False, option: str = "--store "
 ) -> str | KeyValueStore | None:
     """The store of these options. Raises ConfigError if it must exist and does not."""
     if store is None:
@@ -315,13 +317,13 @@ def kept_in(
             raise ConfigError(problem, place="--store-key", advice="give --store too")
         return None
     url = url_of(store)
-    check_place(url, missing="check the path" if reading else "")
+    check_place(url, missing="check the path" if reading else "", option=option)
     if key_file is None:
         return url
     return cast("_Unlocks", _LOCKS.load("encrypted")).unlock(open_store(url), _key_in(key_file))
 
 
-def check_place(url: str, *, shown: str = "", missing: str = "") -> None:
+def check_place(url: str, *, shown: str = "", missing: str = "", option: str = "--store ") -> None:
     """Raise ConfigError, before any work, for a store that does not outlive this command.
 
     ``shown`` is the store as it was given; ``missing`` is the advice if the store must exist.
@@ -335,7 +337,7 @@ def check_place(url: str, *, shown: str = "", missing: str = "") -> None:
     elif file:
         problem, advice = obstacle(Path(file))
     if problem:
-        raise ConfigError(problem, place=f"--store {shown or url}", advice=advice)
+        raise ConfigError(problem, place=f"{option}{shown or url}", advice=advice)
 
 
 def _key_in(file: str) -> bytes | str:
@@ -345,7 +347,7 @@ def _key_in(file: str) -> bytes | str:
         return content if len(content) == _KEY_BYTES else content.decode().rstrip("\r\n")
     except (OSError, ValueError) as fault:
         problem = (
-            fault.strerror if isinstance(fault, OSError) and fault.strerror else "it is no text"
+            fault.strerror if isinstance(fault, OSError) and fault.strerror else "it is not text"
         )
         advice = "name a file with 32 bytes or a passphrase"
         raise InputError(

@@ -11,7 +11,6 @@ from typing import Any, cast
 import click
 
 from holdfast.cli import group
-from holdfast.cli.compress import report_form
 from holdfast.cli.facts import steps_of
 from holdfast.cli.files import (
     STDIN,
@@ -61,7 +60,7 @@ from holdfast.files import write_all
 from holdfast.kernel.errors import BudgetError
 from holdfast.memory.excerpts import best_place
 from holdfast.memory.times import day_name
-from holdfast.result import TokenUsage
+from holdfast.result import TokenUsage, report_form
 from holdfast.session import Session, View
 from holdfast.session.recall import Recalled
 from holdfast.text.visible import amount, one_line
@@ -263,7 +262,7 @@ def stats(
     \b
     holdfast session stats --store agent.db --thread t1 --report session.html
     """
-    form = report_form(told)
+    form = report_form(told, "--report")
     if told is not None:
         write_all({told: text_bytes(session.report(form))})
         mention(f"The report is in {told}.\n")

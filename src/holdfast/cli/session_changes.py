@@ -8,7 +8,6 @@ from dataclasses import asdict
 
 import click
 
-from holdfast.cli.compress import report_form
 from holdfast.cli.files import check_targets, text_bytes
 from holdfast.cli.options import JSON, YES
 from holdfast.cli.session_place import (
@@ -23,6 +22,7 @@ from holdfast.cli.terminal import mention, pour, say, say_json
 from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError
 from holdfast.memory.times import day_name
+from holdfast.result import report_form
 from holdfast.session import Session
 from holdfast.session.state import Event
 from holdfast.text.visible import amount, one_line
@@ -48,7 +48,7 @@ def list_threads(store: str, told: str | None, *, as_json: bool) -> int:
     holdfast session list --store agent.db
     holdfast session list --store agent.db --report store.html
     """
-    form = report_form(told)
+    form = report_form(told, "--report")
     check_targets({"--report": told}, store)
     with open(place_of(store)) as threads:
         names = threads.threads()

@@ -31,8 +31,9 @@ command = group(
 
 
 @contextmanager
-def _opened(url: str, key: str | None = None) -> Generator[KeyValueStore]:
-    store = open_store(cast("str | KeyValueStore", kept_in(url, key)))
+def _opened(url: str, key: str | None = None, *, reading: bool = True) -> Generator[KeyValueStore]:
+    found = kept_in(url, key, reading=reading, option="")
+    store = open_store(cast("str | KeyValueStore", found))
     try:
         yield store
     finally:
@@ -58,7 +59,7 @@ def check(store: str, store_key: str | None) -> int:
 @click.argument("store")
 def migrate(store: str) -> int:
     """Update the schema of the store to this version, in one transaction."""
-    with _opened(store) as opened:
+    with _opened(store, reading=False) as opened:
         steps = opened.migrate() if isinstance(opened, Migrates) else 0
     mention(f"The schema is that of this version; {steps} steps were taken.\n")
     return 0
@@ -85,7 +86,7 @@ def compact(store: str) -> int:
 )
 def copy(source: str, target: str, source_key: str | None, target_key: str | None) -> int:
     """Copy all keys, artifacts and logs; those that TARGET already has are skipped."""
-    with _opened(source, source_key) as one, _opened(target, target_key) as other:
+    with _opened(source, source_key) as one, _opened(target, target_key, reading=False) as other:
         _tell(upkeep.copy(one, other, _progress("copied")))
     return 0
 
@@ -112,7 +113,7 @@ def export(store: str, file: str, store_key: str | None) -> int:
 @STORE_KEY
 def import_(store: str, file: str, store_key: str | None) -> int:
     """Put everything in FILE into the store; what the store already has is skipped."""
-    with _opened(store, store_key) as opened:
+    with _opened(store, store_key, reading=False) as opened:
         try:
             with Path(file).open(encoding="utf-8") as lines:
                 _tell(upkeep.imported(lines, opened, _progress("read")))
@@ -133,7 +134,7 @@ def erase(
 ) -> int:
     """Erase everything of one thread or one tenant. This cannot be undone."""
     if (thread is None) == (tenant is None):
-        problem, advice = "it is not said what to erase", "give --thread or --tenant"
+        problem, advice = "there is nothing to erase", "give --thread or --tenant"
         raise ConfigError(problem, place="erase", advice=advice)
     if not yes:
         what = f"thread {thread!r}" if tenant is None else f"tenant {tenant!r}"

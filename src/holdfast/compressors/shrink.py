@@ -105,9 +105,9 @@ class Shrink(Configured):
         for rule in self.rules:
             if rule not in RULES:
                 advice = f"known are {', '.join(RULES)}"
-                raise ConfigError(f"{rule!r} is no rule", place="shrink", advice=advice)
+                raise ConfigError(f"{rule!r} is not a rule", place="shrink", advice=advice)
         if not self.shares or not all(0 <= share <= 1 for share in self.shares):
-            problem, advice = f"{self.shares!r} are no shares", "give one or more from 0 to 1"
+            problem, advice = f"{self.shares!r} are not shares", "give one or more from 0 to 1"
             raise ConfigError(problem, place="Shrink.shares", advice=advice)
 
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:

@@ -74,7 +74,7 @@ def config_of(
     target = READERS.table.get(suffix)
     if target is None:
         raise ConfigError(
-            f"{suffix!r} is no form of a configuration file",
+            f"{suffix!r} is not a form of a configuration file",
             place=name,
             advice=f"let its name end in {', '.join(READERS.table)}",
         )
@@ -85,7 +85,7 @@ def config_of(
     for key in within:
         found = found.get(key, {}) if _is_table(found) else {}
     if not _is_table(found):
-        raise ConfigError("it is no table", place=f"{name}: {head}", advice=f"write [{head}]")
+        raise ConfigError("it is not a table", place=f"{name}: {head}", advice=f"write [{head}]")
 
     known = cache(lines)
 
@@ -133,7 +133,7 @@ class Layers:
     def _below(self, file: ConfigFile, key: str, above: tuple[str, ...]) -> ConfigFile:
         name = file.data[key]
         if not isinstance(name, str):
-            raise ConfigError(f"{name!r} is no name", advice="name a profile or a file")
+            raise ConfigError(f"{name!r} is not a name", advice="name a profile or a file")
         if len(_BASES & file.data.keys()) > 1:
             raise ConfigError(f"{' and '.join(sorted(_BASES))} say the same", advice="give one")
         below = self.find(name, file)
@@ -214,7 +214,7 @@ class Layers:
                 label = self._label(name, made)
                 if not _is_table(knobs) and knobs is not False:
                     advice = "give a table of knobs, or false to leave the step out"
-                    raise ConfigError(f"{knobs!r} are no knobs", place=written, advice=advice)
+                    raise ConfigError(f"{knobs!r} are not knobs", place=written, advice=advice)
             self._set[f"{STEPS}.{label}"] = file, written
             if _is_table(knobs):
                 made[label] = dict(cast("Mapping[str, object]", made[label]))

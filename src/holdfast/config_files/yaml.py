@@ -23,7 +23,7 @@ class _Loader(yaml.SafeLoader):
             key = inner.value
             if inner.tag not in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"):
                 raise _refused(
-                    f"the key {key!r} is no text", inner.start_mark, "write it in quotes"
+                    f"the key {key!r} is not text", inner.start_mark, "write it in quotes"
                 )
             if key in seen:
                 raise _refused(f"the key {key!r} stands twice", inner.start_mark, "keep one")

@@ -141,7 +141,7 @@ def type_of(text: str) -> str:
 def cleaned(text: str) -> str:
     """JSON without members that are null, "" or [], and without the middle of long lists, minified.
 
-    Numbers stay as they are written, keys in their order. Raises ValueError if the text is no JSON.
+    Numbers and the order of keys stay. Raises ValueError if the text is not JSON.
     """
     return "\n".join(dump(_cleaned(value, 0)) for value in parse(text))
 

@@ -150,7 +150,7 @@ def written(
     if isinstance(form, ObjectWire) and form.name in _FLAT:
         return list(map(form.rebuilt, _FLAT[form.name](turns)))
     advice = "known are the wires of vendors, such as openai_chat, anthropic and gemini"
-    raise ConfigError(f"{form.name!r} is no wire to convert to", place="to", advice=advice)
+    raise ConfigError(f"{form.name!r} is not a wire to convert to", place="to", advice=advice)
 
 
 def _tools(

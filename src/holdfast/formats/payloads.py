@@ -57,13 +57,13 @@ def messages_of(payload: object, field: str = MESSAGES) -> Sequence[Any]:
     """The messages of a list or of a request body. Raises FormatError if there are none."""
     if is_object(payload) and payload.get(field) is None:
         advice = f'give a list of messages, or a request body with its "{field}"'
-        raise FormatError(f'an object without "{field}" is no conversation', advice=advice)
+        raise FormatError(f'an object without "{field}" is not a conversation', advice=advice)
     found: object = payload[field] if is_object(payload) else payload
     if is_list(found):
         return found
     advice = 'give a list such as [{"role": "user", "content": "..."}]'
     place = field if is_object(payload) else ""
-    raise FormatError(f"{named(found)} is no list of messages", place=place, advice=advice)
+    raise FormatError(f"{named(found)} is not a list of messages", place=place, advice=advice)
 
 
 def objects_of(payload: object, field: str = MESSAGES) -> list[Mapping[str, Any]]:
@@ -92,7 +92,7 @@ def role_of(original: object, place: str) -> Role:
     """The role of a message. Raises FormatError for anything but a message with a role."""
     if not is_object(original):
         advice = 'give a dictionary with "role" and "content"'
-        raise FormatError(f"{named(original)} is no message", place=place, advice=advice)
+        raise FormatError(f"{named(original)} is not a message", place=place, advice=advice)
     role = original.get("role")
     advice = "give a role such as user or assistant"
     if role is None:
@@ -101,7 +101,7 @@ def role_of(original: object, place: str) -> Role:
             problem or 'the message has no "role"', place=place, advice=cure or advice
         )
     if not isinstance(role, str):
-        raise FormatError(f"{named(role)} is no role", place=f"{place}.role", advice=advice)
+        raise FormatError(f"{named(role)} is not a role", place=f"{place}.role", advice=advice)
     if not role.strip():
         raise FormatError("the role is empty", place=f"{place}.role", advice=advice)
     return ROLES.get(role, "user")

@@ -131,7 +131,7 @@ class PydanticAI(FrameworkWire, BlockWire):
         fields = _fields(original)
         if not fields:
             advice = "give requests and responses of Pydantic AI, or leave the format out"
-            raise FormatError("this is no message of Pydantic AI", place=place, advice=advice)
+            raise FormatError("this is not a message of Pydantic AI", place=place, advice=advice)
         role = _KINDS[fields["kind"]]
         whole = 0 < len(fields["parts"]) == len(_system_parts(fields))
         return "system" if whole else role

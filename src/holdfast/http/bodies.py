@@ -88,7 +88,7 @@ def read_object(text: bytes) -> Mapping[str, Any]:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         found = _carefully(text)
     if not is_object(found):
-        raise InputError("it is no JSON object", place="body")
+        raise InputError("it is not a JSON object", place="body")
     return found
 
 
@@ -98,7 +98,7 @@ def _carefully(text: bytes) -> object:
         return cast("object", json.loads(text))
     except (ValueError, RecursionError) as fault:
         line = " ".join(str(fault).split())
-        raise InputError(f"it is no JSON ({line:.80})", place="body") from fault
+        raise InputError(f"it is not JSON ({line:.80})", place="body") from fault
 
 
 def written(body: Mapping[str, Any]) -> bytes:

@@ -80,7 +80,7 @@ def checked(size: Size) -> Size:
     if isinstance(text, str) and (tokens_in(text) or _share(text)):
         return size
     advice = "give one such as 32k, or 80% of the model's window"
-    raise ConfigError(f"{size!r:.40} is no budget", place="budget", advice=advice)
+    raise ConfigError(f"{size!r:.40} is not a budget", place="budget", advice=advice)
 
 
 def _share(size: str) -> float | None:

@@ -14,9 +14,13 @@ Vendor = Literal["openai", "anthropic", "google"]
 
 _WIRES: tuple[tuple[str, Vendor, str], ...] = (
     (r"/chat/completions", "openai", "openai_chat"),
-    (r"/responses", "openai", "openai_responses"),
-    (r"/messages", "anthropic", "anthropic"),
-    (r"/models/(?P<model>[^/:]+):(?:stream)?[gG]enerateContent", "google", "gemini"),
+    (r"/responses(?P<asks>/input_tokens|/compact)?", "openai", "openai_responses"),
+    (r"/messages(?P<asks>/count_tokens)?", "anthropic", "anthropic"),
+    (
+        r"/models/(?P<model>[^/:]+):(?:(?:stream)?[gG]enerateContent|(?P<asks>countTokens))",
+        "google",
+        "gemini",
+    ),
 )
 """The paths with conversations, by their ends, and the format of their bodies."""
 
@@ -26,23 +30,26 @@ _GOOGLE = re.compile(r"/v1(?:alpha|beta)\d*/|:\w+$")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An endpoint for conversations: the format of its body, and the model if the path names it."""
+    """An endpoint for conversations: the format of its body, and the model if the path names it.
+
+    ``asks``: it counts or compacts a conversation, and so needs it unchanged.
+    """
 
     vendor: Vendor
     format: str
     model: str = ""
+    asks: bool = False
 
 
 @lru_cache(maxsize=256)
 def endpoint_of(path: str) -> Endpoint | None:
-    """The endpoint of a path; None if its requests have no conversation to fit.
-
-    Endpoints that count tokens or compact are left alone, since they need the request unchanged.
-    """
+    """The endpoint of a path; None if its requests have no conversation."""
     for pattern, vendor, form in _WIRES:
         found = re.search(rf"{pattern}/?$", path)
         if found and form in FORMATS:
-            return Endpoint(vendor, form, unquote(found.groupdict().get("model") or ""))
+            parts = found.groupdict()
+            model = unquote(parts.get("model") or "")
+            return Endpoint(vendor, form, model, asks=bool(parts.get("asks")))
     return None
 
 

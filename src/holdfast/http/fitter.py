@@ -7,7 +7,7 @@ the failure is reported; if secrets are to be masked, the request is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from holdfast.agent.loop import harder
 from holdfast.api import compress, count
 from holdfast.choice import chosen
 from holdfast.formats import named
-from holdfast.formats.values import is_list
+from holdfast.formats.values import is_list, is_object
 from holdfast.http.bodies import model_of_text, plain, read_object, written
 from holdfast.http.budgets import Budgets, roomy
 from holdfast.http.endpoints import Endpoint, endpoint_of
@@ -33,6 +33,8 @@ from holdfast.tokens import window_of
 from holdfast.trace import log
 
 _FAR = 10**12  # tokens, more than any conversation has
+_ELSEWHERE = frozenset({"conversation", "previous_response_id"})
+"""Fields of a body that continue messages which only the provider has."""
 
 
 class RequestRefusedError(HoldfastError):
@@ -85,6 +87,7 @@ class _Viewed:
     """The view to send; ``before`` is the size of the whole conversation in tokens."""
 
     result: CompressionResult
+    body: Mapping[str, Any]
     thread: str
     before: int
     grown: bool
@@ -119,6 +122,14 @@ class Fitter:
         self._quick: dict[str, int] = {}
         self._lock = Lock()
 
+    def endpoint(self, path: str) -> Endpoint | None:
+        """The endpoint of a path, if the bodies of its requests are looked at.
+
+        What counts or compacts is sent as it is, unless secrets are masked.
+        """
+        found = endpoint_of(path)
+        return None if found is None or (found.asks and not self.redacts) else found
+
     def fit(
         self,
         path: str,
@@ -135,7 +146,7 @@ class Fitter:
         conversations of different owners are kept apart. ``aside``: later requests do not continue
         this one. Raises RequestRefusedError if secrets are to be masked and cannot be.
         """
-        endpoint = endpoint_of(path)
+        endpoint = self.endpoint(path)
         if endpoint is None or not raw:
             return Fitted(raw, note="no conversation")
         try:
@@ -153,21 +164,20 @@ class Fitter:
         ``fit``.
         """
         try:
-            model = self._model(endpoint, body)
-            budget = self._budget(model, body)
-            if budget is None:
-                return body
-            request = _Request(body, endpoint, model, budget, self._options(endpoint, model))
-            found = self._viewed(request, _Origin(thread, ""))
+            request, note = self._read(body, endpoint)
+            found = None if note else self._viewed(request, _Origin(thread, ""))
+            if found is None:
+                masked = self._masked(request)
+                return {**body, **masked.messages} if masked else body
         except Exception as fault:  # noqa: BLE001 - as in ``fit``
             self._failed(b"", endpoint, fault)
             return body
-        return found.result.messages if found and found.changed else body
+        return found.body if found.changed else body
 
     def at_once(self, path: str, raw: bytes, encoding: str = "") -> Fitted | None:
         """The body unchanged, if it surely fits; None if it must be decoded."""
-        endpoint = endpoint_of(path)
-        if endpoint is None or encoding or self._reads:
+        endpoint = self.endpoint(path)
+        if endpoint is None or encoding or self._reads or self.redacts:
             return None
         model = model_of_text(raw)
         if model is None:
@@ -210,24 +220,32 @@ class Fitter:
         return Fitted(raw, endpoint, note=told, fault=True)
 
     def _fit(self, endpoint: Endpoint, raw: bytes, encoding: str, origin: _Origin) -> Fitted:
-        body = read_object(plain(raw, encoding))
-        model = self._model(endpoint, body)
-        budget = self._budget(model, body)
-        if body.get("previous_response_id"):
-            return Fitted(raw, endpoint, model, note="the provider keeps this conversation")
-        if budget is None:
-            note = f"the window of {model!r:.60} is not known, and no budget is given"
-            return Fitted(raw, endpoint, model, note=note)
-        request = _Request(body, endpoint, model, budget, self._options(endpoint, model))
+        request, note = self._read(read_object(plain(raw, encoding)), endpoint)
+        if note:
+            return self._unfitted(raw, request, note)
         return self._sent(raw, request, origin)
+
+    def _read(self, body: Mapping[str, Any], endpoint: Endpoint) -> tuple[_Request, str]:
+        """The request of a body, and why it is not fitted, or empty."""
+        model = self.options.get("model") or endpoint.model or str(body.get("model") or "")
+        budget = self._budget(model, body)
+        note = ""
+        if endpoint.asks:
+            note = "it asks about the conversation as it is"
+        elif body.get("previous_response_id"):
+            note = "the provider keeps this conversation"
+        elif budget is None:
+            note = f"the window of {model!r:.60} is not known, and no budget is given"
+        options = self._options(endpoint, model)
+        return _Request(body, endpoint, model, budget or Budget(limit=_FAR), options), note
 
     def _sent(self, raw: bytes, request: _Request, origin: _Origin) -> Fitted:
         found = self._viewed(request, origin)
         if found is None:
-            return Fitted(raw, request.endpoint, request.model, note="no messages")
+            return self._unfitted(raw, request, "no messages")
         result, changed = found.result, found.changed
         return Fitted(
-            written(result.messages) if changed else raw,
+            written(found.body) if changed else raw,
             request.endpoint,
             request.model,
             found.thread,
@@ -238,6 +256,28 @@ class Fitter:
             result=result,
             note="" if changed else "within the budget",
         )
+
+    def _unfitted(self, raw: bytes, request: _Request, note: str) -> Fitted:
+        """The request as it is, but for its secrets."""
+        masked = self._masked(request)
+        return Fitted(
+            written({**request.body, **masked.messages}) if masked else raw,
+            request.endpoint,
+            request.model,
+            changed=masked is not None,
+            result=masked,
+            note=note,
+        )
+
+    def _masked(self, request: _Request) -> CompressionResult | None:
+        """The body with its secrets masked; None where there are none, or none are to be masked."""
+        body = {name: each for name, each in request.body.items() if name not in _ELSEWHERE}
+        said: object = body.get(named(request.endpoint.format).key(body)) if self.redacts else None
+        if said is None or isinstance(said, str):
+            return None
+        masking: Options = {**request.options, "strategy": _AsItIs(), "redact": True}
+        found = compress(body, Budget(limit=_FAR, trigger=0), **masking)
+        return found if found.redacted else None
 
     def _viewed(self, request: _Request, origin: _Origin) -> _Viewed | None:
         """The view of a conversation; None if the body has none."""
@@ -271,10 +311,12 @@ class Fitter:
             placed = positions(result.messages[field], messages)
             now = Sent(len(messages), placed, name, before, result.metrics.tokens_after)
             self.views.keep(chain, now, sent.length if sent else 0)
-        if self.redacts and result.status != "compacted":
-            result = _masked(result, options)
-            changed = changed or result.status == "compacted"
-        return _Viewed(result, name, before, grown=again, changed=changed)
+        body = result.messages
+        if result.status != "compacted":
+            masked = self._masked(replace(request, body=body, options=options))
+            if masked:
+                result, changed, body = masked, True, {**body, **masked.messages}
+        return _Viewed(result, body, name, before, grown=again, changed=changed)
 
     def _fit_harder(
         self,
@@ -299,9 +341,6 @@ class Fitter:
         request = _Request(body, endpoint, fitted.model, Budget(limit=smaller), options)
         found = self._sent(raw, request, origin)
         return found if found.changed and found.after < sent else None
-
-    def _model(self, endpoint: Endpoint, body: Mapping[str, Any]) -> str:
-        return self.options.get("model") or endpoint.model or str(body.get("model") or "")
 
     def _budget(self, model: str, body: Mapping[str, Any]) -> Budget | None:
         budget = self.budgets.of(model, body)
@@ -330,7 +369,7 @@ class Fitter:
         if known is None:
             known = 0
             budget = self._budget(model, {"max_tokens": _FAR})
-            if budget is not None and not self.redacts and not self.options.get("counter"):
+            if budget is not None and not self.options.get("counter"):
                 allowed = budget.tokens(_FAR)
                 known = allowed if budget.trigger is None else 0
             with self._lock:
@@ -345,13 +384,5 @@ class Fitter:
 
 def _begins(messages: Any) -> int:
     """The position of the first user message; everything up to it identifies the conversation."""
-    roles = (i for i, each in enumerate(messages) if each.get("role") == "user")
-    return next(roles, 0)
-
-
-def _masked(result: CompressionResult, options: Options) -> CompressionResult:
-    """The result with secrets masked; the same result if there are none."""
-    masking: Options = {**options, "strategy": _AsItIs(), "redact": True}
-    budget = Budget(limit=_FAR, trigger=0)
-    found = compress(result.messages, budget, **masking)
-    return found if found.redacted else result
+    said = (i for i, each in enumerate(messages) if is_object(each) and each.get("role") == "user")
+    return next(said, 0)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
-from holdfast.http.endpoints import endpoint_of
 from holdfast.http.fitter import Fitted, Fitter
 from holdfast.http.threads import HEADER, Headers, origin_of
 
@@ -56,7 +55,7 @@ class Transport:
 
     def handle_request(self, request: Any) -> Any:
         """The provider's response to the fitted request."""
-        if not _looked_at(request):
+        if not _looked_at(self.fitter, request):
             return self.inner.handle_request(request)
         raw: bytes = request.read()
         fitted = _fitted(self.fitter, request, raw, self.observe)
@@ -93,7 +92,7 @@ class AsyncTransport:
 
     async def handle_async_request(self, request: Any) -> Any:
         """The provider's response to the fitted request."""
-        if not _looked_at(request):
+        if not _looked_at(self.fitter, request):
             return await self.inner.handle_async_request(request)
         raw: bytes = await request.aread()
         fitted = await asyncio.to_thread(_fitted, self.fitter, request, raw, self.observe)
@@ -122,8 +121,8 @@ class AsyncTransport:
         await self.aclose()
 
 
-def _looked_at(request: Any) -> bool:
-    return request.method == "POST" and endpoint_of(request.url.path) is not None
+def _looked_at(fitter: Fitter, request: Any) -> bool:
+    return request.method == "POST" and fitter.endpoint(request.url.path) is not None
 
 
 def _fitted(fitter: Fitter, request: Any, raw: bytes, observe: Observer | None) -> Fitted:

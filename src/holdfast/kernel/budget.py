@@ -104,7 +104,7 @@ class Budget:
                 raise ConfigError(fault.problem, place="budget", advice=fault.advice) from fault
         if not _is_int(budget):
             advice = "give a number of tokens or a holdfast.Budget"
-            raise ConfigError(f"{budget!r} is no budget", place="budget", advice=advice)
+            raise ConfigError(f"{budget!r} is not a budget", place="budget", advice=advice)
         if not 0 < budget <= _MOST:
             raise ConfigError(f"{budget!r:.40} is not a positive number of tokens", place="budget")
         return cls(limit=budget)

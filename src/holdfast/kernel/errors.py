@@ -85,7 +85,7 @@ class NotFoundError(StoreError):
 
     def __init__(self, key: str, *, where: str = "this store") -> None:
         self.key = key
-        super().__init__(f"nothing is kept under {key!r} in {where}")
+        super().__init__(f"there is no {key!r} in {where}")
 
 
 class CorruptError(StoreError):

@@ -91,7 +91,7 @@ class KeyValueStore(Protocol):
         ...
 
     def delete(self, key: str) -> object | Awaitable[object]:
-        """Delete the key; a missing key is no error."""
+        """Delete the key; an unknown key is not an error."""
         ...
 
 

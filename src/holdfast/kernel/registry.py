@@ -34,7 +34,7 @@ class Registry:
         """Import what the name stands for. Raises ConfigError, listing the known names."""
         if not isinstance(cast("object", name), str):
             raise ConfigError(
-                f"{name!r} is no name of a {self.noun}", place=self.noun, advice=self._advice("")
+                f"{name!r} is not a name of a {self.noun}", place=self.noun, advice=self._advice("")
             )
         target = self.table.get(self.aliases.get(name, name))
         if target is not None:

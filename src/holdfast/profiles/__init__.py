@@ -157,7 +157,7 @@ def profile_of(layers: Layers) -> Profile:
     with layers.telling():
         tables = data.pop("steps", {})
         if not isinstance(tables, Mapping):
-            raise ConfigError("they are no tables", place="steps", advice="write [[steps]]")
+            raise ConfigError("they are not tables", place="steps", advice="write [[steps]]")
         named = cast("Mapping[str, object]", tables)
         data["prefers"] = _preferences(data.get("prefers", PREFERS))
         steps = tuple(read_step(table, f"steps.{label}") for label, table in named.items())
@@ -188,10 +188,10 @@ def read_step(data: object, place: str) -> Compressor:
     name, shown = table.pop("strategy"), table.pop("as", None)
     if not isinstance(name, str):
         raise ConfigError(
-            f"{name!r} is no strategy", place=f"{place}.strategy", advice="give the name of one"
+            f"{name!r} is not a strategy", place=f"{place}.strategy", advice="give the name of one"
         )
     if not isinstance(shown, str | None):
-        raise ConfigError(f"{shown!r} is no name", place=f"{place}.as", advice="give text")
+        raise ConfigError(f"{shown!r} is not a name", place=f"{place}.as", advice="give text")
     parts, step = table.pop("strategies", None), table.pop("step", None)
     if isinstance(parts, list):
         numbered = enumerate(cast("list[object]", parts))
@@ -230,5 +230,5 @@ def _preferences(names: object) -> tuple[Preference, ...]:
     listed = cast("list[object]", names) if isinstance(names, list | tuple) else [names]
     if any(name not in get_args(Preference) for name in listed):
         advice = f"known are {', '.join(get_args(Preference))}"
-        raise ConfigError(f"{names!r} are no preferences", place="prefers", advice=advice)
+        raise ConfigError(f"{names!r} are not preferences", place="prefers", advice=advice)
     return tuple(cast("list[Preference]", listed))

@@ -159,7 +159,7 @@ def _check(vendors: Registry, spec: object, method: str, place: str, advice: str
         what = (
             f"the class {spec.__name__}" if isinstance(spec, type) else f"a {type(spec).__name__}"
         )
-        raise ConfigError(f"{what} is no {place}", place=place, advice=advice)
+        raise ConfigError(f"{what} cannot be used as {place}", place=place, advice=advice)
 
 
 def _made(vendors: Registry, spec: str) -> object:

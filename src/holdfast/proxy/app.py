@@ -18,7 +18,7 @@ import aiohttp
 from yarl import URL
 
 from holdfast.http.bodies import plain
-from holdfast.http.endpoints import Vendor, endpoint_of, vendor_of
+from holdfast.http.endpoints import Vendor, vendor_of
 from holdfast.http.fitter import Fitted, Fitter, RequestRefusedError
 from holdfast.http.threads import HEADER, Origin, origin_of
 from holdfast.kernel.errors import HoldfastError
@@ -115,11 +115,12 @@ class Proxy:
             status = _GONE
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
             self.figures.fault("upstream")
-            row.note = f"upstream: {type(fault).__name__}: {fault}"[:300]
+            line = _told(fault)
+            row.note = f"upstream: {line}"
             status = 502
             if not exchange.begun:  # else the client's connection has ended with the provider's
-                line = f"the provider could not be reached ({type(fault).__name__}: {fault})"
-                await refuse(send, status, " ".join(line.split())[:300], exchange.vendor)
+                line = f"the provider could not be reached ({line})"
+                await refuse(send, status, line, exchange.vendor)
         finally:
             self.figures.live.dec()
             self.figures.end(row, status, exchange.usage)
@@ -148,7 +149,7 @@ class _Exchange:
 
     async def run(self) -> int:
         """Serve the request and return the status that the client got."""
-        if self.scope["method"] != "POST" or endpoint_of(self.path) is None:
+        if self.scope["method"] != "POST" or self.proxy.fitter.endpoint(self.path) is None:
             return await self._passed_by()
         raw = await body_of(self.receive, self.proxy.settings.most_bytes)
         if raw is None:
@@ -300,6 +301,8 @@ class _Exchange:
         self, response: aiohttp.ClientResponse, fitted: Fitted | None = None, read: bytes = b""
     ) -> int:
         """Pass the answer on, beginning with the bytes that were read already."""
+        if not 200 <= response.status < 600:
+            raise aiohttp.ClientPayloadError(f"its status is {response.status}")
         headers = [
             (low, value)
             for name, value in response.raw_headers
@@ -344,6 +347,12 @@ class _Exchange:
             pass
         self._gone = True
         task.cancel()
+
+
+def _told(fault: Exception) -> str:
+    """What went wrong upstream, in a line without the address, which may hold a key."""
+    bare = fault.message if isinstance(fault, aiohttp.ClientResponseError) else fault
+    return " ".join(f"{type(fault).__name__}: {bare}".split())[:300]
 
 
 async def _beginning(response: aiohttp.ClientResponse) -> bytes:

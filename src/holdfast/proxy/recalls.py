@@ -45,7 +45,7 @@ class Recalls:
     def offered(self, path: str, raw: bytes, encoding: str) -> bytes | None:
         """The decompressed body with the tool added; None if it cannot be offered."""
         endpoint = endpoint_of(path)
-        if endpoint is None:
+        if endpoint is None or endpoint.asks:
             return None
         try:
             body = read_object(plain(raw, encoding))

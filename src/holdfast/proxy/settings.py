@@ -57,7 +57,7 @@ class Settings:
             parts = urlsplit(url)
             if parts.scheme not in ("http", "https") or not parts.hostname:
                 advice = "give one such as https://api.openai.com"
-                raise ConfigError(f"{url!r:.60} is no address", place="upstream", advice=advice)
+                raise ConfigError(f"{url!r:.60} is not an address", place="upstream", advice=advice)
         if self.host not in LOOPBACK and not self.token:
             problem = f"{self.host} can be reached by others"
             advice = "give a token for the proxy's pages, or listen on 127.0.0.1"

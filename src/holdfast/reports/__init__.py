@@ -43,7 +43,7 @@ def account(
     """The data of a report."""
     if not isinstance(cast("object", result), CompressionResult):
         raise InputError(
-            f"{type(result).__name__} is no result", advice="give what compress returned"
+            f"{type(result).__name__} is not a result", advice="give what compress returned"
         )
     # the caller's function cannot be found by its name here; the name is tried as a model's
     again = model if model or counter is not None else result.counter

@@ -69,10 +69,10 @@ def messages(given: Sequence[object]) -> None:
         place = f"messages[{i}]"
         if isinstance(each, list | tuple):
             advice = "give its messages one by one, as append(*messages)"
-            raise ConfigError("a list of messages is no message", place=place, advice=advice)
+            raise ConfigError("a list of messages is not a message", place=place, advice=advice)
         if is_object(each) and "role" not in each and is_list(each.get("messages")):
             advice = 'give its messages one by one, as append(*body["messages"])'
-            raise ConfigError("the body of a request is no message", place=place, advice=advice)
+            raise ConfigError("the body of a request is not a message", place=place, advice=advice)
 
 
 def maybe_text(place: str, value: object) -> None:
@@ -97,7 +97,7 @@ def event(value: object) -> int:
     """The number of an event."""
     number: object = value.number if isinstance(value, Event) else value
     if isinstance(number, bool) or not isinstance(number, int):
-        raise _refused("event", value, "is no event", "give one of history(), or its number")
+        raise _refused("event", value, "is not an event", "give one of history(), or its number")
     return number
 
 
@@ -141,9 +141,9 @@ def _seconds(place: str, value: object, advice: str) -> float:
         with suppress(ValueError, OverflowError, OSError):
             seconds = value.timestamp()
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        raise _refused(place, value, "is no time", advice)
+        raise _refused(place, value, "is not a time", advice)
     if not _FIRST < seconds < _END:
-        raise _refused(place, value, "is no time", advice)
+        raise _refused(place, value, "is not a time", advice)
     return float(seconds)
 
 
@@ -151,7 +151,7 @@ def names(value: Sequence[object], number: int) -> list[str]:
     """The given ids, one for each of ``number`` messages."""
     given = [each for each in value if isinstance(each, str)]
     if not isinstance(value, list | tuple) or len(given) != len(value):
-        raise _refused("ids", value, "are no ids", "give a list of texts, one for each message")
+        raise _refused("ids", value, "are not ids", "give a list of texts, one for each message")
     if len(given) != number:
         raise ConfigError(
             f"{amount(len(given), 'id')} for {amount(number, 'message')}",
@@ -164,13 +164,13 @@ def names(value: Sequence[object], number: int) -> list[str]:
 def an(kind: type, place: str, value: object, advice: str) -> None:
     """Raise ConfigError unless the value is of the type."""
     if not isinstance(value, kind):
-        raise _refused(place, value, f"is no {kind.__name__}", advice)
+        raise _refused(place, value, f"is not a {kind.__name__}", advice)
 
 
 def able(method: str, place: str, value: object, advice: str) -> None:
     """Raise ConfigError unless the value has the method."""
     if isinstance(value, type) or not callable(getattr(value, method, None)):
-        raise _refused(place, value, f"is no {place}", advice)
+        raise _refused(place, value, f"cannot be used as {place}", advice)
 
 
 def _refused(place: str, value: object, problem: str, advice: str) -> ConfigError:

@@ -86,7 +86,7 @@ class Desk:
     """The user's input for which the past was last searched."""
 
     grows: bool = False
-    """Whether there was a view before, so that another one is likely."""
+    """Whether there was a view before, or the thread is opened again: another one is likely."""
 
     usage: ModelUsage = field(default_factory=ModelUsage)
     """The calls of models for all views so far."""

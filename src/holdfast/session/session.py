@@ -598,7 +598,7 @@ class Session:
         self._thread = Thread(arguments.thread(thread), store, clock, options.meter, self._format)
         vectors = Meaning.of(self._thread, wanted=options.vectors)
         self._past = Past(self._thread, vectors, redacts=options.redacts)
-        self._desk = Desk()
+        self._desk = Desk(grows=self._thread.state.messages > 0)
         self._knowing = Knowing(self._thread, redacts=options.redacts)
         likeness = Likeness(options.lineup, options.redacts)
         self._tiers = ThreadTiers(

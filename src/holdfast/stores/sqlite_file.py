@@ -211,7 +211,7 @@ class DatabaseFile:
             except (sqlite3.Error, OSError, OverflowError, SchemaError) as fault:
                 raise StoreError(f"sqlite store {self._path}: {self._explained(fault)}") from fault
             except UnicodeDecodeError as fault:  # in SQLite's quotation of a schema, or in a key
-                problem = "the file is damaged: it holds names that are no text"
+                problem = "the file is damaged: it holds names that are not text"
                 raise StoreError(f"sqlite store {self._path}: {problem}") from fault
 
     @contextmanager

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from holdfast.kernel.messages import Message, ToolCall
+from holdfast.kernel.messages import Message, Text, ToolCall
 
 _FEWEST = 3  # times that a regularity must appear
 _SHARE = 0.5  # least share of the messages that could show it
@@ -54,7 +54,11 @@ def protocol_of(messages: Sequence[Message]) -> Protocol:
     if any(isinstance(part, ToolCall) for message in messages for part in message.parts):
         return NATIVE
     said = [
-        (m.role, m.plain or "") for m in messages if m.is_speech and m.role != "system" and m.plain
+        (message.role, part.text)
+        for message in messages
+        if message.role in ("user", "assistant")
+        for part in message.parts
+        if isinstance(part, Text) and part.text
     ]
     agents = [text for role, text in said if role == "assistant"]
     if len(agents) < _FEWEST:

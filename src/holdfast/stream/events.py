@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from holdfast.kernel.messages import Media, Message, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from holdfast.text.importance import TROUBLE, alarm
 
 from .acts import Protocol, protocol_of
 from .material import passages_of
+
+BESIDE = -1
+"""The position of what stands beside the messages."""
 
 _BRIEF = 400  # characters; a longer outcome says more than that it failed
 _OF_A_FILE = re.compile(r"\S*\d+[:→|-]")
@@ -42,14 +45,19 @@ class Event(NamedTuple):
 
 
 def events_of(
-    messages: Sequence[Message], positions: Sequence[int], notes: Mapping[int, str]
+    messages: Sequence[Message],
+    positions: Sequence[int],
+    notes: Mapping[int, str],
+    envelope: Sequence[Part] = (),
 ) -> list[Event]:
     """The events of these messages in order; ``notes`` has the bodies of earlier notes.
 
-    Acts written as text are recognised by their regularity over all messages.
+    Acts written as text are recognised by their regularity over all messages. A system prompt in
+    the ``envelope`` comes first, as where it is a message.
     """
     protocol = protocol_of(messages)
-    found: list[Event] = []
+    system = [part.text for part in envelope if isinstance(part, Text)]
+    found = [Event("instruction", "system", text, BESIDE, 0) for text in system]
     calls: dict[str, int] = {}
     last_act = -1
     for message, at in zip(messages, positions, strict=True):

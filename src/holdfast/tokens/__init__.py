@@ -137,7 +137,9 @@ def _counter(found: object) -> TokenCounter:
         "give a model's or a counter's name, a function of a text, "
         "or an object with name, accuracy and count"
     )
-    raise ConfigError(f"{type(made).__name__} is no token counter", place="counter", advice=advice)
+    raise ConfigError(
+        f"{type(made).__name__} is not a token counter", place="counter", advice=advice
+    )
 
 
 __all__ = [

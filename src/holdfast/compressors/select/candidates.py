@@ -153,15 +153,11 @@ def _role(event: Event) -> str:
 
 
 def rates(messages: Sequence[Message], meter: Meter) -> Rate:
-    """Return a function that gives the tokens per character of an event's message."""
-    known: dict[int, float] = {}
+    """Return a function that gives the tokens per character of an event's part."""
 
     def rate(event: Event) -> float:
-        at = event.message
-        if at not in known:
-            length = sum([len(part.text) for part in messages[at].parts])
-            known[at] = meter.message(messages[at]) / length if length else TOKENS_A_CHARACTER
-        return known[at]
+        text = messages[event.message].parts[event.part].text
+        return meter.text(text) / len(text) if text else TOKENS_A_CHARACTER
 
     return rate
 

@@ -68,7 +68,9 @@ class Selection:
         self._clipped: dict[int, str] = {}
         self._references: dict[Place, tuple[str, str]] = {}  # the key, and the line that names it
         said = map(concealed, transcript.messages) if allowance.redacts else transcript.messages
-        self._events = events_of(tuple(said), range(len(transcript)), self._bodies)
+        self._events = events_of(
+            tuple(said), range(len(transcript)), self._bodies, transcript.envelope
+        )
         self._by_message: dict[int, list[Event]] = {}
         for event in self._events:
             self._by_message.setdefault(event.message, []).append(event)
